@@ -1,0 +1,49 @@
+import type { Knex } from 'knex';
+
+export interface Account {
+  account_id: number;
+  name: string;
+  state: 'active' | 'suspended';
+  signing_enabled: boolean;
+  created_at: Date;
+  suspended_at: Date | null;
+}
+
+function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
+  return db('accounts as a')
+    .select('a.account_id', 'a.name', 'a.created_at', 'a.suspended_at')
+    .select(db.raw("case when a.suspended_at is null then 'active' else 'suspended' end as state"))
+    .select(
+      db.raw(
+        'exists (select 1 from signing_secrets s where s.account_id = a.account_id and (s.expires_at is null or s.expires_at > now())) as signing_enabled',
+      ),
+    )
+    .orderBy('a.account_id');
+}
+
+/** Makes an account; names need not be unique, ids are. */
+export async function createAccount(db: Knex, name: string): Promise<Account> {
+  const [{ account_id }] = await db('accounts').insert({ name }).returning('account_id');
+  return (await findAccount(db, account_id)) as Account;
+}
+
+export async function listAccounts(db: Knex): Promise<Account[]> {
+  return selectAccounts(db);
+}
+
+export async function findAccount(db: Knex, accountId: number): Promise<Account | null> {
+  const [account] = await selectAccounts(db).where('a.account_id', accountId);
+  return account ?? null;
+}
+
+/** Accounts of exactly this name. */
+export async function findAccountsByName(db: Knex, name: string): Promise<Account[]> {
+  return selectAccounts(db).where('a.name', name);
+}
+
+/** Suspends or resumes an account; intake heeds it within 5 seconds. What it sent before is still processed. */
+export async function setSuspended(db: Knex, accountId: number, suspended: boolean): Promise<void> {
+  await db('accounts')
+    .where({ account_id: accountId })
+    .update({ suspended_at: suspended ? db.raw('coalesce(suspended_at, now())') : null });
+}

@@ -1,0 +1,69 @@
+import { createApiKey, hashApiKey } from '@orders/domain';
+import type { Knex } from 'knex';
+
+export interface ApiKey {
+  key_id: number;
+  account_id: number;
+  name: string;
+  last_four: string;
+  state: 'active' | 'expired' | 'revoked';
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+}
+
+/** A key at the only moment it can be read. */
+export interface NewApiKey extends ApiKey {
+  key: string;
+}
+
+const COLUMNS = ['key_id', 'account_id', 'name', 'last_four', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'];
+const STATE = `case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end as state`;
+
+function selectKeys(db: Knex): Knex.QueryBuilder<ApiKey, ApiKey[]> {
+  return db('api_keys').select(COLUMNS).select(db.raw(STATE)).orderBy('key_id');
+}
+
+/** Makes a key and returns it with its text, which is not stored. */
+export async function createKey(db: Knex, accountId: number, name: string): Promise<NewApiKey> {
+  const key = createApiKey();
+  const row = { account_id: accountId, name, key_hash: hashApiKey(key), last_four: key.slice(-4) };
+  const [{ key_id }] = await db('api_keys').insert(row).returning('key_id');
+  return { ...((await findKey(db, key_id)) as ApiKey), key };
+}
+
+export async function listKeys(db: Knex, accountId: number): Promise<ApiKey[]> {
+  return selectKeys(db).where({ account_id: accountId });
+}
+
+export async function findKey(db: Knex, keyId: number): Promise<ApiKey | null> {
+  const [key] = await selectKeys(db).where({ key_id: keyId });
+  return key ?? null;
+}
+
+/**
+ * Makes a new key of the same name and lets the old one work for another `graceMs` milliseconds, 0 for none; a key that would expire
+ * sooner still does.
+ *
+ * @returns null when the old key is not active.
+ */
+export async function replaceKey(db: Knex, keyId: number, graceMs: number): Promise<NewApiKey | null> {
+  return db.transaction(async (trx) => {
+    const old = await findKey(trx, keyId);
+    if (old?.state !== 'active') return null;
+    const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [graceMs]);
+    await trx('api_keys').where({ account_id: old.account_id, key_id: keyId }).update({ expires_at: end });
+    return createKey(trx, old.account_id, old.name);
+  });
+}
+
+/**
+ * Revokes a key; it stops working everywhere within 5 seconds. A second time changes nothing.
+ *
+ * @returns the key, or null when there is none of this id.
+ */
+export async function revokeKey(db: Knex, keyId: number): Promise<ApiKey | null> {
+  await db('api_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
+  return findKey(db, keyId);
+}

@@ -1,0 +1,69 @@
+import { createSigningSecret } from '@orders/domain';
+import type { Knex } from 'knex';
+import { seal, unseal } from './seal.ts';
+
+/** A signing secret, readable; `expires_at` is the end of its overlap once it was rotated out. */
+export interface SigningSecret {
+  secret: string;
+  created_at: Date;
+  expires_at: Date | null;
+}
+
+/** The secrets that verify now, newest first; none: signing is not enabled. `key` is `SECRETS_KEY`, 32 bytes. */
+export async function showSigning(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret[]> {
+  const rows = await db('signing_secrets')
+    .where({ account_id: accountId })
+    .andWhere((live) => live.whereNull('expires_at').orWhere('expires_at', '>', db.fn.now()))
+    .orderBy('secret_id', 'desc');
+  return rows.map(({ sealed, created_at, expires_at }) => ({
+    secret: unseal(key, accountId, sealed),
+    created_at,
+    expires_at,
+  }));
+}
+
+/** Gives the account its first signing secret; one that has a secret keeps it. */
+export async function enableSigning(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret> {
+  return db.transaction(async (trx) => {
+    await lockAccount(trx, accountId);
+    const [current] = await showSigning(trx, key, accountId);
+    return current ?? (await addSecret(trx, key, accountId));
+  });
+}
+
+/**
+ * Makes a new secret; the old one verifies for another `overlapMs` milliseconds.
+ *
+ * @returns null when signing is not enabled.
+ */
+export async function rotateSigning(
+  db: Knex,
+  key: Buffer,
+  accountId: number,
+  overlapMs: number,
+): Promise<SigningSecret | null> {
+  return db.transaction(async (trx) => {
+    await lockAccount(trx, accountId);
+    if ((await showSigning(trx, key, accountId)).length === 0) return null;
+    const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [overlapMs]);
+    await trx('signing_secrets').where({ account_id: accountId }).update({ expires_at: end });
+    return addSecret(trx, key, accountId);
+  });
+}
+
+/** Takes all secrets away: the webhook route answers `signing_unavailable` within 5 seconds. */
+export async function disableSigning(db: Knex, accountId: number): Promise<void> {
+  await db('signing_secrets').where({ account_id: accountId }).delete();
+}
+
+async function addSecret(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret> {
+  const secret = createSigningSecret();
+  const row = { account_id: accountId, sealed: seal(key, accountId, secret) };
+  const [{ created_at }] = await db('signing_secrets').insert(row).returning('created_at');
+  return { secret, created_at, expires_at: null };
+}
+
+/** Two rotations at once would each leave a current secret; the second waits. */
+async function lockAccount(db: Knex, accountId: number): Promise<void> {
+  await db('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
+}

@@ -1,0 +1,72 @@
+import knex, { type Knex } from 'knex';
+import pg from 'pg';
+
+/** How to reach Postgres; times in milliseconds. */
+export interface ConnectOptions {
+  url: string;
+  /** Connections that one process may hold. */
+  poolSize: number;
+  /** Named prepared statements; off behind a pooler in transaction mode. */
+  prepared: boolean;
+  /** After this long without an answer a query fails, and its connection is given up. */
+  queryTimeout?: number;
+  applicationName?: string;
+}
+
+/** A pool for the hot statements. It connects when first used, so creating one never fails. */
+export interface Database {
+  pool: pg.Pool;
+  prepared: boolean;
+}
+
+/** A statement that is planned once for each connection under its name, where that is allowed. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+// bigint as a number: the only ones are order ids, far below 2^53. numeric stays text, so that money is never a float.
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+};
+
+function connectionConfig(options: ConnectOptions) {
+  return {
+    connectionString: options.url,
+    application_name: options.applicationName ?? 'orders',
+    connectionTimeoutMillis: Math.min(options.queryTimeout ?? 5000, 5000),
+    query_timeout: options.queryTimeout,
+    keepAlive: true,
+    types,
+  };
+}
+
+/** Opens a pool; the caller closes it with `closeDatabase`. */
+export function openDatabase(options: ConnectOptions): Database {
+  const pool = new pg.Pool({ ...connectionConfig(options), max: options.poolSize, idleTimeoutMillis: 30_000 });
+  // An idle connection that Postgres closes is replaced at the next query, which reports what is wrong.
+  pool.on('error', () => {});
+  return { pool, prepared: options.prepared };
+}
+
+export async function closeDatabase(database: Database): Promise<void> {
+  await database.pool.end();
+}
+
+/** Opens knex for what is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
+export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName'>): Knex {
+  const connection = connectionConfig({ poolSize: 4, prepared: false, ...options }) as Knex.PgConnectionConfig;
+  return knex({ client: 'pg', connection, pool: { min: 0, max: 4 } });
+}
+
+/**
+ * Runs a hot statement on the pool, in a transaction of its own.
+ *
+ * @throws {pg.DatabaseError} with a SQLSTATE, or a connection's error without one.
+ */
+export async function run<Row extends object>(database: Database, statement: Statement, values: unknown[]): Promise<Row[]> {
+  const named = database.prepared ? { name: statement.name } : {};
+  const { rows } = await database.pool.query<Row>({ ...named, text: statement.text, values });
+  return rows;
+}

@@ -1,0 +1,39 @@
+/** What a failed statement says about whose fault it was; see docs/decisions on the two kinds of failure. */
+export type Fault = 'receipt' | 'infrastructure' | 'unknown';
+
+// SQLSTATE classes (PostgreSQL, appendix A): data exception, integrity violation, raised by PL/pgSQL.
+const RECEIPT_CLASSES = new Set(['22', '23', 'P0']);
+// Connection, transaction state, rollback (deadlock, serialization), resources, prerequisite state, intervention, system, internal.
+const INFRASTRUCTURE_CLASSES = new Set(['08', '25', '40', '53', '55', '57', '58', 'XX']);
+
+/** Sorts an error of a statement by SQLSTATE; what carries none (a socket's error, a timeout) is infrastructure. */
+export function faultOf(error: unknown): Fault {
+  const sqlstate = sqlstateOf(error);
+  if (sqlstate === null) return isConnectionError(error) ? 'infrastructure' : 'unknown';
+  if (RECEIPT_CLASSES.has(sqlstate.slice(0, 2))) return 'receipt';
+  return INFRASTRUCTURE_CLASSES.has(sqlstate.slice(0, 2)) ? 'infrastructure' : 'unknown';
+}
+
+/** The five characters of the error's SQLSTATE, or null. */
+export function sqlstateOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in (error as object) ? code : null;
+}
+
+// pg reports a lost or silent connection as a plain Error; these are its words (pg 8.23, client.js and pg-pool).
+const CONNECTION_WORDS =
+  /timeout|connection terminated|connection ended|not queryable|client was closed|pool after calling end|client has encountered a connection error/i;
+
+function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string' && /^E[A-Z]+/.test(code)) return true;
+  if (error instanceof AggregateError) return error.errors.some(isConnectionError);
+  return CONNECTION_WORDS.test(error.message);
+}
+
+/** True for what a client should be told as `503 storage_unavailable`: Postgres cannot be reached, lets nobody in, or cannot store. */
+export function isStorageUnavailable(error: unknown): boolean {
+  const refusedEntry = ['28', '3D'].includes(sqlstateOf(error)?.slice(0, 2) ?? '');
+  return refusedEntry || faultOf(error) === 'infrastructure';
+}

@@ -1,0 +1,43 @@
+import type { Knex } from 'knex';
+import * as initial from './migrations/001-initial.ts';
+import { makePartitions } from './receipts/partitions.ts';
+
+interface Migration {
+  name: string;
+  up: string;
+}
+
+/** Every migration, in order. Append only: one that has run anywhere is never edited. */
+const MIGRATIONS: Migration[] = [initial];
+
+// Any number will do that nothing else in this database locks.
+const MIGRATION_LOCK = 7_310_441;
+
+const migrationSource: Knex.MigrationSource<Migration> = {
+  getMigrations: async () => MIGRATIONS,
+  getMigrationName: (migration) => migration.name,
+  getMigration: async (migration) => ({
+    up: (trx) => trx.raw(migration.up),
+    down: async () => {
+      throw new Error('Migrations only go forward; restore a backup to go back.');
+    },
+  }),
+};
+
+/**
+ * Brings the schema up to date and makes the partitions of the weeks ahead. Two at once: the second waits, then finds nothing to do.
+ *
+ * @returns the names of the migrations that ran.
+ */
+export async function migrate(knex: Knex): Promise<string[]> {
+  return knex.transaction(async (guard) => {
+    await guard.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+    // knex's own lock outlives a killed process; ours does not, and it is held, so a leftover of knex's can be cleared.
+    const tableName = 'schema_migrations';
+    const config: Knex.MigratorConfig = { migrationSource, tableName };
+    if (await knex.schema.hasTable(`${tableName}_lock`)) await knex.migrate.forceFreeMigrationsLock(config);
+    const [, ran] = (await knex.migrate.latest(config)) as [number, string[]];
+    await makePartitions(knex);
+    return ran;
+  });
+}

@@ -1,0 +1,116 @@
+import type { Channel } from '@orders/domain';
+import { type Database, run } from '../connect.ts';
+
+/** A receipt held under a lease, with the body to work on. */
+export interface ClaimedReceipt {
+  receiptId: string;
+  accountId: number;
+  channel: Channel;
+  body: Buffer;
+  /** Attempts that failed before this one. */
+  attempts: number;
+}
+
+const CLAIMED_COLUMNS = `
+  r.receipt_id as "receiptId", r.account_id as "accountId", r.channel, r.attempts,
+  (select p.body from receipt_payloads p where p.receipt_id = r.receipt_id and p.account_id = r.account_id) as body`;
+
+// Free to be taken: new, due again, or given back by a worker that met an outage.
+const FREE = `(state = 'received' or (state = 'failed' and next_attempt_at <= now()) or (state = 'normalized' and lease_id is null))`;
+const LAPSED = `(state = 'normalized' and lease_id is not null and lease_expires_at < now())`;
+
+const CLAIM = {
+  name: 'claim-receipts',
+  // SKIP LOCKED: whoever holds a row is taking it or writing it; waiting for them could deadlock.
+  text: `
+with free as materialized (
+  select receipt_id, account_id from receipts
+  where receipt_id = any($1::uuid[]) and not runs_alone and ${FREE}
+  for update skip locked
+)
+update receipts r
+set state = 'normalized', lease_id = $2::uuid, lease_expires_at = now() + $3::int * interval '1 ms',
+    normalized_at = now(), updated_at = now(), next_attempt_at = null
+from free
+where r.receipt_id = free.receipt_id and r.account_id = free.account_id
+returning ${CLAIMED_COLUMNS}`,
+};
+
+/**
+ * Takes those of the receipts that are free under one lease.
+ *
+ * @param leaseMs how long the lease lasts, in milliseconds.
+ */
+export async function claimReceipts(
+  database: Database,
+  receiptIds: readonly string[],
+  leaseId: string,
+  leaseMs: number,
+): Promise<ClaimedReceipt[]> {
+  return run<ClaimedReceipt>(database, CLAIM, [receiptIds, leaseId, leaseMs]);
+}
+
+const FIND_SUSPECTS = {
+  name: 'find-suspects',
+  text: `select receipt_id from receipts where receipt_id = any($1::uuid[]) and (${LAPSED} or (runs_alone and ${FREE})) order by 1`,
+};
+
+/** Those of the receipts whose worker died, now or in an earlier attempt: they must run alone. */
+export async function findSuspects(database: Database, receiptIds: readonly string[]): Promise<string[]> {
+  const rows = await run<{ receipt_id: string }>(database, FIND_SUSPECTS, [receiptIds]);
+  return rows.map((row) => row.receipt_id);
+}
+
+const CLAIM_ALONE = {
+  name: 'claim-alone',
+  text: `
+with suspect as materialized (
+  select receipt_id, account_id, ${LAPSED} as lapsed, crashes + (${LAPSED} and runs_alone)::int as crashes
+  from receipts
+  where receipt_id = $1::uuid and (${LAPSED} or (runs_alone and ${FREE}))
+  for update skip locked
+), claimed as (
+  update receipts r
+  set state = case when s.crashes >= $4::int then 'dead' else 'normalized' end,
+      error_code = case when s.crashes >= $4::int then 'worker_crashed' end,
+      lease_id = case when s.crashes >= $4::int then null else $2::uuid end,
+      lease_expires_at = case when s.crashes >= $4::int then null else now() + $3::int * interval '1 ms' end,
+      normalized_at = now(), updated_at = now(), next_attempt_at = null, runs_alone = true, crashes = s.crashes,
+      history = case when s.lapsed
+        then coalesce(r.history, '[]') || jsonb_build_object('lease_lapsed_at', now(), 'normalized_at', r.normalized_at)
+        else r.history end
+  from suspect s
+  where r.receipt_id = s.receipt_id and r.account_id = s.account_id
+  returning r.*
+)
+select ${CLAIMED_COLUMNS} from claimed r where r.state = 'normalized'`,
+};
+
+/**
+ * Takes one receipt whose worker died under a lease of its own.
+ *
+ * @param maxCrashes after so many crashes alone it ends `dead`, `worker_crashed`, instead.
+ * @returns null if it is not to be had, or just ended `dead`.
+ */
+export async function claimAlone(
+  database: Database,
+  receiptId: string,
+  leaseId: string,
+  leaseMs: number,
+  maxCrashes: number,
+): Promise<ClaimedReceipt | null> {
+  const [row] = await run<ClaimedReceipt>(database, CLAIM_ALONE, [receiptId, leaseId, leaseMs, maxCrashes]);
+  return row ?? null;
+}
+
+const RELEASE = {
+  name: 'release-lease',
+  text: `
+update receipts set lease_id = null, lease_expires_at = null, updated_at = now()
+where receipt_id = any($1::uuid[]) and lease_id = $2::uuid and state = 'normalized'`,
+};
+
+/** Gives receipts back unharmed: the next to come takes them at once, and no attempt and no crash is counted. */
+export async function releaseLease(database: Database, receiptIds: readonly string[], leaseId: string): Promise<void> {
+  await run(database, RELEASE, [receiptIds, leaseId]);
+}

@@ -1,0 +1,64 @@
+import type { Channel, ReceiptState, Warning } from '@orders/domain';
+import { type Database, run } from '../connect.ts';
+
+/** A receipt as its account may see it. Times are by Postgres' clock. */
+export interface ReceiptRow {
+  receipt_id: string;
+  account_id: number;
+  state: ReceiptState;
+  order_id: number | null;
+  channel: Channel;
+  source_order_id: string;
+  received_at: Date;
+  updated_at: Date;
+  attempts: number;
+  next_attempt_at: Date | null;
+  warnings: Warning[] | null;
+  error_code: string | null;
+  /** The order that came first, for a duplicate. */
+  original_receipt_id: string | null;
+  original_order_id: number | null;
+}
+
+/** The columns of a `ReceiptRow`, from `receipts r`. */
+export const RECEIPT_COLUMNS = `
+  r.receipt_id, r.account_id, r.state, r.order_id, r.channel, r.source_order_id, r.received_at, r.updated_at, r.attempts,
+  case when r.state = 'failed' then r.next_attempt_at end as next_attempt_at, r.warnings,
+  case when r.state in ('failed', 'dead') then r.error_code end as error_code,
+  o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
+
+/** Joins `receipts r` to the order it is a duplicate of. */
+export const JOIN_ORIGINAL = `
+  left join orders o on r.state = 'duplicate' and o.account_id = r.account_id and o.source_order_id = r.source_order_id`;
+
+const FIND = {
+  name: 'find-receipt',
+  text: `select ${RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL} where r.receipt_id = $1::uuid and r.account_id = $2::int`,
+};
+
+/** Finds a receipt of this account; another account's is as unknown as one that never existed. */
+export async function findReceipt(database: Database, accountId: number, receiptId: string): Promise<ReceiptRow | null> {
+  const [row] = await run<ReceiptRow>(database, FIND, [receiptId, accountId]);
+  return row ?? null;
+}
+
+/** A receipt that has come to rest. */
+export interface FinalReceipt {
+  receipt_id: string;
+  state: ReceiptState;
+  order_id: number | null;
+}
+
+const FIND_FINAL = {
+  name: 'find-final-receipts',
+  text: `
+select r.receipt_id, r.state, r.order_id
+from unnest($1::uuid[]) as wanted(receipt_id)
+join receipts r on r.receipt_id = wanted.receipt_id
+where r.state in ('written', 'duplicate', 'dead')`,
+};
+
+/** Those of the given receipts that are in a final state. */
+export async function findFinalReceipts(database: Database, receiptIds: readonly string[]): Promise<FinalReceipt[]> {
+  return run<FinalReceipt>(database, FIND_FINAL, [receiptIds]);
+}

@@ -1,0 +1,67 @@
+import { type Database, run } from '../connect.ts';
+
+/** A batch of receipts that somebody has to ring for. */
+export interface Batch {
+  batchId: string;
+  receiptIds: string[];
+}
+
+const SWEEP = {
+  name: 'sweep-outbox',
+  text: `
+with due as materialized (
+  select ctid from outbox where due_at <= now() order by due_at limit $1::int for update skip locked
+)
+update outbox o set due_at = now() + $2::int * interval '1 ms'
+from due where o.ctid = due.ctid
+returning o.batch_id as "batchId", o.receipt_ids as "receiptIds"`,
+};
+
+/**
+ * Takes up to `limit` batches that have waited too long; each comes up again after `leaseMs` milliseconds at the earliest.
+ * Workers that sweep at once take different ones.
+ */
+export async function sweepOutbox(database: Database, limit: number, leaseMs: number): Promise<Batch[]> {
+  return run<Batch>(database, SWEEP, [limit, leaseMs]);
+}
+
+const SETTLE = {
+  name: 'settle-batch',
+  text: `
+with batch as materialized (
+  select ctid, receipt_ids from outbox where batch_id = $1::uuid for update
+), unsettled as materialized (
+  select batch.ctid, array_agg(r.receipt_id order by r.receipt_id) as receipt_ids,
+         min(case r.state when 'failed' then r.next_attempt_at when 'normalized' then coalesce(r.lease_expires_at, now()) else now() end) as due_at
+  from batch cross join lateral unnest(batch.receipt_ids) as listed(receipt_id)
+  join receipts r on r.receipt_id = listed.receipt_id and r.state in ('received', 'normalized', 'failed')
+  group by batch.ctid
+), settled as (
+  delete from outbox o using batch
+  where o.ctid = batch.ctid and not exists (select 1 from unsettled where unsettled.ctid = batch.ctid)
+)
+update outbox o set receipt_ids = unsettled.receipt_ids, due_at = greatest(unsettled.due_at, now()) + $2::int * interval '1 ms'
+from unsettled where o.ctid = unsettled.ctid`,
+};
+
+/**
+ * Strikes the settled receipts off a batch's promise; with none left the promise is gone. The rest is due when the first of them is,
+ * plus `graceMs` milliseconds.
+ */
+export async function settleBatch(database: Database, batchId: string, graceMs: number): Promise<void> {
+  await run(database, SETTLE, [batchId, graceMs]);
+}
+
+const BACKLOG = {
+  name: 'outbox-backlog',
+  text: `
+select coalesce(sum(cardinality(receipt_ids)), 0)::int as waiting,
+       coalesce(sum(cardinality(receipt_ids)) filter (where due_at <= now()), 0)::int as overdue
+from (select receipt_ids, due_at from outbox limit 100000) some`,
+};
+
+/** Receipts that are not settled yet, and those of them that the sweeper is behind with; counted over at most 100,000 batches. */
+export async function outboxBacklog(database: Database): Promise<{ waiting: number; overdue: number }> {
+  const [row] = await run<{ waiting: number; overdue: number }>(database, BACKLOG, []);
+  return row ?? { waiting: 0, overdue: 0 };
+}

@@ -1,0 +1,98 @@
+import type { Knex } from 'knex';
+
+const WEEK = 7 * 24 * 3600 * 1000;
+const WEEKS_AHEAD = 4;
+const PARTITIONED = [
+  { table: 'receipts', options: 'with (fillfactor = 50)' },
+  { table: 'receipt_payloads', options: '' },
+];
+
+/**
+ * The smallest UUIDv7 of a moment (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then zeros.
+ *
+ * @param time Unix milliseconds.
+ */
+export function firstUuidAt(time: number): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+function partitionName(table: string, start: number): string {
+  return `${table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+/**
+ * Makes the weekly partitions of this week and the weeks ahead that are missing. What the default partition caught meanwhile for such a
+ * week is moved into it.
+ *
+ * @returns the names of the tables made.
+ */
+export async function makePartitions(knex: Knex, now = Date.now()): Promise<string[]> {
+  const made: string[] = [];
+  const thisWeek = Math.floor(now / WEEK) * WEEK;
+  for (let start = thisWeek; start <= thisWeek + WEEKS_AHEAD * WEEK; start += WEEK) {
+    for (const { table, options } of PARTITIONED) {
+      const name = partitionName(table, start);
+      if (!(await knex.schema.hasTable(name)) && (await makePartition(knex, { table, name, start, options }))) made.push(name);
+    }
+  }
+  return made;
+}
+
+async function makePartition(
+  knex: Knex,
+  { table, name, start, options }: { table: string; name: string; start: number; options: string },
+): Promise<boolean> {
+  const [from, to] = [firstUuidAt(start), firstUuidAt(start + WEEK)];
+  return knex.transaction(async (trx) => {
+    // Intake waits behind this lock, so it is asked for briefly; whoever loses tries again later.
+    await trx.raw("set local lock_timeout = '3s'");
+    await trx.raw(`lock table ${table}_default in access exclusive mode`);
+    if (await trx.schema.hasTable(name)) return false;
+    await trx.raw(`create table ${name} (like ${table} including all) ${options}`);
+    await trx.raw(
+      `with moved as (delete from ${table}_default where receipt_id >= ? and receipt_id < ? returning *) insert into ${name} select * from moved`,
+      [from, to],
+    );
+    await trx.raw(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
+    return true;
+  });
+}
+
+/**
+ * Drops each week's partitions whole once all in them is older than `retention` milliseconds and final.
+ *
+ * @returns the weeks dropped, and those kept only because a receipt in them is not final.
+ */
+export async function dropOldPartitions(
+  knex: Knex,
+  retention: number,
+  now = Date.now(),
+): Promise<{ dropped: string[]; kept: string[] }> {
+  const result = { dropped: [] as string[], kept: [] as string[] };
+  for (const start of await partitionStarts(knex)) {
+    if (start + WEEK > now - retention) continue;
+    const receipts = partitionName('receipts', start);
+    const { rows } = await knex.raw(`select 1 from ${receipts} where state not in ('written', 'duplicate', 'dead') limit 1`);
+    if (rows.length > 0) {
+      result.kept.push(receipts);
+      continue;
+    }
+    await knex.transaction(async (trx) => {
+      await trx.raw("set local lock_timeout = '3s'");
+      for (const { table } of PARTITIONED) await trx.raw(`drop table if exists ${partitionName(table, start)}`);
+    });
+    result.dropped.push(receipts);
+  }
+  return result;
+}
+
+async function partitionStarts(knex: Knex): Promise<number[]> {
+  const { rows } = await knex.raw<{ rows: { name: string }[] }>(
+    "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'receipts'::regclass order by 1",
+  );
+  return rows.flatMap(({ name }) => {
+    const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
+    return year ? [Date.UTC(Number(year), Number(month) - 1, Number(day))] : [];
+  });
+}

@@ -1,0 +1,124 @@
+import type { Channel } from '@orders/domain';
+import { type Database, run } from '../connect.ts';
+
+/** An order that passed every check, as intake hands it over. */
+export interface IncomingReceipt {
+  receiptId: string;
+  accountId: number;
+  channel: Channel;
+  sourceOrderId: string;
+  idempotencyKey: string | null;
+  /** The exact bytes received. */
+  body: Buffer;
+}
+
+const RECORD = {
+  name: 'record-receipts',
+  // Keys are taken in key order, so two intakes that share keys wait for one another instead of deadlocking.
+  text: `
+with incoming as (
+  select i.receipt_id, i.account_id, i.channel, i.source_order_id, i.idempotency_key,
+         substring($7::bytea from i.body_start for i.body_length) as body
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $8::int[])
+    as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length)
+), keyed as (
+  insert into idempotency_keys (account_id, idempotency_key, receipt_id)
+  select account_id, idempotency_key, receipt_id from incoming
+  where idempotency_key is not null
+  order by account_id, idempotency_key collate "C"
+  on conflict do nothing
+  returning receipt_id
+), accepted as materialized (
+  select * from incoming where idempotency_key is null or receipt_id in (select receipt_id from keyed)
+), payloads as (
+  insert into receipt_payloads (receipt_id, account_id, body) select receipt_id, account_id, body from accepted
+), promised as (
+  insert into outbox (batch_id, receipt_ids, due_at)
+  select $9::uuid, array_agg(receipt_id order by receipt_id), now() + $10::int * interval '1 ms'
+  from accepted having count(*) > 0
+)
+insert into receipts (receipt_id, account_id, channel, source_order_id)
+select receipt_id, account_id, channel, source_order_id from accepted
+returning receipt_id`,
+};
+
+/**
+ * Stores receipts, their bodies, their idempotency keys and the promise to ring for them, all or nothing, in one statement.
+ *
+ * @param batchId names the outbox row.
+ * @param graceMs how long the bell of this process has before the sweeper rings instead, in milliseconds.
+ * @param batch no two of them with the same account and idempotency key.
+ * @returns the ids stored, in their order; one that is missing met an idempotency key that was taken.
+ */
+export async function recordReceipts(
+  database: Database,
+  batchId: string,
+  graceMs: number,
+  batch: readonly IncomingReceipt[],
+): Promise<string[]> {
+  let end = 1;
+  const starts = batch.map(({ body }) => (end += body.length) - body.length);
+  const rows = await run<{ receipt_id: string }>(database, RECORD, [
+    batch.map((receipt) => receipt.receiptId),
+    batch.map((receipt) => receipt.accountId),
+    batch.map((receipt) => receipt.channel),
+    batch.map((receipt) => receipt.sourceOrderId),
+    batch.map((receipt) => receipt.idempotencyKey),
+    starts,
+    Buffer.concat(batch.map((receipt) => receipt.body)),
+    batch.map((receipt) => receipt.body.length),
+    batchId,
+    graceMs,
+  ]);
+  return rows.map((row) => row.receipt_id).sort();
+}
+
+/** The receipt that first used an idempotency key; its body is null once the receipt was dropped. */
+export interface Original {
+  accountId: number;
+  idempotencyKey: string;
+  receiptId: string;
+  body: Buffer | null;
+}
+
+const FIND_ORIGINALS = {
+  name: 'find-originals',
+  text: `
+select k.account_id as "accountId", k.idempotency_key as "idempotencyKey", k.receipt_id as "receiptId",
+       (select p.body from receipt_payloads p where p.receipt_id = k.receipt_id and p.account_id = k.account_id) as body
+from unnest($1::int[], $2::text[]) as wanted(account_id, idempotency_key)
+join idempotency_keys k on k.account_id = wanted.account_id and k.idempotency_key = wanted.idempotency_key`,
+};
+
+/** Finds the receipts that the given idempotency keys belong to. */
+export async function findOriginals(
+  database: Database,
+  keys: readonly { accountId: number; idempotencyKey: string }[],
+): Promise<Original[]> {
+  return run<Original>(database, FIND_ORIGINALS, [
+    keys.map((key) => key.accountId),
+    keys.map((key) => key.idempotencyKey),
+  ]);
+}
+
+const REMOVE_KEYS = {
+  name: 'remove-old-idempotency-keys',
+  text: `
+delete from idempotency_keys k
+using (
+  select account_id, idempotency_key from idempotency_keys
+  where created_at < now() - $1::bigint * interval '1 ms' limit 5000
+  for update skip locked
+) old
+where k.account_id = old.account_id and k.idempotency_key = old.idempotency_key
+returning 1 as removed`,
+};
+
+/**
+ * Removes up to 5,000 idempotency keys older than `ttlMs` milliseconds.
+ *
+ * @returns how many; call again while it is not 0.
+ */
+export async function removeOldIdempotencyKeys(database: Database, ttlMs: number): Promise<number> {
+  return (await run(database, REMOVE_KEYS, [ttlMs])).length;
+}

@@ -1,0 +1,16 @@
+export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from "./api-key.ts";
+export type { Warning } from './normalize/warnings.ts';
+export { normalizeOrder } from './normalize-order.ts';
+export type { Customer, Item, NormalizedOrder, Order } from './order.ts';
+export { parseBody } from './parse-body.ts';
+export { type FieldError, PROBLEMS, Problem, type ProblemCode } from './problems.ts';
+export {
+  type Channel,
+  FINAL_STATES,
+  isFinal,
+  RECEIPT_STATES,
+  REVIEW_STATES,
+  type ReceiptState,
+  type ReviewState,
+} from './receipt-states.ts';
+export { validateOrder } from './validate-order.ts';

@@ -1,0 +1,1 @@
+export type Warning = { pointer: string; code: string; detail: string };

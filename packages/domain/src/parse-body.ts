@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer';
+import { isDeeperThan } from './measure-depth.ts';
+import { Problem } from './problems.ts';
+
+/** The top-level object is level 1. */
+const MAX_DEPTH = 64;
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Reads the raw body of an order as one JSON object. One leading byte order mark is skipped; of duplicate members the
+ * last counts; a member `__proto__` is an ordinary own member. Throws `malformed_body`, saying what is wrong without
+ * repeating any of it.
+ */
+export function parseBody(body: Buffer): Record<string, unknown> {
+  if (!isUtf8(body)) throw malformed('The body is not UTF-8.');
+  if (isDeeperThan(MAX_DEPTH, body)) throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+  const decoded = body.toString('utf8');
+  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw malformed('The body is JSON, but not one JSON object.');
+  }
+  return value as Record<string, unknown>;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (text.trim() === '') throw malformed('The body is empty.');
+    throw malformed(`The body is not JSON${place(error as Error)}.`);
+  }
+}
+
+/** V8's message may quote the body, so only the numbers at its very end are taken over. */
+function place(error: Error): string {
+  const [, line, column] = / \(line (\d+) column (\d+)\)$/.exec(error.message) ?? [];
+  return line ? `: see line ${line}, column ${column}` : '';
+}
+
+function malformed(detail: string): Problem {
+  return new Problem('malformed_body', { detail });
+}

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'bullmq';
+import { createWorker, isRedisUrl, openPatientRedis } from './connections.ts';
+import type { Ring } from './ring.ts';
+
+/** The worker's side of the queue. */
+export interface Answering {
+  /** Takes no new ring and waits until those under way are done. */
+  close(): Promise<void>;
+}
+
+export interface AnswerOptions {
+  url: string;
+  /** Rings worked on at once. */
+  concurrency: number;
+  /** After this long, in milliseconds, a ring whose worker fell silent is handed to another. */
+  lockMs: number;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Answers rings until closed: `work` is called for each, and a ring for which it throws comes back later. Starts when the queue can be
+ * reached, however long that takes.
+ */
+export function answerRings(work: (ring: Ring) => Promise<void>, options: AnswerOptions): Answering {
+  const { url, concurrency, lockMs, onError } = options;
+  const redis = isRedisUrl(url) ? openPatientRedis(url) : null;
+  const closing = new AbortController();
+  let worker: Worker<Ring> | null = null;
+
+  // A worker whose first contact failed, or whose loop ended, never recovers; it is made anew.
+  async function keepAnswering(): Promise<void> {
+    while (!closing.signal.aborted) {
+      worker = createWorker(url, redis, work, { concurrency, lockMs });
+      worker.on('error', onError);
+      try {
+        await worker.waitUntilReady();
+        await worker.run();
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        onError(error);
+        await worker.close(true).catch(onError);
+        await sleep(1000, null, { signal: closing.signal }).catch(() => {});
+      }
+    }
+  }
+  const answering = keepAnswering();
+
+  return {
+    async close() {
+      closing.abort();
+      if (redis && redis.status !== 'ready') {
+        // Without Redis no graceful close comes to an end; the leases see to what was under way.
+        redis.disconnect();
+        await worker?.close(true).catch(() => {});
+        return;
+      }
+      await worker?.close();
+      await answering;
+      redis?.disconnect();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { createPostgresBackend, Queue, type QueueOptions, runMigrations, Worker, type WorkerOptions } from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { outageBackoff, QUEUE_NAME, type Ring } from './ring.ts';
+
+/** Whether a queue address means Redis (or Valkey); otherwise it is BullMQ's Postgres backend. */
+export function isRedisUrl(url: string): boolean {
+  return /^rediss?:/.test(url);
+}
+
+/**
+ * A Redis connection that fails fast: nothing is queued up while Redis is away, and a command that is not answered in `timeoutMs`
+ * milliseconds fails.
+ */
+export function openFailFastRedis(url: string, timeoutMs: number): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: timeoutMs,
+    connectTimeout: 5000,
+    retryStrategy: (times) => Math.min(times * 100, 1000),
+  });
+  redis.on('error', () => {});
+  return redis;
+}
+
+/** A Redis connection for blocking reads: it waits for Redis as long as it takes. */
+export function openPatientRedis(url: string): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: (times) => Math.min(times * 100, 1000) });
+  redis.on('error', () => {});
+  return redis;
+}
+
+/** Makes BullMQ's schema where the queue lives in Postgres; elsewhere there is nothing to do. */
+export async function migrateQueue(url: string): Promise<void> {
+  if (isRedisUrl(url)) return;
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await runMigrations(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function postgresConnection(url: string) {
+  return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000 } };
+}
+
+/** BullMQ's queue on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
+export function createQueue(url: string, redis: Redis | null): Queue<Ring> {
+  const queue = redis
+    ? new Queue<Ring>(QUEUE_NAME, { connection: redis } as QueueOptions)
+    : new Queue(QUEUE_NAME, postgresConnection(url), createPostgresBackend);
+  return queue as Queue<Ring>;
+}
+
+/** BullMQ's worker, not yet running, on whichever store the address names. */
+export function createWorker(
+  url: string,
+  redis: Redis | null,
+  work: (ring: Ring) => Promise<void>,
+  options: { concurrency: number; lockMs: number },
+): Worker<Ring> {
+  const common = {
+    autorun: false,
+    concurrency: options.concurrency,
+    lockDuration: options.lockMs,
+    stalledInterval: options.lockMs,
+    // Leases decide who may write, so a stalled job may come back as often as it likes.
+    maxStalledCount: 1_000_000,
+    settings: { backoffStrategy: outageBackoff },
+  };
+  const process = (job: { data: Ring }) => work(job.data);
+  const worker = redis
+    ? new Worker<Ring>(QUEUE_NAME, process, { ...common, connection: redis } as WorkerOptions)
+    : new Worker(QUEUE_NAME, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
+  return worker as Worker<Ring>;
+}

@@ -1,0 +1,85 @@
+import type { Queue } from 'bullmq';
+import { createQueue, isRedisUrl, openFailFastRedis } from './connections.ts';
+import { JOB_NAME, RING_OPTIONS, type Ring } from './ring.ts';
+
+/** The producer's side of the queue. */
+export interface Bell {
+  /**
+   * Rings without making anybody wait and without ever failing: a ring that does not arrive is made up for by the sweeper.
+   *
+   * @param delayMs when the receipts are due, from now, in milliseconds.
+   */
+  ring(ring: Ring, delayMs?: number): void;
+  /**
+   * Jobs waiting to be taken.
+   *
+   * @throws {Error} when the queue does not answer.
+   */
+  depth(): Promise<number>;
+  /** Waits for rings under way, a second at most, and disconnects. */
+  close(): Promise<void>;
+}
+
+export interface BellOptions {
+  url: string;
+  /** Rings that may be under way at once; more are left to the sweeper. */
+  maxUnsent?: number;
+  /** Told of every ring that was not delivered, with why. */
+  onLost?: (ring: Ring, error: unknown) => void;
+}
+
+const COMMAND_TIMEOUT = 2000;
+
+/** Opens the bell. It connects by itself and again whenever the connection is lost. */
+export function openBell(options: BellOptions): Bell {
+  const { url, maxUnsent = 1000, onLost = () => {} } = options;
+  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT) : null;
+  const unsent = new Set<Promise<void>>();
+  let opened: Promise<Queue<Ring>> | null = null;
+
+  // A queue whose first contact failed never recovers, so it is made anew at the next ring.
+  async function connect(): Promise<Queue<Ring>> {
+    const queue = createQueue(url, redis);
+    queue.on('error', () => {});
+    try {
+      await queue.waitUntilReady();
+      return queue;
+    } catch (error) {
+      opened = null;
+      await queue.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  function ready(): Promise<Queue<Ring>> {
+    if (redis && redis.status !== 'ready') throw new Error(`Redis is not connected: ${redis.status}`);
+    opened ??= connect();
+    return opened;
+  }
+
+  async function send(ring: Ring, delayMs: number): Promise<void> {
+    try {
+      if (unsent.size >= maxUnsent) throw new Error('too many rings under way');
+      const queue = await ready();
+      await queue.add(JOB_NAME, ring, delayMs > 0 ? { ...RING_OPTIONS, delay: Math.ceil(delayMs) } : RING_OPTIONS);
+    } catch (error) {
+      onLost(ring, error);
+    }
+  }
+
+  return {
+    ring(ring, delayMs = 0) {
+      const sending = send(ring, delayMs).finally(() => unsent.delete(sending));
+      unsent.add(sending);
+    },
+    async depth() {
+      const counts = await (await ready()).getJobCounts('waiting', 'active', 'prioritized');
+      return Object.values(counts).reduce((sum, count) => sum + count, 0);
+    },
+    async close() {
+      await Promise.race([Promise.all(unsent), new Promise((resolve) => setTimeout(resolve, 1000).unref())]);
+      await (await opened?.catch(() => null))?.close().catch(() => {});
+      redis?.disconnect();
+    },
+  };
+}

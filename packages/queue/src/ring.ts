@@ -1,0 +1,31 @@
+import type { JobsOptions } from 'bullmq';
+
+/** The one job there is: it says that receipts wait, and carries ids and nothing else. */
+export interface Ring {
+  /** The outbox row that promises this ring. */
+  batchId: string;
+  receiptIds: string[];
+}
+
+export const QUEUE_NAME = 'receipts';
+export const JOB_NAME = 'ring';
+
+/** Name of the backoff below, which every worker must know. */
+const OUTAGE_BACKOFF = 'outage';
+
+/**
+ * A ring that fails met an outage and is tried again for some minutes; after that the sweeper rings anew. Nothing is kept of finished
+ * jobs: the receipts say what became of them.
+ */
+export const RING_OPTIONS: JobsOptions = {
+  attempts: 60,
+  backoff: { type: OUTAGE_BACKOFF },
+  removeOnComplete: true,
+  removeOnFail: true,
+};
+
+/** Milliseconds until the next try: 250 ms, doubling up to 5 s, the last half of it by chance. */
+export function outageBackoff(attemptsMade: number): number {
+  const ceiling = Math.min(5000, 250 * 2 ** Math.min(attemptsMade, 10));
+  return ceiling / 2 + (Math.random() * ceiling) / 2;
+}

@@ -1,0 +1,26 @@
+/** What may be logged of an error: never its message, which can quote a query, a payload or a key. */
+export interface ErrorDescription {
+  name: string;
+  code?: string;
+  constraint?: string;
+  at?: string[];
+}
+
+/**
+ * Names an error for the log without any text that outside data could have reached: its class, its code (SQLSTATE, `ECONNREFUSED`, …),
+ * a violated constraint and, where `stack` is asked for, the frames of its stack.
+ */
+export function describeError(error: unknown, options: { stack?: boolean } = {}): ErrorDescription {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  const description: ErrorDescription = { name: error.name };
+  if (typeof code === 'string') description.code = code;
+  if (typeof constraint === 'string') description.constraint = constraint;
+  if (options.stack) {
+    description.at = (error.stack ?? '')
+      .split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .map((line) => line.trim());
+  }
+  return description;
+}

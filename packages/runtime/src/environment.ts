@@ -1,0 +1,97 @@
+import Joi from 'joi';
+import ms from 'ms';
+
+/** The configuration is wrong or incomplete: one line that says what to set, fit to be printed as it is. */
+export class ConfigurationError extends Error {}
+
+/**
+ * Reads and validates the environment once; everything else takes typed slices of the result.
+ *
+ * @throws {ConfigurationError} naming every variable that is missing or wrong; values are never echoed, as they may be secrets.
+ */
+export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Schema>, env: NodeJS.ProcessEnv): T {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { error, value } = Joi.object(schema)
+    .unknown(true)
+    .prefs({ abortEarly: false, stripUnknown: true, errors: { wrap: { label: false } } })
+    .validate(present);
+  if (!error) return value as T;
+  const reasons = error.details.map((detail) => detail.message);
+  throw new ConfigurationError(`Configuration: ${[...new Set(reasons)].join('; ')}.`);
+}
+
+/** A time span such as `30s`, `5m`, `24h` or `7d`; the value read is in milliseconds. */
+export function duration(fallback: string): Joi.Schema {
+  return Joi.string()
+    .custom((text: string) => parseDuration(text))
+    .message('{{#label}} must be a time span such as 30s, 5m, 24h or 7d')
+    .default(parseDuration(fallback));
+}
+
+/**
+ * Milliseconds of a time span such as `30s` or `7d`; a bare number is milliseconds.
+ *
+ * @throws {Error} when the text is no time span or is negative.
+ */
+export function parseDuration(text: string): number {
+  const value = ms(text as ms.StringValue);
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw new Error('not a time span');
+  return value;
+}
+
+/** A whole number within bounds, with a default. */
+export function wholeNumber(fallback: number, min = 1, max = Number.MAX_SAFE_INTEGER): Joi.Schema {
+  return Joi.number().integer().min(min).max(max).default(fallback);
+}
+
+/** What every process that logs and serves health takes from the environment. */
+export interface ProcessEnvironment {
+  NODE_ENV: string;
+  LOG_LEVEL: string;
+  LOG_FORMAT: 'json' | 'text';
+  HOST: string;
+  ADMIN_HOST: string;
+  ADMIN_PORT: number;
+  DRAIN_TIMEOUT: number;
+}
+
+export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = {
+  NODE_ENV: Joi.string().default('development'),
+  LOG_LEVEL: Joi.string().valid('error', 'warn', 'info', 'debug').default('info'),
+  LOG_FORMAT: Joi.string()
+    .valid('json', 'text')
+    .default(process.stdout.isTTY ? 'text' : 'json'),
+  HOST: Joi.string().default('127.0.0.1'),
+  ADMIN_HOST: Joi.string().default('127.0.0.1'),
+  ADMIN_PORT: wholeNumber(0, 0, 65_535),
+  DRAIN_TIMEOUT: duration('25s'),
+};
+
+/** Where Postgres is and how to talk to it. */
+export interface DatabaseEnvironment {
+  DATABASE_URL: string;
+  PG_POOL_SIZE: number;
+  PG_PREPARED: boolean;
+}
+
+export const databaseEnvironment: Record<keyof DatabaseEnvironment, Joi.Schema> = {
+  DATABASE_URL: Joi.string()
+    .uri({ scheme: ['postgres', 'postgresql'] })
+    .required(),
+  PG_POOL_SIZE: wholeNumber(10, 1, 1000),
+  PG_PREPARED: Joi.boolean().truthy('on').falsy('off').default(true),
+};
+
+/** Where the queue is: Redis (`redis://`, `rediss://`) or BullMQ's Postgres backend (`postgres://`). */
+export const queueUrl = Joi.string()
+  .uri({ scheme: ['redis', 'rediss', 'postgres', 'postgresql'] })
+  .required();
+
+/** 32 bytes as base64 or hex: the key that signing secrets are encrypted with at rest. */
+export const secretsKey = Joi.string()
+  .custom((text: string) => {
+    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+    if (key.length !== 32) throw new Error('wrong length');
+    return key;
+  })
+  .message('{{#label}} must be 32 bytes as base64 or hex; make one with: openssl rand -base64 32');

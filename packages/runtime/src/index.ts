@@ -1,0 +1,19 @@
+export { createAdminServer, type Readiness } from './admin-server.ts';
+export { describeError } from './describe-error.ts';
+export {
+  ConfigurationError,
+  type DatabaseEnvironment,
+  databaseEnvironment,
+  duration,
+  type ProcessEnvironment,
+  parseDuration,
+  processEnvironment,
+  queueUrl,
+  readEnvironment,
+  secretsKey,
+  wholeNumber,
+} from './environment.ts';
+export { listen } from './listen.ts';
+export { createLogger, type Logger } from './logger.ts';
+export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics.ts';
+export { runProcess, type Service } from './run-process.ts';

@@ -1,0 +1,56 @@
+import { ConfigurationError } from './environment.ts';
+import { describeError } from './describe-error.ts';
+import type { Logger } from './logger.ts';
+
+/** What a factory of an app returns: `start` resolves once it serves, `close` once everything it began is done. */
+export interface Service {
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs a service until SIGTERM or SIGINT, then drains it; a second signal, or `drainTimeout` milliseconds, ends it at once.
+ * Exit codes: 0 drained, 1 failed or cut short, 2 wrong configuration.
+ */
+export async function runProcess(create: () => { service: Service; logger: Logger; drainTimeout: number }): Promise<void> {
+  let created: ReturnType<typeof create>;
+  try {
+    created = create();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(2);
+  }
+  const { service, logger, drainTimeout } = created;
+  let draining = false;
+  const drain = (signal: string) => {
+    if (draining) {
+      logger.warn('second signal: ending at once', { signal });
+      process.exit(1);
+    }
+    draining = true;
+    logger.info('draining', { signal });
+    setTimeout(() => {
+      logger.error('drain took too long: ending', { drain_timeout_ms: drainTimeout });
+      process.exit(1);
+    }, drainTimeout).unref();
+    service.close().then(
+      () => {
+        logger.info('drained');
+        process.exit(0);
+      },
+      (error) => {
+        logger.error('drain failed', { error: describeError(error, { stack: true }) });
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', drain);
+  process.on('SIGINT', drain);
+  try {
+    await service.start();
+  } catch (error) {
+    logger.error('start failed', { error: describeError(error, { stack: true }) });
+    process.exit(1);
+  }
+}
