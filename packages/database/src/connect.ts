@@ -65,7 +65,11 @@ export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName'
  *
  * @throws {pg.DatabaseError} with a SQLSTATE, or a connection's error without one.
  */
-export async function run<Row extends object>(database: Database, statement: Statement, values: unknown[]): Promise<Row[]> {
+export async function run<Row extends object>(
+  database: Database,
+  statement: Statement,
+  values: unknown[],
+): Promise<Row[]> {
   const named = database.prepared ? { name: statement.name } : {};
   const { rows } = await database.pool.query<Row>({ ...named, text: statement.text, values });
   return rows;

@@ -1,17 +1,50 @@
-export { type Account, createAccount, findAccount, findAccountsByName, listAccounts, setSuspended } from './accounts/accounts.ts';
-export { type ApiKey, createKey, findKey, listKeys, type NewApiKey, replaceKey, revokeKey } from './accounts/api-keys.ts';
+export {
+  type Account,
+  createAccount,
+  findAccount,
+  findAccountsByName,
+  listAccounts,
+  setSuspended,
+} from './accounts/accounts.ts';
+export {
+  type ApiKey,
+  createKey,
+  findKey,
+  listKeys,
+  type NewApiKey,
+  replaceKey,
+  revokeKey,
+} from './accounts/api-keys.ts';
 export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
 export { unseal } from './accounts/seal.ts';
-export { disableSigning, enableSigning, rotateSigning, type SigningSecret, showSigning } from './accounts/signing-secrets.ts';
-export { closeDatabase, type ConnectOptions, type Database, openDatabase, openKnex, run } from './connect.ts';
+export {
+  disableSigning,
+  enableSigning,
+  rotateSigning,
+  type SigningSecret,
+  showSigning,
+} from './accounts/signing-secrets.ts';
+export { type ConnectOptions, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { type Fault, faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
 export { findOrder, listOrders, type OrderJson, reviewOrder } from './orders/orders.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
-export { type ClaimedReceipt, claimAlone, claimReceipts, findSuspects, releaseLease } from './receipts/claim-receipts.ts';
+export {
+  type ClaimedReceipt,
+  claimAlone,
+  claimReceipts,
+  findSuspects,
+  releaseLease,
+} from './receipts/claim-receipts.ts';
 export { type AttemptError, failReceipt } from './receipts/fail-receipt.ts';
 export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
-export { findReceiptRecord, listDead, listReceipts, type ReceiptRecord, redriveReceipt } from './receipts/operate-receipts.ts';
+export {
+  findReceiptRecord,
+  listDead,
+  listReceipts,
+  type ReceiptRecord,
+  redriveReceipt,
+} from './receipts/operate-receipts.ts';
 export { type Batch, outboxBacklog, settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
 export {

@@ -1,4 +1,5 @@
-export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from "./api-key.ts";
+export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
+export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
 export type { Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';
 export type { Customer, Item, NormalizedOrder, Order } from './order.ts';

@@ -1,4 +1,65 @@
+import { readAddress } from './normalize/address.ts';
+import { readCurrency } from './normalize/currency.ts';
+import { readCustomer } from './normalize/customer.ts';
+import { readEmirate } from './normalize/emirate.ts';
+import { readItems } from './normalize/items.ts';
+import type { JsonObject } from './normalize/json-object.ts';
+import { LIMITS } from './normalize/limits.ts';
+import { readText } from './normalize/text.ts';
+import { readTotal, writeTotal } from './normalize/total.ts';
+import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
+import { WarningList } from './normalize/warnings.ts';
 import type { NormalizedOrder } from './order.ts';
+
+const MEMBERS: ReadonlySet<string> = new Set([
+  'source_order_id',
+  'order_number',
+  'customer',
+  'address',
+  'emirate',
+  'area',
+  'items',
+  'total',
+  'currency',
+  'delivery_instructions',
+]);
+
+/**
+ * Makes the order that is stored from a payload, reading every field as well as it can be read. Pure and deterministic;
+ * never throws, whatever JSON object it is given; normalizing a payload made of its own output changes nothing. What is
+ * guessed, mended, cut or dropped leaves a warning; no warning repeats personal data.
+ */
 export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrder {
-  throw new Error(String(payload));
+  const warnings = new WarningList();
+  const source_order_id = readSourceOrderId(payload.source_order_id);
+  const order_number = readOrderNumber(payload, source_order_id, warnings);
+  const customer = readCustomer(payload.customer, warnings);
+  const address = readAddress(payload.address, warnings);
+  const { city, ...emirate } = readEmirate(payload.emirate, warnings);
+  const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? city;
+  const items = readItems(payload.items, warnings);
+  const amount = readTotal(payload.total, warnings);
+  const currency = readCurrency(payload.currency, amount?.currency ?? null, warnings);
+  const total = amount && writeTotal(amount, currency, warnings);
+  const delivery_instructions = readText(
+    payload.delivery_instructions,
+    '/delivery_instructions',
+    LIMITS.deliveryInstructions,
+    warnings,
+  );
+  warnOfUnknownMembers(payload, MEMBERS, '', warnings);
+  const fields = { address, ...emirate, area, items, total, currency, delivery_instructions };
+  return { order: { source_order_id, order_number, customer, ...fields }, warnings: warnings.toArray() };
+}
+
+/** Exactly as sent: `validateOrder` has refused every id that this would change, so this only keeps the function total. */
+function readSourceOrderId(value: unknown): string {
+  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '';
+}
+
+/** An order number that repeats the id is left exactly like it, blanks included, as its default is. */
+function readOrderNumber(payload: JsonObject, sourceOrderId: string, warnings: WarningList): string {
+  const sent = payload.order_number;
+  if (sent === sourceOrderId) return sourceOrderId;
+  return readText(sent, '/order_number', LIMITS.orderNumber, warnings) ?? sourceOrderId;
 }

@@ -24,15 +24,16 @@ export interface BellOptions {
   url: string;
   /** Rings that may be under way at once; more are left to the sweeper. */
   maxUnsent?: number;
-  /** Told of every ring that was not delivered, with why. */
+  /** Told of every ring that was not delivered, with why, and of every one that was. */
   onLost?: (ring: Ring, error: unknown) => void;
+  onDelivered?: (ring: Ring) => void;
 }
 
 const COMMAND_TIMEOUT = 2000;
 
 /** Opens the bell. It connects by itself and again whenever the connection is lost. */
 export function openBell(options: BellOptions): Bell {
-  const { url, maxUnsent = 1000, onLost = () => {} } = options;
+  const { url, maxUnsent = 1000, onLost = () => {}, onDelivered = () => {} } = options;
   const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT) : null;
   const unsent = new Set<Promise<void>>();
   let opened: Promise<Queue<Ring>> | null = null;
@@ -62,6 +63,7 @@ export function openBell(options: BellOptions): Bell {
       if (unsent.size >= maxUnsent) throw new Error('too many rings under way');
       const queue = await ready();
       await queue.add(JOB_NAME, ring, delayMs > 0 ? { ...RING_OPTIONS, delay: Math.ceil(delayMs) } : RING_OPTIONS);
+      onDelivered(ring);
     } catch (error) {
       onLost(ring, error);
     }

@@ -27,7 +27,9 @@ const redact = winston.format((info) => {
 });
 
 const readable = winston.format.printf(({ timestamp, level, message, service, ...rest }) => {
-  const facts = Object.entries(rest).map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
+  const facts = Object.entries(rest).map(
+    ([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
   return `${String(timestamp).slice(11, 23)} ${level} ${service}: ${message}${facts.length ? `  ${facts.join(' ')}` : ''}`;
 });
 

@@ -1,5 +1,5 @@
-import { ConfigurationError } from './environment.ts';
 import { describeError } from './describe-error.ts';
+import { ConfigurationError } from './environment.ts';
 import type { Logger } from './logger.ts';
 
 /** What a factory of an app returns: `start` resolves once it serves, `close` once everything it began is done. */
@@ -12,7 +12,9 @@ export interface Service {
  * Runs a service until SIGTERM or SIGINT, then drains it; a second signal, or `drainTimeout` milliseconds, ends it at once.
  * Exit codes: 0 drained, 1 failed or cut short, 2 wrong configuration.
  */
-export async function runProcess(create: () => { service: Service; logger: Logger; drainTimeout: number }): Promise<void> {
+export async function runProcess(
+  create: () => { service: Service; logger: Logger; drainTimeout: number },
+): Promise<void> {
   let created: ReturnType<typeof create>;
   try {
     created = create();

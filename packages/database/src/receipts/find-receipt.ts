@@ -37,7 +37,11 @@ const FIND = {
 };
 
 /** Finds a receipt of this account; another account's is as unknown as one that never existed. */
-export async function findReceipt(database: Database, accountId: number, receiptId: string): Promise<ReceiptRow | null> {
+export async function findReceipt(
+  database: Database,
+  accountId: number,
+  receiptId: string,
+): Promise<ReceiptRow | null> {
   const [row] = await run<ReceiptRow>(database, FIND, [receiptId, accountId]);
   return row ?? null;
 }

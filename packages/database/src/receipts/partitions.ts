@@ -33,7 +33,8 @@ export async function makePartitions(knex: Knex, now = Date.now()): Promise<stri
   for (let start = thisWeek; start <= thisWeek + WEEKS_AHEAD * WEEK; start += WEEK) {
     for (const { table, options } of PARTITIONED) {
       const name = partitionName(table, start);
-      if (!(await knex.schema.hasTable(name)) && (await makePartition(knex, { table, name, start, options }))) made.push(name);
+      if (!(await knex.schema.hasTable(name)) && (await makePartition(knex, { table, name, start, options })))
+        made.push(name);
     }
   }
   return made;
@@ -73,7 +74,9 @@ export async function dropOldPartitions(
   for (const start of await partitionStarts(knex)) {
     if (start + WEEK > now - retention) continue;
     const receipts = partitionName('receipts', start);
-    const { rows } = await knex.raw(`select 1 from ${receipts} where state not in ('written', 'duplicate', 'dead') limit 1`);
+    const { rows } = await knex.raw(
+      `select 1 from ${receipts} where state not in ('written', 'duplicate', 'dead') limit 1`,
+    );
     if (rows.length > 0) {
       result.kept.push(receipts);
       continue;

@@ -56,8 +56,12 @@ export async function recordReceipts(
   graceMs: number,
   batch: readonly IncomingReceipt[],
 ): Promise<string[]> {
-  let end = 1;
-  const starts = batch.map(({ body }) => (end += body.length) - body.length);
+  const starts: number[] = [];
+  let next = 1;
+  for (const { body } of batch) {
+    starts.push(next);
+    next += body.length;
+  }
   const rows = await run<{ receipt_id: string }>(database, RECORD, [
     batch.map((receipt) => receipt.receiptId),
     batch.map((receipt) => receipt.accountId),
@@ -70,7 +74,8 @@ export async function recordReceipts(
     batchId,
     graceMs,
   ]);
-  return rows.map((row) => row.receipt_id).sort();
+  // The order in which the outbox lists them: that of their text, as they are all lower case.
+  return rows.map((row) => row.receipt_id).toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 /** The receipt that first used an idempotency key; its body is null once the receipt was dropped. */

@@ -1,0 +1,97 @@
+import { type Database, findReceipt } from '@orders/database';
+import { type Channel, normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
+import type { Counter, Logger } from '@orders/runtime';
+import type { Request, RequestHandler, Response } from 'express';
+import { v7 as uuidv7 } from 'uuid';
+import { contextOf, holderOf } from './context.ts';
+import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { type Preferences, readPreferences } from './read-preferences.ts';
+import type { ReceiptWaiters } from './receipt-waiters.ts';
+import type { ReceiptWriter, Recorded } from './receipt-writer.ts';
+import { waitFor } from './wait-for.ts';
+
+interface Deps {
+  database: Database;
+  writer: ReceiptWriter;
+  waiters: ReceiptWaiters;
+  mismatches: Counter<never>;
+  logger: Logger;
+  basePath: string;
+}
+
+/** Accepts the order in an authenticated, verified request: 202 once its receipt is durable. */
+export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
+  return async (request, response) => {
+    const idempotencyKey = readIdempotencyKey(request);
+    const preferences = readPreferences(request);
+    const payload = parseBody(request.body);
+    validateOrder(payload);
+    if (preferences.handling === 'strict') refuseWhatWouldBeMended(payload);
+    const recorded = await deps.writer.record({
+      receiptId: uuidv7(),
+      accountId: holderOf(request).accountId,
+      channel,
+      sourceOrderId: payload.source_order_id as string,
+      idempotencyKey,
+      body: request.body,
+    });
+    noteOutcome(request, recorded, deps);
+    await reply(request, response, recorded, preferences, deps);
+  };
+}
+
+/** `Prefer: handling=strict`: a caller that would rather be told than helped (contract, section 4). */
+function refuseWhatWouldBeMended(payload: Record<string, unknown>): void {
+  const { warnings } = normalizeOrder(payload);
+  if (warnings.length > 0) throw new Problem('validation_failed', { errors: warnings });
+}
+
+function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
+  const context = contextOf(request);
+  context.leave?.();
+  context.receiptId = recorded.receiptId;
+  if (!recorded.payloadMismatch) return;
+  deps.mismatches.inc();
+  deps.logger.warn('idempotency key repeated with another payload', {
+    request_id: context.requestId,
+    account_id: holderOf(request).accountId,
+    receipt_id: recorded.receiptId,
+  });
+}
+
+async function reply(
+  request: Request,
+  response: Response,
+  { receiptId, duplicate, payloadMismatch }: Recorded,
+  preferences: Preferences,
+  deps: Deps,
+): Promise<void> {
+  const outcome = preferences.wait === null ? null : await outcomeAfter(preferences.wait, request, receiptId, deps);
+  const applied = [
+    ...(preferences.handling ? [`handling=${preferences.handling}`] : []),
+    ...(outcome ? [`wait=${preferences.wait}`] : []),
+  ];
+  if (applied.length > 0) response.set('Preference-Applied', applied.join(', '));
+  if (duplicate) response.set('Idempotent-Replayed', 'true');
+  response
+    .status(202)
+    .location(`${deps.basePath}/ingest/status/${receiptId}`)
+    .json({
+      receipt_id: receiptId,
+      ...(duplicate && { duplicate: true }),
+      ...(payloadMismatch && { payload_mismatch: true }),
+      ...outcome,
+    });
+}
+
+/** Waits, then says how far the receipt is; null when Postgres is lost meanwhile, for the order is accepted all the same. */
+async function outcomeAfter(seconds: number, request: Request, receiptId: string, deps: Deps) {
+  try {
+    const final = await waitFor(request, receiptId, seconds, deps.waiters);
+    if (final) return { status: final.state, order_id: final.order_id };
+    const receipt = await findReceipt(deps.database, holderOf(request).accountId, receiptId);
+    return receipt && { status: receipt.state, order_id: receipt.order_id };
+  } catch {
+    return null;
+  }
+}

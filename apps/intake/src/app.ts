@@ -1,0 +1,86 @@
+import type { Database } from '@orders/database';
+import { type Channel, Problem } from '@orders/domain';
+import type { Bell } from '@orders/queue';
+import type { Logger } from '@orders/runtime';
+import express, { type Express, type RequestHandler } from 'express';
+import type { Redis } from 'ioredis';
+import { acceptOrder } from './accept-order.ts';
+import { admit } from './admit.ts';
+import { authenticate } from './authenticate.ts';
+import { beginRequest } from './begin-request.ts';
+import type { IntakeConfig } from './config.ts';
+import { contextOf } from './context.ts';
+import { docsPage } from './docs-page.ts';
+import { limitRate } from './limit-rate.ts';
+import type { IntakeMetrics } from './metrics.ts';
+import { openApiDocument } from './openapi.ts';
+import { readBody, requireJson } from './read-body.ts';
+import type { ReceiptWaiters } from './receipt-waiters.ts';
+import { createReceiptWriter } from './receipt-writer.ts';
+import { sendProblems } from './send-problem.ts';
+import { showStatus } from './show-status.ts';
+import { verifySignature } from './verify-signature.ts';
+
+export interface AppDeps {
+  config: IntakeConfig;
+  logger: Logger;
+  metrics: IntakeMetrics;
+  database: Database;
+  bell: Bell;
+  /** Shared by all intakes for the rates of the accounts; null where there is no Redis. */
+  redis: Redis | null;
+  waiters: ReceiptWaiters;
+  draining: () => boolean;
+}
+
+/** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
+export function createApp(deps: AppDeps): Express {
+  const { config, logger, metrics, database, bell, waiters } = deps;
+  const { BASE_PATH: basePath, SECRETS_KEY: secretsKey } = config;
+  const { requests, requestSeconds, batchSizes, mismatches } = metrics;
+  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, batchSizes });
+  const identify = [authenticate(database), limitRate(config.RATE_LIMIT, deps.redis)];
+  const authenticateOnly = identify[0] as RequestHandler;
+  const place = admit(config.MAX_IN_FLIGHT);
+  const body = readBody(config.MAX_BODY_BYTES);
+  const accept = (channel: Channel) =>
+    acceptOrder(channel, { database, writer, waiters, mismatches, logger, basePath });
+
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
+  app.use(beginRequest({ logger, requests, seconds: requestSeconds, draining: deps.draining }));
+
+  const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
+    const label: RequestHandler = (request, _response, next) => {
+      contextOf(request).route = path;
+      next();
+    };
+    const at = app.route(basePath + path).all(label);
+    if (methods.get) at.get(...methods.get);
+    if (methods.post) at.post(...methods.post);
+    const allow = [...(methods.get ? ['GET', 'HEAD'] : []), ...(methods.post ? ['POST'] : [])].join(', ');
+    at.all(() => {
+      throw new Problem('method_not_allowed', { headers: { Allow: allow } });
+    });
+  };
+
+  route('/ingest/orders', { post: [...identify, requireJson, place, body, accept('rest')] });
+  route('/ingest/webhook', {
+    post: [...identify, requireJson, place, body, verifySignature(secretsKey), accept('webhook')],
+  });
+  route('/ingest/status/:receiptId', { get: [authenticateOnly, showStatus(database, waiters) as RequestHandler] });
+  route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
+  app.use(docsPage(basePath));
+
+  app.use(() => {
+    throw new Problem('not_found');
+  });
+  app.use(sendProblems(logger));
+  return app;
+}
+
+function serve(document: object): RequestHandler {
+  return (_request, response) => {
+    response.json(document);
+  };
+}

@@ -1,0 +1,38 @@
+import { type Database, findKeyHolder, type KeyHolder, touchKey } from '@orders/database';
+import { hashApiKey, isApiKey, Problem } from '@orders/domain';
+import type { RequestHandler } from 'express';
+import { LRUCache } from 'lru-cache';
+import { contextOf } from './context.ts';
+
+// Together with the look-up itself this keeps the promise that a revoked key stops working within 5 seconds.
+const REMEMBERED_MS = 3000;
+const BEARER = /^bearer +(\S+) *$/i;
+
+/**
+ * Names the account by its Bearer key (RFC 6750).
+ *
+ * @throws {Problem} `missing_api_key`, `invalid_api_key` or `account_suspended`; a database error when the look-up fails.
+ */
+export function authenticate(database: Database): RequestHandler {
+  const holders = new LRUCache<string, { holder: KeyHolder | null }>({
+    max: 10_000,
+    ttl: REMEMBERED_MS,
+    fetchMethod: async (hash) => {
+      const holder = await findKeyHolder(database, Buffer.from(hash, 'base64'));
+      // When a key was last used is worth knowing, but never worth a refusal.
+      if (holder) touchKey(database, holder.accountId, holder.keyId).catch(() => {});
+      return { holder };
+    },
+  });
+
+  return async (request, _response, next) => {
+    const key = BEARER.exec(request.get('authorization') ?? '')?.[1];
+    if (!key) throw new Problem('missing_api_key');
+    if (!isApiKey(key)) throw new Problem('invalid_api_key');
+    const holder = (await holders.fetch(hashApiKey(key).toString('base64')))?.holder;
+    if (!holder) throw new Problem('invalid_api_key');
+    contextOf(request).holder = holder;
+    if (holder.suspended) throw new Problem('account_suspended');
+    next();
+  };
+}

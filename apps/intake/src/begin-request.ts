@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import type { Counter, Histogram, Logger } from '@orders/runtime';
+import type { RequestHandler } from 'express';
+import { contextOf, setContext } from './context.ts';
+
+const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** Gives each request its id and each reply its common headers, and logs and counts it when it is over. */
+export function beginRequest(deps: {
+  logger: Logger;
+  requests: Counter<'route' | 'status' | 'code'>;
+  seconds: Histogram<'route'>;
+  draining: () => boolean;
+}): RequestHandler {
+  return (request, response, next) => {
+    const sent = request.get('x-request-id');
+    const requestId = sent && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
+    setContext(request, { requestId, startedAt: performance.now(), route: 'none' });
+    response.set({ 'X-Request-Id': requestId, 'Cache-Control': 'no-store' });
+    if (deps.draining()) response.set('Connection', 'close');
+    response.on('close', () => {
+      const { route, startedAt, holder, receiptId, problem } = contextOf(request);
+      const duration = performance.now() - startedAt;
+      const status = response.writableFinished ? response.statusCode : 499;
+      deps.requests.inc({ route, status, code: problem ?? '' });
+      deps.seconds.observe({ route }, duration / 1000);
+      deps.logger.info(problem ? 'refused' : 'answered', {
+        method: request.method,
+        route,
+        status,
+        ...(problem && { code: problem }),
+        request_id: requestId,
+        ...(holder && { account_id: holder.accountId }),
+        ...(receiptId && { receipt_id: receiptId }),
+        duration_ms: Math.round(duration * 10) / 10,
+      });
+    });
+    // A path that cannot be decoded is taken as it is: it is simply no path of ours, and no receipt's id.
+    try {
+      decodeURIComponent(request.path);
+    } catch {
+      request.url = request.url.replaceAll('%', '%25');
+    }
+    next();
+  };
+}

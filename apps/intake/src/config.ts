@@ -1,0 +1,68 @@
+import {
+  ConfigurationError,
+  type DatabaseEnvironment,
+  databaseEnvironment,
+  duration,
+  type ProcessEnvironment,
+  parseDuration,
+  processEnvironment,
+  queueUrl,
+  readEnvironment,
+  secretsKey,
+  wholeNumber,
+} from '@orders/runtime';
+import Joi from 'joi';
+
+/** So many requests in so many milliseconds, for each account. */
+export interface RateLimit {
+  requests: number;
+  windowMs: number;
+}
+
+/** What intake takes from the environment; times in milliseconds. */
+export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
+  QUEUE_URL: string;
+  SECRETS_KEY: Buffer;
+  PORT: number;
+  BASE_PATH: string;
+  MAX_BODY_BYTES: number;
+  MAX_IN_FLIGHT: number;
+  RATE_LIMIT?: RateLimit;
+  PG_QUERY_TIMEOUT: number;
+  /** How long the bell has before the sweeper rings instead. */
+  SWEEP_AFTER: number;
+}
+
+const rateLimit = Joi.string()
+  .custom((text: string): RateLimit => {
+    const [, requests, window] = /^(\d+)\/(\w+)$/.exec(text) ?? [];
+    const limit = { requests: Number(requests), windowMs: window ? parseDuration(window) : 0 };
+    if (!(limit.requests > 0 && limit.windowMs > 0)) throw new Error('no rate');
+    return limit;
+  })
+  .message('{{#label}} must be <requests>/<time>, such as 100/1s or 6000/1m');
+
+/** @throws {ConfigurationError} with one line that says what to set. */
+export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
+  const config = readEnvironment<IntakeConfig>(
+    {
+      ...processEnvironment,
+      ...databaseEnvironment,
+      QUEUE_URL: queueUrl,
+      SECRETS_KEY: secretsKey.required(),
+      PORT: wholeNumber(8080, 0, 65_535),
+      BASE_PATH: Joi.string()
+        .pattern(/^(\/[\w.~-]+)+$/, 'path such as /api')
+        .default(''),
+      MAX_BODY_BYTES: wholeNumber(262_144),
+      MAX_IN_FLIGHT: wholeNumber(1000),
+      RATE_LIMIT: rateLimit,
+      PG_QUERY_TIMEOUT: duration('10s'),
+      SWEEP_AFTER: duration('10s'),
+    },
+    env,
+  );
+  // A time out of range would only show as an error of Postgres at the first order.
+  if (config.SWEEP_AFTER > 86_400_000) throw new ConfigurationError('Configuration: SWEEP_AFTER is at most 24h.');
+  return config;
+}

@@ -1,0 +1,36 @@
+import type { KeyHolder } from '@orders/database';
+import type { Channel } from '@orders/domain';
+import type { Request } from 'express';
+
+/** What the steps of one request tell each other and the log. */
+export interface RequestContext {
+  requestId: string;
+  startedAt: number;
+  /** The route's pattern, never the path: a path can hold anything. */
+  route: string;
+  channel?: Channel;
+  holder?: KeyHolder;
+  receiptId?: string;
+  /** Gives back the place that the request holds among those in flight. */
+  leave?: () => void;
+  problem?: string;
+}
+
+const contexts = new WeakMap<Request, RequestContext>();
+
+export function setContext(request: Request, context: RequestContext): void {
+  contexts.set(request, context);
+}
+
+export function contextOf(request: Request): RequestContext {
+  const context = contexts.get(request);
+  if (!context) throw new Error('a request without context');
+  return context;
+}
+
+/** The key's holder; only for routes behind `authenticate`. */
+export function holderOf(request: Request): KeyHolder {
+  const { holder } = contextOf(request);
+  if (!holder) throw new Error('a route without authentication');
+  return holder;
+}

@@ -1,0 +1,80 @@
+import { createServer } from 'node:http';
+import { closeDatabase, openDatabase } from '@orders/database';
+import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
+import { createAdminServer, describeError, type Logger, listen, type Service } from '@orders/runtime';
+import { createApp } from './app.ts';
+import type { IntakeConfig } from './config.ts';
+import { createMetrics } from './metrics.ts';
+import { checkReadiness } from './readiness.ts';
+import { createReceiptWaiters } from './receipt-waiters.ts';
+
+export interface Intake extends Service {
+  /** The ports it listens on, once started. */
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+const RATE_LIMITER_PATIENCE_MS = 200;
+
+/** Puts the intake app together; nothing connects or listens before `start`. */
+export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
+  const metrics = createMetrics();
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.PG_POOL_SIZE,
+    prepared: config.PG_PREPARED,
+    queryTimeout: config.PG_QUERY_TIMEOUT,
+    applicationName: 'orders intake',
+  });
+  let bellIsLost = false;
+  const bell = openBell({
+    url: config.QUEUE_URL,
+    onDelivered: () => {
+      if (bellIsLost) logger.info('the queue answers again');
+      bellIsLost = false;
+    },
+    onLost: (_ring, error) => {
+      metrics.lostRings.inc();
+      // One line for an outage, not one for each order in it.
+      if (!bellIsLost) logger.warn('the queue does not answer; the sweeper will ring', { error: describeError(error) });
+      bellIsLost = true;
+    },
+  });
+  const redis =
+    config.RATE_LIMIT && isRedisUrl(config.QUEUE_URL)
+      ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS)
+      : null;
+  const waiters = createReceiptWaiters(database);
+  let draining = false;
+  const isDraining = () => draining;
+  const app = createApp({ config, logger, metrics, database, bell, redis, waiters, draining: isDraining });
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 }, app);
+  const admin = createAdminServer(checkReadiness(database, bell, isDraining), metrics.registry);
+  let [port, adminPort] = [0, 0];
+
+  return {
+    get port() {
+      return port;
+    },
+    get adminPort() {
+      return adminPort;
+    },
+    async start() {
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      port = await listen(server, config.HOST, config.PORT);
+      if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
+        logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
+      }
+      logger.info('intake listens', { port, admin_port: adminPort });
+    },
+    async close() {
+      draining = true;
+      waiters.release();
+      if (server.listening) await new Promise((resolve) => server.close(resolve));
+      await bell.close();
+      redis?.disconnect();
+      await closeDatabase(database);
+      if (admin.listening) await new Promise((resolve) => admin.close(resolve).closeAllConnections());
+    },
+  };
+}

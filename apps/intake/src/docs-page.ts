@@ -1,0 +1,53 @@
+import express, { Router } from 'express';
+import helmet from 'helmet';
+import swaggerUi from 'swagger-ui-dist';
+import { contextOf } from './context.ts';
+
+// Swagger UI sets style attributes and draws its icons from data: addresses; everything else comes from this service.
+const security = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'", "'unsafe-inline'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  strictTransportSecurity: false,
+});
+
+/** `GET /docs`: the OpenAPI document as a page, each file of which is shipped with the service. */
+export function docsPage(basePath: string): Router {
+  const at = `${basePath}/docs`;
+  const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Order ingestion</title>
+<link rel="icon" href="${at}/favicon-32x32.png">
+<link rel="stylesheet" href="${at}/swagger-ui.css">
+</head>
+<body><div id="page"></div><script src="${at}/swagger-ui-bundle.js"></script><script src="${at}/start.js"></script></body>
+</html>
+`;
+  const start = `SwaggerUIBundle({ url: ${JSON.stringify(`${basePath}/openapi.json`)}, dom_id: '#page', validatorUrl: null });\n`;
+
+  const router = Router({ strict: true, caseSensitive: true });
+  router.use(at, (request, _response, next) => {
+    contextOf(request).route = '/docs';
+    next();
+  });
+  router.use(at, security);
+  router.get(at, (_request, response) => {
+    response.type('html').send(page);
+  });
+  router.get(`${at}/start.js`, (_request, response) => {
+    response.type('js').send(start);
+  });
+  router.use(at, express.static(swaggerUi.getAbsoluteFSPath(), { index: false, redirect: false, cacheControl: false }));
+  return router;
+}

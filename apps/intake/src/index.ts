@@ -1,0 +1,2 @@
+export { type IntakeConfig, readConfig } from './config.ts';
+export { createIntake, type Intake } from './create-intake.ts';

@@ -1,0 +1,9 @@
+import { createLogger, runProcess } from '@orders/runtime';
+import { readConfig } from './config.ts';
+import { createIntake } from './create-intake.ts';
+
+await runProcess(() => {
+  const config = readConfig(process.env);
+  const logger = createLogger({ service: 'intake', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
+  return { service: createIntake(config, { logger }), logger, drainTimeout: config.DRAIN_TIMEOUT };
+});

@@ -1,0 +1,47 @@
+import { Counter, createRegistry, Histogram, type Registry } from '@orders/runtime';
+
+export interface IntakeMetrics {
+  registry: Registry;
+  requests: Counter<'route' | 'status' | 'code'>;
+  requestSeconds: Histogram<'route'>;
+  batchSizes: Histogram<never>;
+  mismatches: Counter<never>;
+  lostRings: Counter<never>;
+}
+
+export function createMetrics(): IntakeMetrics {
+  const registry = createRegistry();
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: 'intake_requests_total',
+      help: 'Requests by route, HTTP status and problem code',
+      labelNames: ['route', 'status', 'code'],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'intake_request_seconds',
+      help: 'Time from the head of a request to the end of its reply',
+      labelNames: ['route'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    batchSizes: new Histogram({
+      name: 'intake_batch_receipts',
+      help: 'Receipts committed together',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200],
+      registers,
+    }),
+    mismatches: new Counter({
+      name: 'intake_payload_mismatches_total',
+      help: 'Idempotency keys repeated with another payload',
+      registers,
+    }),
+    lostRings: new Counter({
+      name: 'intake_lost_rings_total',
+      help: 'Rings that did not reach the queue and are left to the sweeper',
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,54 @@
+const text = (description: string) => ({ type: ['string', 'null'], description });
+
+/** The order payload as senders should send it; what differs is mended where it can be, and never refused for it. */
+export const orderSchema = {
+  type: 'object',
+  description: 'Only `source_order_id` is required. All else is best effort: nothing in it costs you the order.',
+  required: ['source_order_id'],
+  properties: {
+    source_order_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'Your own unique id of the order, compared exactly; reuse it on every resend.',
+    },
+    order_number: text('Shown on the order; the source_order_id when absent.'),
+    customer: {
+      type: ['object', 'null'],
+      properties: {
+        name: text('Name'),
+        phone: text('The driver uses it on arrival; any usual spelling'),
+        email: text('E-mail address'),
+        id: text('Your own id of the customer'),
+      },
+    },
+    address: text('The full delivery address'),
+    emirate: text('The emirate, used for routing: name, ISO 3166-2 code or usual abbreviation, English or Arabic'),
+    area: text('Area or district within the emirate'),
+    items: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        properties: {
+          name: text('Name'),
+          quantity: { type: ['integer', 'null'], minimum: 1 },
+          sku: text('Stock keeping unit'),
+        },
+      },
+    },
+    total: { type: ['number', 'string', 'null'], description: 'Order total; text keeps it exact' },
+    currency: text('ISO 4217; AED when absent'),
+    delivery_instructions: text('Free text for the driver'),
+  },
+  examples: [
+    {
+      source_order_id: 'SHOP-10001',
+      order_number: '#10001',
+      customer: { name: 'Aisha Khan', phone: '050 123 4567' },
+      address: 'Apt 1204, Marina Heights, Dubai Marina',
+      emirate: 'Dubai',
+      items: [{ name: 'Chicken Shawarma', quantity: 2, sku: 'SH-1' }],
+      total: '149.50',
+    },
+  ],
+};

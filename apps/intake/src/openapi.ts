@@ -1,0 +1,231 @@
+import { ATTEMPT_ERRORS, PROBLEMS, type ProblemCode, RECEIPT_STATES } from '@orders/domain';
+import { orderSchema } from './openapi-order.ts';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const header = (description: string) => ({ description, schema: { type: 'string' } });
+const text = { type: 'string' };
+const time = { type: 'string', format: 'date-time' };
+const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+
+const AUTHENTICATION: ProblemCode[] = ['missing_api_key', 'invalid_api_key', 'account_suspended', 'rate_limited'];
+const ALWAYS: ProblemCode[] = ['storage_unavailable', 'internal_error'];
+const BODY: ProblemCode[] = [
+  'unsupported_media_type',
+  'unsupported_content_encoding',
+  'payload_too_large',
+  'invalid_idempotency_key',
+  'malformed_body',
+  'validation_failed',
+  'overloaded',
+];
+
+/** The OpenAPI 3.1 document of the public routes, served at `/openapi.json`; `basePath` is the prefix they are under. */
+export function openApiDocument(basePath: string): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Order ingestion',
+      version: '1.0.0',
+      description:
+        'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: basePath || '/' }],
+    security: [{ apiKey: [] }],
+    paths: {
+      '/ingest/orders': { post: acceptOperation('submitOrder', 'Send an order', [], []) },
+      '/ingest/webhook': {
+        post: acceptOperation(
+          'deliverWebhook',
+          'Deliver an order as a signed webhook',
+          [
+            {
+              name: 'x-service-signature',
+              in: 'header',
+              required: true,
+              description:
+                'HMAC-SHA256 of the exact body bytes, keyed with the signing secret, in hex; the prefix is recommended.',
+              schema: { type: 'string', pattern: '^(sha256=)?[0-9a-fA-F]{64}$' },
+            },
+          ],
+          ['signing_unavailable', 'missing_signature', 'invalid_signature'],
+        ),
+      },
+      '/ingest/status/{receipt_id}': { get: statusOperation },
+      '/openapi.json': {
+        get: {
+          operationId: 'getOpenApi',
+          summary: 'This document',
+          security: [],
+          responses: {
+            200: { description: 'The document', content: { 'application/json': { schema: { type: 'object' } } } },
+          },
+        },
+      },
+    },
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your account: `oik_…`' },
+      },
+      schemas: { Order: orderSchema, Accepted: accepted, Receipt: receipt, Warning: fieldNote, Problem: problem },
+    },
+  };
+}
+
+function acceptOperation(operationId: string, summary: string, parameters: object[], problems: ProblemCode[]) {
+  return {
+    operationId,
+    summary,
+    parameters: [
+      ...parameters,
+      {
+        name: 'Idempotency-Key',
+        in: 'header',
+        description: 'One key per order; repeated, the original receipt is returned.',
+        schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+      },
+      {
+        name: 'Prefer',
+        in: 'header',
+        description:
+          '`wait=N` holds the reply up to N seconds (at most 30) for the outcome; `handling=strict` refuses what would be mended.',
+        schema: text,
+      },
+    ],
+    requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
+    responses: {
+      202: {
+        description: 'Accepted: the order is stored and will be processed.',
+        headers: {
+          Location: header('Where to ask for the status'),
+          'Idempotent-Replayed': header('`true` when the idempotency key was known'),
+          'Preference-Applied': header('The preferences that were heeded'),
+        },
+        content: { 'application/json': { schema: ref('Accepted') } },
+      },
+      ...refusals([...AUTHENTICATION, ...BODY, ...problems, ...ALWAYS]),
+    },
+  };
+}
+
+const statusOperation = {
+  operationId: 'getReceipt',
+  summary: 'Ask what became of a receipt',
+  parameters: [
+    { name: 'receipt_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+    {
+      name: 'Prefer',
+      in: 'header',
+      description: '`wait=N`: reply when the state is final, or after N seconds.',
+      schema: text,
+    },
+  ],
+  responses: {
+    200: {
+      description: 'The receipt',
+      headers: { 'Preference-Applied': header('The preferences that were heeded') },
+      content: { 'application/json': { schema: ref('Receipt') } },
+    },
+    ...refusals([...AUTHENTICATION.filter((code) => code !== 'rate_limited'), 'receipt_not_found', ...ALWAYS]),
+  },
+};
+
+/** One response for each status, naming the codes that come with it. */
+function refusals(codes: ProblemCode[]): Record<number, object> {
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, those]) => [
+      status,
+      {
+        description: those.map((code) => `\`${code}\`: ${PROBLEMS[code].detail}`).join('\n\n'),
+        content: { 'application/problem+json': { schema: ref('Problem') } },
+      },
+    ]),
+  );
+}
+
+const accepted = {
+  type: 'object',
+  required: ['receipt_id'],
+  additionalProperties: false,
+  properties: {
+    receipt_id: { type: 'string', format: 'uuid' },
+    duplicate: { const: true, description: 'Only on a repeated Idempotency-Key' },
+    payload_mismatch: {
+      const: true,
+      description: 'The repeated key came with another payload; the original receipt stands',
+    },
+    status: { enum: RECEIPT_STATES, description: 'Only with `Prefer: wait`' },
+    order_id: orNull({ type: 'integer' }),
+  },
+};
+
+const fieldNote = {
+  type: 'object',
+  required: ['pointer', 'code', 'detail'],
+  additionalProperties: false,
+  properties: {
+    pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
+    code: text,
+    detail: text,
+  },
+};
+
+const receipt = {
+  type: 'object',
+  required: [
+    'receipt_id',
+    'status',
+    'order_id',
+    'channel',
+    'source_order_id',
+    'received_at',
+    'updated_at',
+    'attempts',
+    'next_attempt_at',
+    'warnings',
+    'error',
+    'duplicate_of',
+  ],
+  additionalProperties: false,
+  properties: {
+    receipt_id: { type: 'string', format: 'uuid' },
+    status: { enum: RECEIPT_STATES },
+    order_id: { ...orNull({ type: 'integer' }), description: 'Set once `written`' },
+    channel: { enum: ['rest', 'webhook'] },
+    source_order_id: text,
+    received_at: time,
+    updated_at: time,
+    attempts: { type: 'integer', minimum: 0, description: 'Attempts that came to an end, the successful one included' },
+    next_attempt_at: orNull(time),
+    warnings: { type: 'array', items: ref('Warning') },
+    error: orNull({
+      type: 'object',
+      required: ['code', 'detail'],
+      additionalProperties: false,
+      properties: { code: { type: 'string', examples: Object.keys(ATTEMPT_ERRORS) }, detail: text },
+    }),
+    duplicate_of: orNull({
+      type: 'object',
+      required: ['receipt_id', 'order_id'],
+      additionalProperties: false,
+      properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
+    }),
+  },
+};
+
+const problem = {
+  type: 'object',
+  description: 'RFC 9457 problem details; `code` is the stable part.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  additionalProperties: false,
+  properties: {
+    type: { type: 'string', format: 'uri-reference' },
+    title: text,
+    status: { type: 'integer' },
+    detail: text,
+    code: { enum: Object.keys(PROBLEMS) },
+    request_id: text,
+    errors: { type: 'array', items: ref('Warning') },
+  },
+};

@@ -1,0 +1,55 @@
+import {
+  ConfigurationError,
+  type DatabaseEnvironment,
+  databaseEnvironment,
+  duration,
+  type ProcessEnvironment,
+  processEnvironment,
+  queueUrl,
+  readEnvironment,
+  wholeNumber,
+} from '@orders/runtime';
+
+/** What the worker takes from the environment; times in milliseconds. */
+export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment {
+  QUEUE_URL: string;
+  PG_QUERY_TIMEOUT: number;
+  /** Rings worked on at once. */
+  WORKER_CONCURRENCY: number;
+  /** How long a worker may hold receipts before they count as abandoned. */
+  LEASE: number;
+  RETRY_ATTEMPTS: number;
+  RETRY_BASE: number;
+  RETRY_CAP: number;
+  SWEEP_INTERVAL: number;
+  /** How long a ring may go unanswered before the sweeper rings again. */
+  SWEEP_AFTER: number;
+  RECEIPT_RETENTION: number;
+  IDEMPOTENCY_TTL: number;
+}
+
+/** @throws {ConfigurationError} with one line that says what to set. */
+export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
+  const config = readEnvironment<WorkerConfig>(
+    {
+      ...processEnvironment,
+      ...databaseEnvironment,
+      QUEUE_URL: queueUrl,
+      PG_QUERY_TIMEOUT: duration('10s'),
+      WORKER_CONCURRENCY: wholeNumber(4, 1, 100),
+      LEASE: duration('30s'),
+      RETRY_ATTEMPTS: wholeNumber(8, 1, 100),
+      RETRY_BASE: duration('1s'),
+      RETRY_CAP: duration('5m'),
+      SWEEP_INTERVAL: duration('2s'),
+      SWEEP_AFTER: duration('10s'),
+      RECEIPT_RETENTION: duration('90d'),
+      IDEMPOTENCY_TTL: duration('7d'),
+    },
+    env,
+  );
+  if (config.RECEIPT_RETENTION < config.IDEMPOTENCY_TTL) {
+    throw new ConfigurationError('Configuration: RECEIPT_RETENTION must not be less than IDEMPOTENCY_TTL.');
+  }
+  return config;
+}

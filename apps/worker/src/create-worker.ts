@@ -1,0 +1,121 @@
+import { closeDatabase, openDatabase, run } from '@orders/database';
+import { type Answering, answerRings, openBell, type Ring } from '@orders/queue';
+import { createAdminServer, describeError, type Logger, listen, type Readiness, type Service } from '@orders/runtime';
+import { answerRing } from './answer-ring.ts';
+import type { WorkerConfig } from './config.ts';
+import { createFailAttempt } from './fail-attempt.ts';
+import { createLeaseReturns } from './lease-returns.ts';
+import { createMetrics } from './metrics.ts';
+import { type Repetition, repeat } from './repeat.ts';
+import { sweep } from './sweep.ts';
+import { tendTables } from './tend-tables.ts';
+import { createWriteBatch } from './write-batch.ts';
+
+export interface WorkerService extends Service {
+  readonly adminPort: number;
+}
+
+const HOUR = 3_600_000;
+
+/** Puts the worker app together; nothing connects before `start`. */
+export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
+  const { LEASE: leaseMs, SWEEP_AFTER: sweepAfterMs, QUEUE_URL: queueUrl } = config;
+  const metrics = createMetrics();
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.PG_POOL_SIZE,
+    prepared: config.PG_PREPARED,
+    queryTimeout: config.PG_QUERY_TIMEOUT,
+    applicationName: 'orders worker',
+  });
+  const bell = openBell({ url: queueUrl, onLost: () => metrics.lostRings.inc() });
+  const leaseReturns = createLeaseReturns(database);
+  const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
+  const failAttempt = createFailAttempt({ database, bell, retries, metrics, logger });
+  const writeBatch = createWriteBatch({ database, failAttempt, metrics, logger });
+  const answer = answerRing({ database, writeBatch, failAttempt, leaseReturns, leaseMs, sweepAfterMs });
+  const outage = outageLog(logger);
+
+  async function work(ring: Ring): Promise<void> {
+    try {
+      await answer(ring);
+      outage.over('postgres');
+    } catch (error) {
+      metrics.outages.inc();
+      outage.met('postgres', error);
+      throw error;
+    }
+  }
+
+  async function sweepOnce(): Promise<void> {
+    await sweep({ database, bell, leaseMs, metrics, logger });
+    outage.over('sweep');
+  }
+
+  async function tendOnce(): Promise<void> {
+    await tendTables({
+      databaseUrl: config.DATABASE_URL,
+      database,
+      receiptRetention: config.RECEIPT_RETENTION,
+      idempotencyTtl: config.IDEMPOTENCY_TTL,
+      logger,
+    });
+  }
+
+  let draining = false;
+  const admin = createAdminServer(async (): Promise<Readiness> => {
+    const postgres = await run(database, { name: 'ping', text: 'select 1' }, []).then(
+      () => 'ok',
+      () => 'unreachable',
+    );
+    return { ready: postgres === 'ok' && !draining, postgres, draining };
+  }, metrics.registry);
+  let answering: Answering | undefined;
+  let repetitions: Repetition[] = [];
+  let adminPort = 0;
+
+  return {
+    get adminPort() {
+      return adminPort;
+    },
+    async start() {
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      answering = answerRings(work, {
+        url: queueUrl,
+        concurrency: config.WORKER_CONCURRENCY,
+        lockMs: Math.max(leaseMs, 5000),
+        onError: (error) => logger.debug('queue error', { error: describeError(error) }),
+      });
+      repetitions = [
+        repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => outage.met('sweep', error)),
+        repeat(tendOnce, HOUR, (error) =>
+          logger.warn('upkeep failed; again in an hour', { error: describeError(error) }),
+        ),
+      ];
+      logger.info('worker answers', { admin_port: adminPort });
+    },
+    async close() {
+      draining = true;
+      await Promise.all(repetitions.map((repetition) => repetition.stop()));
+      await answering?.close();
+      leaseReturns.close();
+      await bell.close();
+      await closeDatabase(database);
+      if (admin.listening) await new Promise((resolve) => admin.close(resolve).closeAllConnections());
+    },
+  };
+}
+
+/** One line when an outage begins and one when it ends, not one for each ring in it. */
+function outageLog(logger: Logger) {
+  const under = new Set<string>();
+  return {
+    met(what: string, error: unknown) {
+      if (!under.has(what)) logger.warn('outage', { what, error: describeError(error, { stack: true }) });
+      under.add(what);
+    },
+    over(what: string) {
+      if (under.delete(what)) logger.info('outage over', { what });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { type Database, failReceipt, sqlstateOf } from '@orders/database';
+import type { AttemptErrorCode, Warning } from '@orders/domain';
+import type { Bell } from '@orders/queue';
+import { describeError, type Logger } from '@orders/runtime';
+import type { Lease } from './lease.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { type RetrySchedule, retryDelay } from './retry-delay.ts';
+
+/** Counts a failed attempt against one receipt, and rings for its next one. */
+export type FailAttempt = (
+  lease: Lease,
+  receipt: { receiptId: string; attempts: number; warnings: Warning[] },
+  error: unknown,
+) => Promise<void>;
+
+export function createFailAttempt(deps: {
+  database: Database;
+  bell: Bell;
+  retries: RetrySchedule;
+  metrics: WorkerMetrics;
+  logger: Logger;
+}): FailAttempt {
+  const { database, bell, retries, metrics, logger } = deps;
+  return async (lease, { receiptId, attempts, warnings }, error) => {
+    const sqlstate = sqlstateOf(error);
+    const code: AttemptErrorCode = sqlstate ? 'write_refused' : 'unexpected_error';
+    const description = describeError(error, { stack: code === 'unexpected_error' });
+    const delayMs = retryDelay(attempts, retries);
+    const state = await failReceipt(database, {
+      receiptId,
+      leaseId: lease.id,
+      delayMs,
+      maxAttempts: retries.attempts,
+      error: { code, sqlstate, constraint: description.constraint ?? null },
+      warnings,
+    });
+    if (state === null) return;
+    metrics.outcomes.inc({ outcome: state });
+    const next = state === 'failed' ? { next_attempt_in_ms: Math.round(delayMs) } : {};
+    logger.warn(`receipt ${state}`, {
+      receipt_id: receiptId,
+      attempt: attempts + 1,
+      code,
+      ...next,
+      error: description,
+    });
+    if (state === 'failed') bell.ring({ batchId: lease.ring.batchId, receiptIds: [receiptId] }, delayMs);
+  };
+}

@@ -1,0 +1,40 @@
+import { type Database, releaseLease } from '@orders/database';
+
+export interface LeaseReturns {
+  /** Gives receipts back after an outage, so that the lease need not run out and no crash is suspected. Never fails; tries until it can. */
+  giveBack(leaseId: string, receiptIds: string[]): void;
+  close(): void;
+}
+
+const AGAIN_MS = 500;
+
+export function createLeaseReturns(database: Database): LeaseReturns {
+  const pending = new Map<string, string[]>();
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  async function giveAllBack(): Promise<void> {
+    for (const [leaseId, receiptIds] of pending) {
+      await releaseLease(database, receiptIds, leaseId);
+      pending.delete(leaseId);
+    }
+  }
+
+  function attempt(): void {
+    timer = undefined;
+    giveAllBack().catch(() => {
+      if (!closed) timer ??= setTimeout(attempt, AGAIN_MS);
+    });
+  }
+
+  return {
+    giveBack(leaseId, receiptIds) {
+      pending.set(leaseId, receiptIds);
+      if (!timer) attempt();
+    },
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { ClaimedReceipt, WritableOrder } from '@orders/database';
+import { normalizeOrder, parseBody } from '@orders/domain';
+import type { FailAttempt } from './fail-attempt.ts';
+import type { Lease } from './lease.ts';
+
+/** What is to be written, with the number of attempts that went before. */
+export interface Writable extends WritableOrder {
+  attempts: number;
+}
+
+/** Normalizes each claimed payload. One that fails by a fault of ours costs its own attempt and no other receipt anything. */
+export async function normalizeClaimed(
+  lease: Lease,
+  claimed: readonly ClaimedReceipt[],
+  failAttempt: FailAttempt,
+): Promise<Writable[]> {
+  const writable: Writable[] = [];
+  for (const { receiptId, accountId, attempts, body } of claimed) {
+    try {
+      writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
+    } catch (error) {
+      await failAttempt(lease, { receiptId, attempts, warnings: [] }, error);
+    }
+  }
+  return writable;
+}

@@ -1,0 +1,33 @@
+import { type Database, sweepOutbox } from '@orders/database';
+import type { Bell } from '@orders/queue';
+import type { Logger } from '@orders/runtime';
+import type { WorkerMetrics } from './metrics.ts';
+
+/** Batches rung for in one sweep at most. */
+const SWEEP_LIMIT = 200;
+/** With so many jobs waiting, what the sweeper would ring for is most likely among them. */
+const LONG_QUEUE = 500;
+
+/**
+ * Rings again for receipts that have waited too long: their bell was lost, or their worker. Nothing while the queue is long, and never
+ * twice for a batch within a lease.
+ *
+ * @throws when the queue or Postgres does not answer.
+ */
+export async function sweep(deps: {
+  database: Database;
+  bell: Bell;
+  leaseMs: number;
+  metrics: WorkerMetrics;
+  logger: Logger;
+}): Promise<void> {
+  const { database, bell, leaseMs, metrics, logger } = deps;
+  const depth = await bell.depth();
+  metrics.queueDepth.set(depth);
+  if (depth >= LONG_QUEUE) return;
+  const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
+  for (const batch of overdue) bell.ring(batch);
+  const receipts = overdue.reduce((sum, batch) => sum + batch.receiptIds.length, 0);
+  metrics.swept.inc(receipts);
+  if (receipts > 0) logger.info('rang again for receipts that waited too long', { batches: overdue.length, receipts });
+}

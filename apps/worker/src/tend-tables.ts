@@ -1,0 +1,23 @@
+import { type Database, dropOldPartitions, makePartitions, openKnex, removeOldIdempotencyKeys } from '@orders/database';
+import type { Logger } from '@orders/runtime';
+
+/** Makes partitions ahead, drops those past their retention, removes idempotency keys past their time. Harmless in several workers at once. */
+export async function tendTables(deps: {
+  databaseUrl: string;
+  database: Database;
+  receiptRetention: number;
+  idempotencyTtl: number;
+  logger: Logger;
+}): Promise<void> {
+  const knex = openKnex({ url: deps.databaseUrl, applicationName: 'orders upkeep' });
+  try {
+    const made = await makePartitions(knex);
+    const { dropped, kept } = await dropOldPartitions(knex, deps.receiptRetention);
+    if (made.length > 0) deps.logger.info('partitions made', { made });
+    if (dropped.length > 0) deps.logger.info('partitions dropped', { dropped });
+    if (kept.length > 0) deps.logger.warn('partitions past their retention hold receipts that are not final', { kept });
+  } finally {
+    await knex.destroy();
+  }
+  while ((await removeOldIdempotencyKeys(deps.database, deps.idempotencyTtl)) > 0);
+}

@@ -1,0 +1,18 @@
+/** Why an attempt to write an order did not succeed, as the account may read it. The code is the stable part. */
+export const ATTEMPT_ERRORS = {
+  write_refused:
+    'The order could not be written: the database refused it. Nothing is lost; the operator can see why and redrive it.',
+  worker_crashed:
+    'Each time this order was processed the worker ended. It is kept and can be redriven once the cause is mended.',
+  unexpected_error:
+    'The order could not be processed because of a fault on our side. Nothing is lost; it can be redriven.',
+} as const;
+
+export type AttemptErrorCode = keyof typeof ATTEMPT_ERRORS;
+
+/** The sentence for a stored code; one that an older version stored and this one does not know gets the general one. */
+export function attemptErrorDetail(code: string): string {
+  return Object.hasOwn(ATTEMPT_ERRORS, code)
+    ? ATTEMPT_ERRORS[code as AttemptErrorCode]
+    : ATTEMPT_ERRORS.unexpected_error;
+}

@@ -1,0 +1,42 @@
+import type { Customer } from '../order.ts';
+import { readEmail } from './email.ts';
+import { isJsonObject, type JsonObject } from './json-object.ts';
+import { LIMITS } from './limits.ts';
+import { findPhone, readPhone } from './phone.ts';
+import { readText } from './text.ts';
+import { warnOfUnknownMembers } from './unknown-members.ts';
+import type { WarningList } from './warnings.ts';
+
+const POINTER = '/customer';
+const MEMBERS: ReadonlySet<string> = new Set(['name', 'phone', 'email', 'id']);
+const NOBODY: Readonly<Customer> = { name: null, phone: null, email: null, id: null };
+
+/** Reads the customer: an object, a list of one such, or a text that is kept as the name and searched for a phone. */
+export function readCustomer(value: unknown, warnings: WarningList): Customer {
+  if (value === undefined || value === null) return { ...NOBODY };
+  if (isJsonObject(value)) return readMembers(value, POINTER, warnings);
+  if (typeof value === 'string') return readFreeText(value, warnings);
+  if (Array.isArray(value) && value.length === 1 && isJsonObject(value[0])) {
+    warnings.add(POINTER, 'customer_in_list');
+    return readMembers(value[0], `${POINTER}/0`, warnings);
+  }
+  warnings.add(POINTER, 'not_an_object');
+  return { ...NOBODY };
+}
+
+function readMembers(customer: JsonObject, pointer: string, warnings: WarningList): Customer {
+  warnOfUnknownMembers(customer, MEMBERS, pointer, warnings);
+  return {
+    name: readText(customer.name, `${pointer}/name`, LIMITS.customerName, warnings),
+    phone: readPhone(customer.phone, `${pointer}/phone`, warnings),
+    email: readEmail(customer.email, `${pointer}/email`, warnings),
+    id: readText(customer.id, `${pointer}/id`, LIMITS.customerId, warnings),
+  };
+}
+
+function readFreeText(text: string, warnings: WarningList): Customer {
+  const name = readText(text, POINTER, LIMITS.customerName, warnings);
+  if (name === null) return { ...NOBODY };
+  warnings.add(POINTER, 'customer_as_text');
+  return { ...NOBODY, name, phone: findPhone(text) };
+}

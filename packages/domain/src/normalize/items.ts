@@ -1,0 +1,42 @@
+import type { Item } from '../order.ts';
+import { isJsonObject, type JsonObject } from './json-object.ts';
+import { LIMITS } from './limits.ts';
+import { readQuantity } from './quantity.ts';
+import { readText } from './text.ts';
+import { warnOfUnknownMembers } from './unknown-members.ts';
+import type { WarningList } from './warnings.ts';
+
+const POINTER = '/items';
+const MEMBERS: ReadonlySet<string> = new Set(['name', 'quantity', 'sku']);
+
+/** Reads the items: a list of objects and texts, or one of these alone. No item is lost for what is wrong inside it. */
+export function readItems(value: unknown, warnings: WarningList): Item[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((entry, index) => readItem(entry, `${POINTER}/${index}`, warnings));
+  if (isJsonObject(value)) warnings.add(POINTER, 'items_not_a_list');
+  return readItem(value, POINTER, warnings);
+}
+
+/** One item or, when there is nothing to read, none. */
+function readItem(entry: unknown, pointer: string, warnings: WarningList): Item[] {
+  if (isJsonObject(entry)) return [readMembers(entry, pointer, warnings)];
+  if (typeof entry === 'string') return readNameOnly(entry, pointer, warnings);
+  warnings.add(pointer, 'not_an_item');
+  return [];
+}
+
+function readMembers(item: JsonObject, pointer: string, warnings: WarningList): Item {
+  warnOfUnknownMembers(item, MEMBERS, pointer, warnings);
+  return {
+    name: readText(item.name, `${pointer}/name`, LIMITS.itemName, warnings),
+    quantity: readQuantity(item.quantity, `${pointer}/quantity`, warnings),
+    sku: readText(item.sku, `${pointer}/sku`, LIMITS.sku, warnings),
+  };
+}
+
+function readNameOnly(text: string, pointer: string, warnings: WarningList): Item[] {
+  const name = readText(text, pointer, LIMITS.itemName, warnings);
+  if (name === null) return [];
+  warnings.add(pointer, 'item_as_text');
+  return [{ name, quantity: null, sku: null }];
+}

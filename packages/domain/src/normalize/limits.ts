@@ -1,0 +1,15 @@
+/** The longest value kept of each field, in code points. */
+export const LIMITS = {
+  orderNumber: 255,
+  customerName: 200,
+  phone: 64,
+  email: 254,
+  customerId: 255,
+  address: 1_000,
+  emirate: 100,
+  area: 200,
+  itemName: 500,
+  sku: 255,
+  currency: 16,
+  deliveryInstructions: 2_000,
+} as const;

@@ -1,0 +1,38 @@
+import { toAsciiDigits } from './digits.ts';
+import type { WarningList } from './warnings.ts';
+
+/** Longer texts are not repeated in a warning. */
+const MAX_SHOWN = 20;
+
+/** Reads a quantity: a positive safe integer, or a text that spells one, with a warning. Anything else becomes null. */
+export function readQuantity(value: unknown, pointer: string, warnings: WarningList): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' && isQuantity(value)) return value;
+  if (typeof value === 'string') {
+    const text = value.trim();
+    if (text === '') return null;
+    const spelled = spelledNumber(text);
+    if (isQuantity(spelled)) {
+      warnings.add(pointer, 'quantity_from_text');
+      return spelled;
+    }
+  }
+  warnings.add(pointer, 'quantity_unreadable', describe(value));
+  return null;
+}
+
+function isQuantity(number: number): boolean {
+  return Number.isSafeInteger(number) && number > 0;
+}
+
+/** "2", "٢" or "2.00"; NaN for anything else. */
+function spelledNumber(text: string): number {
+  const [, whole] = /^(\d+)(?:\.0+)?$/.exec(toAsciiDigits(text)) ?? [];
+  return Number(whole);
+}
+
+function describe(value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+  const shown = String(value);
+  return shown.length > MAX_SHOWN ? undefined : `quantity ${shown} is not a positive whole number; left empty.`;
+}

@@ -1,0 +1,56 @@
+import { toDecimalText } from './decimal-text.ts';
+import type { WarningList } from './warnings.ts';
+
+/** What may confuse a reader or be refused by Postgres: U+0000 and lone surrogates (the only `Cs` left) among them. */
+const FORBIDDEN = /[[\p{Cc}\p{Cs}\p{Bidi_Control}]--[\n\t]]/v;
+const EVERY_FORBIDDEN = new RegExp(FORBIDDEN, 'gv');
+
+/**
+ * Reads one text field: trimmed, cleaned, at most `limit` code points, or null when absent, blank or no text at all.
+ * A number becomes its decimal text. Everything but trimming leaves a warning at `pointer`.
+ */
+export function readText(value: unknown, pointer: string, limit: number, warnings: WarningList): string | null {
+  if (value === undefined || value === null) return null;
+  const text = typeof value === 'string' ? value : writeOut(value, pointer, warnings);
+  const kept = cutText(cleanText(text, pointer, warnings), pointer, limit, warnings);
+  return kept === '' ? null : kept;
+}
+
+/** Removes forbidden characters, with a warning, then the blanks around the text. A carriage return becomes a newline. */
+export function cleanText(text: string, pointer: string, warnings: WarningList): string {
+  if (!FORBIDDEN.test(text)) return text.trim();
+  warnings.add(pointer, 'characters_removed');
+  return removeForbidden(text).trim();
+}
+
+export function removeForbidden(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(EVERY_FORBIDDEN, '');
+}
+
+/** Cuts a clean text after `limit` code points, with a warning. The cut leaves no blanks at the end. */
+export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string {
+  if (text.length <= limit) return text;
+  let end = 0;
+  for (let count = 0; count < limit && end < text.length; count++) end += isPair(text, end) ? 2 : 1;
+  if (end === text.length) return text;
+  warnings.add(pointer, 'too_long', `Longer than ${limit} characters; the end was cut off.`);
+  return text.slice(0, end).trimEnd();
+}
+
+function isPair(text: string, index: number): boolean {
+  return (text.codePointAt(index) ?? 0) > 0xffff;
+}
+
+function writeOut(value: unknown, pointer: string, warnings: WarningList): string {
+  if (typeof value !== 'number') {
+    warnings.add(pointer, 'not_text');
+    return '';
+  }
+  if (!Number.isFinite(value)) {
+    warnings.add(pointer, 'out_of_range');
+    return '';
+  }
+  const isExact = !Number.isInteger(value) || Number.isSafeInteger(value);
+  warnings.add(pointer, isExact ? 'number_as_text' : 'inexact_number');
+  return toDecimalText(value);
+}

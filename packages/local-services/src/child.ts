@@ -1,0 +1,31 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A process of ours: it does not get the terminal's Ctrl-C, so that its starter can end things in order. */
+export interface Child {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  /** Settles when it has ended. */
+  readonly exited: Promise<unknown>;
+  /** Sends a signal and waits for the end; after `patienceMs` milliseconds it is killed. */
+  stop(signal?: NodeJS.Signals, patienceMs?: number): Promise<void>;
+}
+
+/** @throws {Error} when the program cannot be started. */
+export async function startChild(command: string, args: string[], options: SpawnOptions = {}): Promise<Child> {
+  const child = spawn(command, args, { stdio: 'ignore', detached: true, ...options });
+  await once(child, 'spawn');
+  const exited = once(child, 'exit');
+  return {
+    process: child,
+    pid: child.pid as number,
+    exited,
+    async stop(signal = 'SIGTERM', patienceMs = 30_000) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

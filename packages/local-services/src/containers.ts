@@ -1,0 +1,41 @@
+import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
+
+/** A service in a container, removed with this process at the latest. */
+export interface ContainerService {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Whether a Docker engine answers on this machine. */
+export async function hasDocker(): Promise<boolean> {
+  return getContainerRuntimeClient().then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function startRedisContainer(image = 'redis:8'): Promise<ContainerService> {
+  const container = await new GenericContainer(image)
+    .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'])
+    .withExposedPorts(6379)
+    .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
+    .start();
+  return {
+    url: `redis://${container.getHost()}:${container.getMappedPort(6379)}`,
+    stop: async () => void (await container.stop()),
+  };
+}
+
+export async function startPostgresContainer(password: string, image = 'postgres:18'): Promise<ContainerService> {
+  const container = await new GenericContainer(image)
+    .withEnvironment({ POSTGRES_USER: 'orders', POSTGRES_PASSWORD: password, POSTGRES_DB: 'orders' })
+    .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
+    .withExposedPorts(5432)
+    // The image starts a first server to initialize, then the real one.
+    .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
+    .start();
+  return {
+    url: `postgres://orders:${password}@${container.getHost()}:${container.getMappedPort(5432)}/orders`,
+    stop: async () => void (await container.stop()),
+  };
+}

@@ -1,0 +1,6 @@
+export { type Child, startChild } from './child.ts';
+export { type ContainerService, hasDocker, startPostgresContainer, startRedisContainer } from './containers.ts';
+export { dropDatabase, ensureDatabase } from './databases.ts';
+export { freePort } from './ports.ts';
+export { type LocalPostgres, startPostgres } from './postgres.ts';
+export { findRedisServer, type LocalRedis, startRedis } from './redis.ts';

