@@ -15,7 +15,7 @@ export interface WorkerService extends Service {
   readonly adminPort: number;
 }
 
-const HOUR = 3_600_000;
+const UPKEEP_INTERVAL = 600_000;
 
 /** Puts the worker app together; nothing connects before `start`. */
 export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
@@ -88,8 +88,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       });
       repetitions = [
         repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => outage.met('sweep', error)),
-        repeat(tendOnce, HOUR, (error) =>
-          logger.warn('upkeep failed; again in an hour', { error: describeError(error) }),
+        repeat(tendOnce, UPKEEP_INTERVAL, (error) =>
+          logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
         ),
       ];
       logger.info('worker answers', { admin_port: adminPort });

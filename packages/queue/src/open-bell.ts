@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { createQueue, isRedisUrl, openFailFastRedis } from './connections.ts';
 import { JOB_NAME, RING_OPTIONS, type Ring } from './ring.ts';
@@ -35,6 +37,10 @@ const COMMAND_TIMEOUT = 2000;
 export function openBell(options: BellOptions): Bell {
   const { url, maxUnsent = 1000, onLost = () => {}, onDelivered = () => {} } = options;
   const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT) : null;
+  // Rings in the first moment wait for the connection to be made; later ones do not wait for one that is lost.
+  const firstContact = redis
+    ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT, null, { ref: false })])
+    : null;
   const unsent = new Set<Promise<void>>();
   let opened: Promise<Queue<Ring>> | null = null;
 
@@ -52,7 +58,8 @@ export function openBell(options: BellOptions): Bell {
     }
   }
 
-  function ready(): Promise<Queue<Ring>> {
+  async function ready(): Promise<Queue<Ring>> {
+    await firstContact;
     if (redis && redis.status !== 'ready') throw new Error(`Redis is not connected: ${redis.status}`);
     opened ??= connect();
     return opened;
@@ -79,7 +86,7 @@ export function openBell(options: BellOptions): Bell {
       return Object.values(counts).reduce((sum, count) => sum + count, 0);
     },
     async close() {
-      await Promise.race([Promise.all(unsent), new Promise((resolve) => setTimeout(resolve, 1000).unref())]);
+      await Promise.race([Promise.all(unsent), sleep(1000, null, { ref: false })]);
       await (await opened?.catch(() => null))?.close().catch(() => {});
       redis?.disconnect();
     },
