@@ -25,10 +25,10 @@ const CONNECTION_WORDS =
   /timeout|connection terminated|connection ended|not queryable|client was closed|pool after calling end|client has encountered a connection error/i;
 
 function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!Error.isError(error)) return false;
   const { code } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^E[A-Z]+/.test(code)) return true;
-  if (error instanceof AggregateError) return error.errors.some(isConnectionError);
+  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isConnectionError);
   return CONNECTION_WORDS.test(error.message);
 }
 

@@ -17,7 +17,7 @@ The order ingestion service runs. Ctrl-C ends it; its data stays in .local/.
 
 1. Send an order:
 
-curl -si ${intakeUrl}/ingest/orders \\
+curl -si -w '\\n' ${intakeUrl}/ingest/orders \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}' \\
   -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-1' \\
   -d '${order}' | tee /tmp/order-reply
@@ -26,14 +26,14 @@ curl -si ${intakeUrl}/ingest/orders \\
 
 BODY='${webhook}'
 SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac '${kitchen?.signingSecret}' -r | cut -d' ' -f1)
-curl -si ${intakeUrl}/ingest/webhook \\
+curl -si -w '\\n' ${intakeUrl}/ingest/webhook \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}' \\
   -H 'Content-Type: application/json' -H "x-service-signature: sha256=$SIGNATURE" \\
   -d "$BODY"
 
 3. Ask what became of the first (its receipt id is in the first reply):
 
-curl -s ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' /tmp/order-reply | cut -d'"' -f4) \\
+curl -s -w '\\n' ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' /tmp/order-reply | cut -d'"' -f4) \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}'
 
 The orders wait for review: npm run --silent orders -- orders list --needs-review

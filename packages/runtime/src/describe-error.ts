@@ -11,7 +11,7 @@ export interface ErrorDescription {
  * a violated constraint and, where `stack` is asked for, the frames of its stack.
  */
 export function describeError(error: unknown, options: { stack?: boolean } = {}): ErrorDescription {
-  if (!(error instanceof Error)) return { name: typeof error };
+  if (!Error.isError(error)) return { name: typeof error };
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   const description: ErrorDescription = { name: error.name };
   if (typeof code === 'string') description.code = code;

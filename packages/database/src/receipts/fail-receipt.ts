@@ -11,19 +11,31 @@ export interface AttemptError {
 const FAIL = {
   name: 'fail-receipt',
   text: `
-update receipts
-set state = case when attempts + 1 >= $4::int then 'dead' else 'failed' end,
-    attempts = attempts + 1,
-    next_attempt_at = case when attempts + 1 >= $4::int then null else now() + $3::int * interval '1 ms' end,
-    error_code = $5::text, warnings = $8::jsonb, updated_at = now(), lease_id = null, lease_expires_at = null,
-    history = coalesce(history, '[]') || jsonb_build_object('attempt', attempts + 1, 'normalized_at', normalized_at,
+with failing as (
+  select r.receipt_id, r.account_id, r.attempts + 1 as attempt, exists (
+           select 1 from orders o where o.account_id = r.account_id and o.source_order_id = r.source_order_id
+         ) as is_duplicate
+  from receipts r
+  where r.receipt_id = $1::uuid and r.lease_id = $2::uuid and r.state = 'normalized'
+  for update
+), decided as (
+  select *, case when is_duplicate then 'duplicate' when attempt >= $4::int then 'dead' else 'failed' end as next_state from failing
+)
+update receipts r
+set state = d.next_state, attempts = d.attempt, updated_at = now(), lease_id = null, lease_expires_at = null,
+    next_attempt_at = case when d.next_state = 'failed' then now() + $3::int * interval '1 ms' end,
+    error_code = case when d.next_state <> 'duplicate' then $5::text end,
+    warnings = $8::jsonb,
+    history = coalesce(r.history, '[]') || jsonb_build_object('attempt', d.attempt, 'normalized_at', r.normalized_at,
       'failed_at', now(), 'code', $5::text, 'sqlstate', $6::text, 'constraint', $7::text)
-where receipt_id = $1::uuid and lease_id = $2::uuid and state = 'normalized'
-returning state`,
+from decided d
+where r.receipt_id = d.receipt_id and r.account_id = d.account_id
+returning r.state`,
 };
 
 /**
- * Counts a failed attempt: the receipt becomes `failed` and due again after `delayMs` milliseconds, or `dead` when that was the last.
+ * Counts a failed attempt: the receipt becomes `failed` and due again after `delayMs` milliseconds, or `dead` when that was the last. If
+ * its order exists by now, nothing was lost: it becomes `duplicate`.
  *
  * @returns the state it is in now; null when the lease was no longer ours and nothing changed.
  */

@@ -1,0 +1,64 @@
+import { parseDuration } from '@orders/runtime';
+import { Option } from 'commander';
+import { WrongUse } from './errors.ts';
+
+const MAX_INT4 = 2_147_483_647;
+const MAX_SPAN_MS = 365 * 86_400_000;
+const MAX_NAME = 200;
+
+// They throw WrongUse, not commander's own error, as that repeats the value: a key in the wrong place would be printed.
+
+/** An id of a key: a whole number. */
+export function keyId(text: string): number {
+  return wholeNumber(text, 'A key id is a whole number, as orders keys list shows it.', MAX_INT4);
+}
+
+/** An id of an order: a whole number. */
+export function orderId(text: string): number {
+  return wholeNumber(text, 'An order id is a whole number, as orders orders list shows it.');
+}
+
+/** The id of a receipt, in lower case. */
+export function receiptId(text: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
+    throw new WrongUse('A receipt id is a UUID, as orders receipts list shows it.');
+  return text.toLowerCase();
+}
+
+/** How many to list. */
+export function limit(text: string): number {
+  return wholeNumber(text, '--limit takes a whole number from 1.');
+}
+
+/** Milliseconds of a time span that says its unit; a bare `24` could be meant as hours and would be milliseconds. */
+export function span(option: string): (text: string) => number {
+  return (text) => {
+    try {
+      if (text !== '0' && !/[a-z]$/i.test(text)) throw new Error('no unit');
+      const milliseconds = parseDuration(text);
+      if (milliseconds <= MAX_SPAN_MS) return milliseconds;
+    } catch {}
+    throw new WrongUse(`${option} takes a time span such as 30m, 24h or 7d, at most 365d.`);
+  };
+}
+
+/** A name that can be shown on one line. */
+export function name(what: string): (text: string) => string {
+  return (text) => {
+    const trimmed = text.trim();
+    if (trimmed === '' || [...trimmed].length > MAX_NAME || /\p{Cc}|\p{Cs}/u.test(trimmed))
+      throw new WrongUse(`${what} is 1 to ${MAX_NAME} characters, without control characters.`);
+    return trimmed;
+  };
+}
+
+/** `--json`, on every command that shows something. */
+export function json(): Option {
+  return new Option('--json', 'print one JSON value to stdout and nothing else');
+}
+
+function wholeNumber(text: string, complaint: string, max = Number.MAX_SAFE_INTEGER): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > max) throw new WrongUse(complaint);
+  return value;
+}

@@ -1,0 +1,91 @@
+import { type Account, createAccount, listAccounts, setSuspended } from '@orders/database';
+import type { Command } from 'commander';
+import { json, name } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { WrongUse } from '../errors.ts';
+import { requireAccount } from '../require-account.ts';
+import { details, table } from '../table.ts';
+
+/** `orders accounts create | list | show | suspend | resume`. */
+export function addAccountCommands(program: Command, context: Context): void {
+  const accounts = program.command('accounts').description('who may send orders');
+
+  accounts
+    .command('create')
+    .description('make an account; it can send once it has a key (orders keys create)')
+    .argument('<name>', 'its name; need not be unique', accountName)
+    .addOption(json())
+    .action(async (newName: string, options) => {
+      const account = await context.withDatabase((knex) => createAccount(knex, newName));
+      context.print(options, account, () => describe(account));
+    });
+
+  accounts
+    .command('list')
+    .description('all accounts')
+    .addOption(json())
+    .action(async (options) => {
+      const all = await context.withDatabase(listAccounts);
+      context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'There are no accounts.'));
+    });
+
+  accounts
+    .command('show')
+    .description('one account')
+    .argument('<account>', 'id or exact name')
+    .addOption(json())
+    .action(async (reference: string, options) => {
+      const account = await context.withDatabase((knex) => requireAccount(knex, reference));
+      context.print(options, account, () => describe(account));
+    });
+
+  const setState = (suspended: boolean) => async (reference: string, options: { json?: boolean }) => {
+    const account = await context.withDatabase(async (knex) => {
+      const { account_id } = await requireAccount(knex, reference);
+      await setSuspended(knex, account_id, suspended);
+      return requireAccount(knex, String(account_id));
+    });
+    context.print(options, account, () => `Account ${account.account_id} is ${account.state}, within 5 seconds.`);
+  };
+
+  accounts
+    .command('suspend')
+    .description('refuse what an account sends; what it sent before is still processed')
+    .argument('<account>', 'id or exact name')
+    .addOption(json())
+    .action(setState(true));
+
+  accounts
+    .command('resume')
+    .description('accept again what a suspended account sends')
+    .argument('<account>', 'id or exact name')
+    .addOption(json())
+    .action(setState(false));
+}
+
+function accountName(text: string): string {
+  const checked = name('The name of an account')(text);
+  if (/^\d+$/.test(checked)) throw new WrongUse('The name of an account is not only digits: they are read as an id.');
+  return checked;
+}
+
+function describe(account: Account): string {
+  return details([
+    ['account', account.account_id],
+    ['name', account.name],
+    ['state', account.state],
+    ['signing', account.signing_enabled ? 'enabled' : 'not enabled'],
+    ['created', account.created_at],
+    ['suspended', account.suspended_at ?? undefined],
+  ]);
+}
+
+function tabulate(accounts: readonly Account[]): string {
+  return table(accounts, [
+    { head: 'ID', cell: (account) => account.account_id, right: true },
+    { head: 'NAME', cell: (account) => account.name, shrinks: true },
+    { head: 'STATE', cell: (account) => account.state },
+    { head: 'SIGNING', cell: (account) => (account.signing_enabled ? 'enabled' : null) },
+    { head: 'CREATED', cell: (account) => account.created_at },
+  ]);
+}

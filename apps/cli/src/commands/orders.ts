@@ -1,0 +1,102 @@
+import { userInfo } from 'node:os';
+import { findOrder, listOrders, type OrderJson, reviewOrder } from '@orders/database';
+import { REVIEW_STATES, type ReviewState } from '@orders/domain';
+import { type Command, Option } from 'commander';
+import { json, limit, name, orderId } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { describeOrder, tabulateOrders } from '../describe-order.ts';
+import { Failure } from '../errors.ts';
+import { findReview } from '../find-review.ts';
+import { requireAccount } from '../require-account.ts';
+import type { Knex } from '../with-database.ts';
+
+const REVIEWS: { verb: string; to: ReviewState; description: string; rule: string }[] = [
+  {
+    verb: 'confirm',
+    to: 'confirmed',
+    description: 'let an order that needs review be dispatched',
+    rule: 'only one that needs review can be confirmed',
+  },
+  {
+    verb: 'reject',
+    to: 'rejected',
+    description: 'keep an order that needs review from being dispatched',
+    rule: 'only one that needs review can be rejected',
+  },
+  {
+    verb: 'reopen',
+    to: 'needs_review',
+    description: 'put a rejected order back into review',
+    rule: 'only one that was rejected can be reopened',
+  },
+];
+
+/** `orders orders list | show | confirm | reject | reopen`. */
+export function addOrderCommands(program: Command, context: Context): void {
+  const orders = program.command('orders').description('written orders and their review');
+
+  orders
+    .command('list')
+    .description('orders, oldest first')
+    .addOption(new Option('--needs-review', 'that need review').conflicts('state'))
+    .addOption(new Option('--state <state>', 'in this review state').choices(REVIEW_STATES))
+    .option('--account <account>', 'of this account (id or exact name)')
+    .option('--limit <number>', 'at most so many; all unless given', limit)
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders orders list --needs-review --account "Corner Bakery" --json')
+    .action(async (options) => {
+      const found = await context.withDatabase(async (knex) => {
+        const account = options.account === undefined ? undefined : await requireAccount(knex, options.account);
+        const reviewState = options.needsReview ? 'needs_review' : options.state;
+        return listOrders(knex, { accountId: account?.account_id, reviewState, limit: options.limit });
+      });
+      context.print(options, found, () => (found.length > 0 ? tabulateOrders(found) : 'There are no such orders.'));
+    });
+
+  orders
+    .command('show')
+    .description('one order (personal data!)')
+    .argument('<order-id>', 'a whole number', orderId)
+    .addOption(json())
+    .action(async (id: number, options) => {
+      const { order, review } = await context.withDatabase(async (knex) => {
+        const order = await findOrder(knex, id);
+        if (!order) throw noSuchOrder(id);
+        return { order, review: await findReview(knex, id) };
+      });
+      context.print(options, order, () => describeOrder(order, review));
+    });
+
+  for (const { verb, to, description, rule } of REVIEWS) {
+    orders
+      .command(verb)
+      .description(description)
+      .argument('<order-id>', 'a whole number', orderId)
+      .addOption(new Option('--by <name>', 'who decides').argParser(name('A name')).default(whoami(), 'the OS user'))
+      .addOption(json())
+      .action(async (id: number, options) => {
+        const order = await context.withDatabase((knex) => review(knex, id, to, options.by, rule));
+        context.print(options, order, () => `Order ${id} is ${order.review_state}, by ${options.by}.`);
+      });
+  }
+}
+
+async function review(knex: Knex, id: number, to: ReviewState, by: string, rule: string): Promise<OrderJson> {
+  const outcome = await reviewOrder(knex, id, to, by);
+  if (!outcome) throw noSuchOrder(id);
+  if (!outcome.changed) throw new Failure(`Order ${id} is ${outcome.order.review_state}; ${rule}.`);
+  return outcome.order;
+}
+
+function noSuchOrder(id: number): Failure {
+  return new Failure(`There is no order ${id}; orders orders list shows all.`);
+}
+
+function whoami(): string {
+  try {
+    return `operator:${userInfo().username}`;
+  } catch {
+    // A container may run as a user id that has no name.
+    return `operator:${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,88 @@
+import { findReceiptRecord, listDead, listReceipts, type ReceiptRecord, redriveReceipt } from '@orders/database';
+import { RECEIPT_STATES } from '@orders/domain';
+import { type Command, Option } from 'commander';
+import { json, limit, receiptId } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { describeReceipt, tabulateReceipts } from '../describe-receipt.ts';
+import { Failure, WrongUse } from '../errors.ts';
+import { receiptJson, receiptRecordJson } from '../receipt-json.ts';
+import { requireAccount } from '../require-account.ts';
+import type { Knex } from '../with-database.ts';
+
+/** `orders receipts list | show | redrive`. */
+export function addReceiptCommands(program: Command, context: Context): void {
+  const receipts = program.command('receipts').description('what was accepted, and what became of it');
+
+  receipts
+    .command('list')
+    .description('receipts, newest first')
+    .option('--account <account>', 'of this account (id or exact name)')
+    .addOption(new Option('--state <state>', 'in this state').choices(RECEIPT_STATES))
+    .option('--limit <number>', 'at most so many', limit, 50)
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders receipts list --state dead --limit 10')
+    .action(async (options) => {
+      const rows = await context.withDatabase(async (knex) => {
+        const accountId = await accountIdOf(knex, options.account);
+        return listReceipts(knex, { accountId, state: options.state, limit: options.limit });
+      });
+      const shown = rows.map(receiptJson);
+      context.print(options, shown, () => (shown.length > 0 ? tabulateReceipts(shown) : 'There are no such receipts.'));
+    });
+
+  receipts
+    .command('show')
+    .description('one receipt with its history and its payload as it came (personal data!)')
+    .argument('<receipt-id>', 'a UUID', receiptId)
+    .addOption(json())
+    .action(async (id: string, options) => {
+      const receipt = receiptRecordJson(await context.withDatabase((knex) => requireReceipt(knex, id)));
+      context.print(options, receipt, () => describeReceipt(receipt));
+    });
+
+  receipts
+    .command('redrive')
+    .description('send dead receipts round again, with all their attempts')
+    .argument('[receipt-id]', 'a UUID', receiptId)
+    .option('--all-dead', 'all that are dead, instead of one')
+    .option('--account <account>', 'with --all-dead: of this account only (id or exact name)')
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders receipts redrive --all-dead --account "Corner Bakery"')
+    .action(async (id: string | undefined, options) => {
+      if ((id !== undefined) === (options.allDead === true))
+        throw new WrongUse('Give either a receipt id or --all-dead.');
+      if (options.account !== undefined && !options.allDead) throw new WrongUse('--account goes with --all-dead.');
+      if (id !== undefined) {
+        const receipt = receiptJson(await context.withDatabase((knex) => redriveOne(knex, id)));
+        context.print(options, receipt, () => `Receipt ${id} is ${receipt.status}; the worker takes it from here.`);
+      } else {
+        const ids = await context.withDatabase((knex) => redriveAll(knex, options.account));
+        context.print(options, { receipt_ids: ids }, () => `${ids.length} redriven; the worker takes them from here.`);
+      }
+    });
+}
+
+async function accountIdOf(knex: Knex, reference: string | undefined): Promise<number | undefined> {
+  return reference === undefined ? undefined : (await requireAccount(knex, reference)).account_id;
+}
+
+async function requireReceipt(knex: Knex, id: string): Promise<ReceiptRecord> {
+  const receipt = await findReceiptRecord(knex, id);
+  if (!receipt) throw new Failure(`There is no receipt ${id}; orders receipts list shows the latest.`);
+  return receipt;
+}
+
+async function redriveOne(knex: Knex, id: string): Promise<ReceiptRecord> {
+  const redriven = await redriveReceipt(knex, id);
+  const receipt = await requireReceipt(knex, id);
+  if (!redriven) throw new Failure(`Receipt ${id} is ${receipt.state}; only one that is dead can be redriven.`);
+  return receipt;
+}
+
+/** Each in a transaction of its own: cut short, it can simply be repeated. */
+async function redriveAll(knex: Knex, account: string | undefined): Promise<string[]> {
+  const redriven: string[] = [];
+  for (const id of await listDead(knex, await accountIdOf(knex, account)))
+    if (await redriveReceipt(knex, id)) redriven.push(id);
+  return redriven;
+}

@@ -1,0 +1,99 @@
+import {
+  type Account,
+  disableSigning,
+  enableSigning,
+  rotateSigning,
+  type SigningSecret,
+  showSigning,
+} from '@orders/database';
+import type { Command } from 'commander';
+import { json, span } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../errors.ts';
+import { requireAccount } from '../require-account.ts';
+import { table } from '../table.ts';
+import type { Knex } from '../with-database.ts';
+
+type Work = (knex: Knex, secretsKey: Buffer, account: Account) => Promise<unknown>;
+
+/** `orders signing enable | show | rotate | disable`. */
+export function addSigningCommands(program: Command, context: Context): void {
+  const signing = program.command('signing').description("the secrets that accounts' webhooks are signed with");
+
+  /** Does the work, then shows the secrets that verify from now on. */
+  const run = (work: Work) => async (reference: string, options: { json?: boolean }) => {
+    const { account_id, secrets } = await context.withSecrets(async (knex, secretsKey) => {
+      const account = await requireAccount(knex, reference);
+      const { account_id } = account;
+      return readable(account_id, async () => {
+        await work(knex, secretsKey, account);
+        return { account_id, secrets: await showSigning(knex, secretsKey, account_id) };
+      });
+    });
+    context.print(options, { account_id, secrets }, () => describe(account_id, secrets));
+  };
+
+  signing
+    .command('enable')
+    .description('give an account its signing secret; one that has a secret keeps it')
+    .argument('<account>', 'id or exact name')
+    .addOption(json())
+    .action(run((knex, secretsKey, { account_id }) => enableSigning(knex, secretsKey, account_id)));
+
+  signing
+    .command('show')
+    .description('the secrets that verify now, newest first')
+    .argument('<account>', 'id or exact name')
+    .addOption(json())
+    .action(run(async () => {}));
+
+  signing
+    .command('rotate')
+    .description('make a new secret; the old one verifies for a while longer')
+    .argument('<account>', 'id or exact name')
+    .option('--overlap <time>', 'for how long', span('--overlap'), span('--overlap')('24h'))
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders signing rotate "Corner Bakery" --overlap 7d')
+    .action((reference: string, options) =>
+      run(async (knex, secretsKey, { account_id }) => {
+        if (await rotateSigning(knex, secretsKey, account_id, options.overlap)) return;
+        throw new Failure(`Signing is not enabled for account ${account_id}: orders signing enable ${account_id}`);
+      })(reference, options),
+    );
+
+  signing
+    .command('disable')
+    .description('take all secrets away; webhooks of the account are refused within 5 seconds')
+    .argument('<account>', 'id or exact name')
+    .addOption(json())
+    .action(async (reference: string, options) => {
+      // Needs no SECRETS_KEY: it is also the way out when that was lost.
+      const { account_id } = await context.withDatabase(async (knex) => {
+        const account = await requireAccount(knex, reference);
+        await disableSigning(knex, account.account_id);
+        return account;
+      });
+      context.print(options, { account_id, secrets: [] }, () => describe(account_id, []));
+    });
+}
+
+async function readable<Result>(accountId: number, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    // Node gives a failed authentication of AES-GCM no code.
+    if (!(error instanceof Error && error.message.includes('unable to authenticate data'))) throw error;
+    throw new Failure(
+      `SECRETS_KEY is not the key that the secrets of account ${accountId} were encrypted with: use that one, or make new secrets with signing disable and enable.`,
+    );
+  }
+}
+
+function describe(accountId: number, secrets: readonly SigningSecret[]): string {
+  if (secrets.length === 0) return `Signing is not enabled for account ${accountId}.`;
+  return table(secrets, [
+    { head: 'SECRET', cell: ({ secret }) => secret },
+    { head: 'CREATED', cell: ({ created_at }) => created_at },
+    { head: 'VERIFIES UNTIL', cell: ({ expires_at }) => expires_at ?? 'replaced' },
+  ]);
+}

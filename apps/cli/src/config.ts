@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import {
+  ConfigurationError,
+  databaseEnvironment,
+  processEnvironment,
+  queueUrl,
+  readEnvironment,
+  secretsKey,
+} from '@orders/runtime';
+
+/** What the commands take from the environment, or in development from what `npm start` left in `.local`. */
+export interface CliConfig {
+  DATABASE_URL: string;
+  QUEUE_URL?: string;
+  SECRETS_KEY?: Buffer;
+  /** The database is the one of `npm start`, which may have ended since. */
+  isLocal: boolean;
+}
+
+type Environment = { NODE_ENV: string; DATABASE_URL?: string; QUEUE_URL?: string; SECRETS_KEY?: Buffer };
+
+const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
+
+/**
+ * The queue and the secrets key of `npm start` are only taken together with its database: a key of this machine must never encrypt
+ * the secrets of another one.
+ *
+ * @throws {ConfigurationError} with one line that says what to set.
+ */
+export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = LOCAL_DIRECTORY): Promise<CliConfig> {
+  const { NODE_ENV, DATABASE_URL, ...rest } = readEnvironment<Environment>(
+    {
+      NODE_ENV: processEnvironment.NODE_ENV,
+      DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
+      QUEUE_URL: queueUrl.optional(),
+      SECRETS_KEY: secretsKey.optional(),
+    },
+    env,
+  );
+  if (NODE_ENV === 'production') {
+    if (!DATABASE_URL) throw new ConfigurationError('Configuration: set DATABASE_URL.');
+    return { ...rest, DATABASE_URL, isLocal: false };
+  }
+  const local = await readLocal(localDirectory);
+  if (DATABASE_URL && DATABASE_URL !== local?.DATABASE_URL) return { ...rest, DATABASE_URL, isLocal: false };
+  if (!local) throw new ConfigurationError('Configuration: set DATABASE_URL, or run npm start first.');
+  return { ...local, ...rest, isLocal: true };
+}
+
+async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {
+  const dev = await readJson(join(directory, 'dev.json'));
+  const secrets = await readJson(join(directory, 'secrets.json'));
+  if (!dev?.databaseUrl) return null;
+  return readEnvironment<Environment & { DATABASE_URL: string }>(
+    { DATABASE_URL: databaseEnvironment.DATABASE_URL, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey } as never,
+    { DATABASE_URL: dev.databaseUrl, QUEUE_URL: dev.queueUrl, SECRETS_KEY: secrets?.secretsKey },
+  );
+}
+
+/** Null for a file that is not there, is not ours to read or holds no JSON: as good as no `npm start`. */
+async function readJson(path: string): Promise<Record<string, string> | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+import { ConfigurationError } from '@orders/runtime';
+import { type CliConfig, readConfig } from './config.ts';
+import { type Knex, withDatabase } from './with-database.ts';
+
+/** Where a call of the command line reads from and writes to. */
+export interface Surroundings {
+  stdout: { write(text: string): unknown };
+  stderr: { write(text: string): unknown };
+  env: NodeJS.ProcessEnv;
+  /** Where to look for what `npm start` left; `.local` of this clone unless given. */
+  localDirectory?: string;
+}
+
+/** What a command is given to work with. */
+export interface Context {
+  /** With `--json` the value as JSON and nothing else; otherwise the text for people. */
+  print(options: { json?: boolean }, value: unknown, text: () => string): void;
+  config(): Promise<CliConfig>;
+  withDatabase<Result>(work: (knex: Knex) => Promise<Result>): Promise<Result>;
+  /** As `withDatabase`, for what reads or makes signing secrets. */
+  withSecrets<Result>(work: (knex: Knex, secretsKey: Buffer) => Promise<Result>): Promise<Result>;
+}
+
+/** The environment is read when a command first needs it, so that `--help` works without any. */
+export function createContext({ stdout, env, localDirectory }: Surroundings): Context {
+  const config = () => readConfig(env, localDirectory);
+  return {
+    print(options, value, text) {
+      stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
+    },
+    config,
+    async withDatabase(work) {
+      return withDatabase(await config(), work);
+    },
+    async withSecrets(work) {
+      const settings = await config();
+      const { SECRETS_KEY } = settings;
+      if (!SECRETS_KEY)
+        throw new ConfigurationError('Configuration: set SECRETS_KEY to the key that intake runs with.');
+      return withDatabase(settings, (knex) => work(knex, SECRETS_KEY));
+    },
+  };
+}

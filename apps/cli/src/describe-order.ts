@@ -1,0 +1,54 @@
+import type { OrderJson } from '@orders/database';
+import type { Review } from './find-review.ts';
+import { details, table } from './table.ts';
+import { warningLines } from './warning-lines.ts';
+
+/** Orders as a table for people. */
+export function tabulateOrders(orders: readonly OrderJson[]): string {
+  return table(orders, [
+    { head: 'ORDER', cell: (order) => order.order_id, right: true },
+    { head: 'ACCOUNT', cell: (order) => order.account_id, right: true },
+    { head: 'STATE', cell: (order) => order.review_state },
+    { head: 'SOURCE ORDER', cell: (order) => order.source_order_id, shrinks: true },
+    { head: 'CUSTOMER', cell: (order) => order.customer.name, shrinks: true },
+    { head: 'EMIRATE', cell: (order) => order.emirate, shrinks: true },
+    { head: 'TOTAL', cell: amountOf, right: true, shrinks: true },
+    { head: 'WRITTEN', cell: (order) => order.written_at },
+  ]);
+}
+
+/** One order for people. */
+export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at }: Review): string {
+  const { customer, emirate_code } = order;
+  return details([
+    ['order', order.order_id],
+    ['state', order.review_state],
+    ['reviewed', reviewed_by && `by ${reviewed_by}, ${reviewed_at?.toISOString()}`],
+    ['account', order.account_id],
+    ['source order', order.source_order_id],
+    ['order number', order.order_number],
+    ['channel', order.channel],
+    ['receipt', order.receipt_id],
+    ['customer', customer.name],
+    ['phone', customer.phone],
+    ['e-mail', customer.email],
+    ['customer id', customer.id],
+    ['address', order.address],
+    ['area', order.area],
+    ['emirate', emirate_code ? `${order.emirate} (${emirate_code})` : order.emirate],
+    ['items', order.items.map(itemLine).join('\n')],
+    ['total', amountOf(order)],
+    ['instructions', order.delivery_instructions],
+    ['received', order.received_at],
+    ['written', order.written_at],
+    ['warnings', warningLines(order.warnings)],
+  ]);
+}
+
+function amountOf({ total, currency }: OrderJson): string | null {
+  return total === null ? null : `${total} ${currency}`;
+}
+
+function itemLine({ quantity, name, sku }: OrderJson['items'][number]): string {
+  return `${quantity ?? '?'} × ${name ?? '?'}${sku === null ? '' : ` (${sku})`}`;
+}

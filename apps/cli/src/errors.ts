@@ -1,0 +1,42 @@
+import { ConfigurationError, describeError } from '@orders/runtime';
+import { CommanderError } from 'commander';
+import { visible } from './visible.ts';
+
+/** The command could not do what it was asked to: exit code 1. The message is printed as it is. */
+export class Failure extends Error {}
+
+/** The command was called wrongly: exit code 2. The message never repeats a value, which might be a key in the wrong place. */
+export class WrongUse extends Error {}
+
+/**
+ * What an error means for whoever called: an exit code and one line for stderr, or no line where there is nothing wrong (`--help`).
+ *
+ * @param command the words of the command that was called, for the hint.
+ */
+export function outcomeOf(error: unknown, command: string): { exitCode: number; line: string | null } {
+  if (error instanceof WrongUse || error instanceof ConfigurationError) return { exitCode: 2, line: oneLine(error) };
+  if (error instanceof Failure) return { exitCode: 1, line: oneLine(error) };
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return { exitCode: 0, line: null };
+    if (error.code === 'commander.help') return { exitCode: 2, line: `Say what to do; see: ${command} --help` };
+    return { exitCode: 2, line: `${oneLine(error)}; see: ${command} --help` };
+  }
+  // Neither message nor stack: they can quote a query, a payload or an address with its password.
+  const { name, code } = describeError(error);
+  const what = code ? `${name} ${code}` : name;
+  return { exitCode: 1, line: `Something unexpected went wrong (${what}); if it stays so, report it with this line.` };
+}
+
+function oneLine({ message }: Error): string {
+  const line = message
+    .replace(/^error: /, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\.$/, (dot, at: number) => (at > 0 ? dot : ''));
+  return visible(redact(line));
+}
+
+/** Commander quotes words it does not know; a key, a secret or a password of an address may be among them. */
+function redact(text: string): string {
+  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…').replace(/\/\/\S*@/g, '//…@');
+}

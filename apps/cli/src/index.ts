@@ -1,0 +1,2 @@
+export type { Surroundings } from './context.ts';
+export { runCli } from './run-cli.ts';

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { createContext, type Surroundings } from './context.ts';
+import { outcomeOf } from './errors.ts';
+import { createProgram } from './program.ts';
+
+/**
+ * Runs one command.
+ *
+ * @param argv the words after the program's name.
+ * @returns the exit code: 0 done, 1 failed, 2 wrong use.
+ */
+export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const program = createProgram(createContext(surroundings), (text) => surroundings.stdout.write(text));
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { exitCode, line } = outcomeOf(error, commandOf(program, argv));
+    if (line) surroundings.stderr.write(`${line}\n`);
+    return exitCode;
+  }
+}
+
+/** The words of the command that was called, as far as there is one: `orders keys create`. */
+function commandOf(program: Command, argv: readonly string[]): string {
+  const words = [program.name()];
+  let command: Command | undefined = program;
+  for (const word of argv) {
+    command = command.commands.find((one) => one.name() === word);
+    if (!command) break;
+    words.push(word);
+  }
+  return words.join(' ');
+}

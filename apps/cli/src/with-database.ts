@@ -1,0 +1,57 @@
+import { isStorageUnavailable, openKnex, sqlstateOf } from '@orders/database';
+import type { CliConfig } from './config.ts';
+import { Failure } from './errors.ts';
+
+/** Knex, as the functions of @orders/database take it. */
+export type Knex = ReturnType<typeof openKnex>;
+
+// SQLSTATEs of a connection that was refused, and what to do.
+const REFUSALS: Record<string, string> = {
+  '28000': 'it refuses this role; correct DATABASE_URL',
+  '28P01': 'it refuses this role or password; correct DATABASE_URL',
+  '3D000': 'it has no such database; create it, or correct DATABASE_URL',
+  '53300': 'it has no connection left; try again later',
+  '57P03': 'it is starting up; try again in a moment',
+};
+
+// SQLSTATEs of a schema that is not there, or older than this program.
+const NO_SCHEMA = new Set(['3F000', '42P01', '42703', '42883']);
+
+/**
+ * Connects, works, and closes the connections, whatever comes.
+ *
+ * @throws {Failure} one line that says what is wrong with the database, without its own words: they can hold data.
+ */
+export async function withDatabase<Result>(config: CliConfig, work: (knex: Knex) => Promise<Result>): Promise<Result> {
+  const knex = openKnex({ url: config.DATABASE_URL, applicationName: 'orders cli' });
+  try {
+    await knex.raw('select 1').catch((error: unknown) => Promise.reject(connectFailure(error, config)));
+    return await work(knex);
+  } catch (error) {
+    throw statementFailure(error);
+  } finally {
+    await knex.destroy();
+  }
+}
+
+function connectFailure(error: unknown, { isLocal }: CliConfig): Failure {
+  const code = codeOf(error);
+  if (isLocal) return new Failure(`The database of npm start does not answer (${code}): run npm start.`);
+  const advice = REFUSALS[code] ?? 'check that it runs and that the address is right';
+  return new Failure(`No connection to the Postgres of DATABASE_URL (${code}): ${advice}.`);
+}
+
+function statementFailure(error: unknown): unknown {
+  const sqlstate = sqlstateOf(error);
+  if (sqlstate && NO_SCHEMA.has(sqlstate))
+    return new Failure(`The schema is missing or out of date (${sqlstate}): run orders migrate.`);
+  if (sqlstate === '42501') return new Failure('The role of DATABASE_URL lacks a privilege (42501): grant it.');
+  if (isStorageUnavailable(error))
+    return new Failure(`Postgres failed in the middle (${codeOf(error)}): see what it is, then try again.`);
+  return error;
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : 'no answer in time';
+}

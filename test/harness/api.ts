@@ -1,0 +1,76 @@
+import { createHmac } from 'node:crypto';
+import supertest from 'supertest';
+import { checkReplies } from './openapi-check.ts';
+import type { TestAccount } from './stack.ts';
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read replies of every shape, and each is checked against the OpenAPI document.
+  body: any;
+}
+
+type Headers = Record<string, string>;
+type Verb = 'get' | 'post' | 'put' | 'delete' | 'patch' | 'options' | 'head';
+
+/** A client of a running intake; each reply it gets must be one that the OpenAPI document foresees. */
+export interface Api {
+  url: string;
+  /** Sends what it is given, as it is. */
+  send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<Reply>;
+  order(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  webhook(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
+  /** The status once it is final; at most 30 s. */
+  final(account: TestAccount, receiptId: string): Promise<Reply>;
+}
+
+export function sign(secret: string | null, body: string | Buffer): string {
+  return createHmac('sha256', secret ?? '')
+    .update(body)
+    .digest('hex');
+}
+
+export async function openApi(url: string): Promise<Api> {
+  const agent = supertest(url);
+  const check = checkReplies((await agent.get('/openapi.json')).body);
+
+  async function send(method: string, path: string, headers: Headers = {}, body?: string | Buffer): Promise<Reply> {
+    const request = agent[method.toLowerCase() as Verb](path);
+    for (const [name, value] of Object.entries(headers)) request.set(name, value);
+    // supertest would write a text body as JSON; bytes it leaves alone.
+    if (body !== undefined) request.serialize((bytes: Buffer) => bytes as unknown as string).send(Buffer.from(body));
+    const response = await request.buffer(true);
+    const reply = { status: response.status, headers: response.headers, body: jsonOf(response) };
+    check(method, path, reply);
+    return reply;
+  }
+
+  const bearer = (account: TestAccount) => ({ Authorization: `Bearer ${account.key}` });
+  const json = { 'Content-Type': 'application/json' };
+  const status: Api['status'] = (account, receiptId, headers = {}) =>
+    send('GET', `/ingest/status/${receiptId}`, { ...bearer(account), ...headers });
+
+  return {
+    url,
+    send,
+    status,
+    order: (account, order, headers = {}) =>
+      send('POST', '/ingest/orders', { ...bearer(account), ...json, ...headers }, textOf(order)),
+    webhook(account, order, headers = {}) {
+      const body = textOf(order);
+      const signature = { 'x-service-signature': `sha256=${sign(account.secret, body)}` };
+      return send('POST', '/ingest/webhook', { ...bearer(account), ...json, ...signature, ...headers }, body);
+    },
+    final: (account, receiptId) => status(account, receiptId, { Prefer: 'wait=30' }),
+  };
+}
+
+function textOf(order: unknown): string | Buffer {
+  return typeof order === 'string' || Buffer.isBuffer(order) ? order : JSON.stringify(order);
+}
+
+function jsonOf(response: supertest.Response): unknown {
+  const type = response.headers['content-type'] ?? '';
+  return /json/.test(type) && response.text ? JSON.parse(response.text) : response.text;
+}

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate, openKnex } from '@orders/database';
+import {
+  ensureDatabase,
+  findRedisServer,
+  hasDocker,
+  startPostgres,
+  startPostgresContainer,
+} from '@orders/local-services';
+import { migrateQueue } from '@orders/queue';
+
+export const TEMPLATE_DATABASE = 'orders';
+
+let stop: () => Promise<void> = async () => {};
+
+/**
+ * One Postgres for the whole run: that of DATABASE_URL, one in a container where a Docker engine answers, else the embedded one. Its
+ * database `orders` is migrated and serves as the template of each test file's own.
+ */
+export default async function globalSetup(): Promise<void> {
+  const { url, what } = await getPostgres();
+  const knex = openKnex({ url });
+  await migrate(knex).finally(() => knex.destroy());
+  await migrateQueue(url);
+  const kinds = [...(findRedisServer() || (await hasDocker()) ? ['redis'] : []), 'postgres'];
+  if (process.env.CI === 'true' && !kinds.includes('redis')) {
+    await stop();
+    throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
+  }
+  Object.assign(process.env, { TEST_DATABASE_URL: url, TEST_DATABASE: what, TEST_QUEUE_KINDS: kinds.join(',') });
+}
+
+async function getPostgres(): Promise<{ url: string; what: string }> {
+  if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL' };
+  if (await hasDocker()) {
+    const container = await startPostgresContainer('test').catch(() => null);
+    if (container) {
+      stop = container.stop;
+      return { url: container.url, what: 'Postgres in a container' };
+    }
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'orders-test-'));
+  const postgres = await startPostgres({
+    directory: join(directory, 'postgres'),
+    password: 'test',
+    settings: ['fsync=off'],
+  });
+  stop = async () => {
+    await postgres.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  await ensureDatabase(postgres.url);
+  return { url: postgres.url, what: 'embedded Postgres' };
+}
+
+export async function endServices(): Promise<void> {
+  await stop();
+}

@@ -1,0 +1,3 @@
+import { endServices } from './global-setup.ts';
+
+export default endServices;

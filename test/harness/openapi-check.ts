@@ -1,0 +1,32 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+  components: object;
+}
+interface Response {
+  content: Record<string, { schema: object }>;
+  headers?: Record<string, unknown>;
+}
+
+/** A check that a reply is one that the OpenAPI document of the same service foresees; throws what is wrong otherwise. */
+export function checkReplies(document: object) {
+  const { paths, components } = document as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'document', components });
+  return (method: string, path: string, reply: { status: number; headers: Record<string, string>; body: unknown }) => {
+    const template = path.replace(/^\/ingest\/status\/.*$/, '/ingest/status/{receipt_id}');
+    const operation = paths[template]?.[method.toLowerCase()];
+    if (!operation) return;
+    const where = `${method} ${template} → ${reply.status}`;
+    const response = operation.responses[reply.status];
+    if (!response) throw new Error(`${where}: the OpenAPI document does not know this status`);
+    const [type = ''] = (reply.headers['content-type'] ?? '').split(';');
+    const schema = response.content[type]?.schema;
+    if (!schema) throw new Error(`${where}: the OpenAPI document does not know the media type ${type}`);
+    const located = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components'));
+    if (!ajv.validate(located, reply.body)) throw new Error(`${where}: ${ajv.errorsText()}`);
+  };
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { createAccount, createKey, enableSigning } from '@orders/database';
+import { createIntake, type Intake, type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake';
+import { createWorker, readConfig as readWorkerConfig, type WorkerConfig, type WorkerService } from '@orders/worker';
+import { type Api, openApi } from './api.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { memoryLog } from './log.ts';
+import { type QueueKind, startQueue, type TestQueue } from './queue.ts';
+
+/** An account that a test sends as. */
+export interface TestAccount {
+  id: number;
+  key: string;
+  secret: string | null;
+}
+
+/** A database and a queue of a test file's own, and whatever it starts on them. */
+export interface Stack {
+  database: TestDatabase;
+  queue: TestQueue;
+  secretsKey: Buffer;
+  /** What a process of ours needs to run on this stack. */
+  env: Record<string, string>;
+  account(options?: { signing?: boolean }): Promise<TestAccount>;
+  intake(settings?: Record<string, string>): Promise<RunningIntake>;
+  worker(settings?: Record<string, string>): Promise<RunningWorker>;
+  close(): Promise<void>;
+}
+
+export interface RunningIntake {
+  /** Drains it; once is enough. */
+  close(): Promise<void>;
+  service: Intake;
+  config: IntakeConfig;
+  api: Api;
+  adminUrl: string;
+  log: ReturnType<typeof memoryLog>;
+}
+
+export interface RunningWorker {
+  close(): Promise<void>;
+  service: WorkerService;
+  config: WorkerConfig;
+  adminUrl: string;
+  log: ReturnType<typeof memoryLog>;
+}
+
+/** Times short enough for tests: retries, leases and sweeps within a second or two. */
+const QUICK = {
+  RETRY_BASE: '50ms',
+  RETRY_CAP: '200ms',
+  LEASE: '1500ms',
+  SWEEP_INTERVAL: '200ms',
+  SWEEP_AFTER: '700ms',
+  PG_QUERY_TIMEOUT: '5s',
+};
+
+export async function startStack(kind: QueueKind, queue?: TestQueue): Promise<Stack> {
+  const database = await createTestDatabase();
+  const theQueue = queue ?? (await startQueue(kind, database.url));
+  const secretsKey = randomBytes(32);
+  const env = {
+    ...QUICK,
+    DATABASE_URL: database.url,
+    QUEUE_URL: theQueue.url,
+    SECRETS_KEY: secretsKey.toString('base64'),
+    PORT: '0',
+  };
+  const closes: (() => Promise<void>)[] = [];
+  const closeOnce = (service: { close(): Promise<void> }) => {
+    let closing: Promise<void> | undefined;
+    const close = () => (closing ??= service.close());
+    closes.push(close);
+    return close;
+  };
+  return {
+    database,
+    queue: theQueue,
+    secretsKey,
+    env,
+    async account({ signing = false } = {}) {
+      const { account_id: id } = await createAccount(database.knex, `test ${randomBytes(3).toString('hex')}`);
+      const { key } = await createKey(database.knex, id, 'test');
+      const secret = signing ? (await enableSigning(database.knex, secretsKey, id)).secret : null;
+      return { id, key, secret };
+    },
+    async intake(settings = {}) {
+      const config = readIntakeConfig({ ...env, ...settings });
+      const log = memoryLog('intake');
+      const service = createIntake(config, { logger: log.logger });
+      const close = closeOnce(service);
+      await service.start();
+      const api = await openApi(`http://127.0.0.1:${service.port}${config.BASE_PATH}`);
+      return { service, close, config, log, api, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+    },
+    async worker(settings = {}) {
+      const config = readWorkerConfig({ ...env, ...settings });
+      const log = memoryLog('worker');
+      const service = createWorker(config, { logger: log.logger });
+      const close = closeOnce(service);
+      await service.start();
+      return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+    },
+    async close() {
+      for (const close of closes.reverse()) await close();
+      await theQueue.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { redriveReceipt } from '@orders/database';
+import { QUEUE_KINDS } from './harness/queue.ts';
+import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+
+/** Makes Postgres refuse orders whose number says so, as no payload of a sender can. */
+const POISON = `
+create function refuse_poison() returns trigger language plpgsql as $$
+begin
+  if new.order_number like 'poison%' then raise exception 'refused: %', new.customer_phone using errcode = '23514', constraint = 'no_poison'; end if;
+  return new;
+end $$;
+create trigger refuse_poison before insert on orders for each row execute function refuse_poison()`;
+
+describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let worker: RunningWorker;
+  let account: TestAccount;
+  let serial = 0;
+
+  beforeAll(async () => {
+    stack = await startStack(kind);
+    intake = await stack.intake();
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+    account = await stack.account();
+    await stack.database.knex.raw(POISON);
+  });
+  afterAll(() => stack.close());
+  beforeEach(() => {
+    serial += 1;
+  });
+
+  const order = (name: string, rest: object = {}) => ({ source_order_id: `${name}-${serial}`, ...rest });
+  const send = async (payload: object) => (await intake.api.order(account, payload)).body.receipt_id as string;
+  const final = async (receiptId: string) => (await intake.api.final(account, receiptId)).body;
+  const row = (receiptId: string) => stack.database.knex('receipts').where({ receipt_id: receiptId }).first();
+  const outboxOf = (receiptId: string) => stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]);
+
+  async function until<T>(what: string, find: () => Promise<T | undefined | false>): Promise<T> {
+    for (const startedAt = Date.now(); Date.now() - startedAt < 20_000; ) {
+      const found = await find();
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`waited 20 s for: ${what}`);
+  }
+
+  test('received → normalized → written keeps the time of each step and leaves nothing behind', async () => {
+    const receiptId = await send(order('ok', { customer: { phone: '0501234567' } }));
+    const { status, order_id } = await final(receiptId);
+    expect(status).toBe('written');
+    const receipt = await row(receiptId);
+    expect(receipt.received_at <= receipt.normalized_at && receipt.normalized_at <= receipt.updated_at).toBe(true);
+    expect(receipt).toMatchObject({ lease_id: null, lease_expires_at: null, crashes: 0, history: null });
+    const written = await stack.database.knex('orders').where({ order_id }).first();
+    expect(written).toMatchObject({
+      receipt_id: receiptId,
+      review_state: 'needs_review',
+      channel: 'rest',
+      customer_phone: '+971501234567',
+      received_at: receipt.received_at,
+    });
+    await until('the promise to ring is gone', async () => (await outboxOf(receiptId)).length === 0);
+  });
+
+  test('a poison order fails, is tried again and ends dead, alone; its neighbours are written', async () => {
+    const payloads = Array.from({ length: 20 }, (_, index) =>
+      order(`n${index}`, index === 7 ? { order_number: 'poison', customer: { phone: '+971501112223' } } : {}),
+    );
+    const receiptIds = await Promise.all(payloads.map(send));
+    const finals = await Promise.all(receiptIds.map(final));
+    expect(finals.map((it) => it.status)).toEqual(payloads.map((_, index) => (index === 7 ? 'dead' : 'written')));
+    const dead = finals[7];
+    expect(dead).toMatchObject({
+      attempts: 3,
+      order_id: null,
+      next_attempt_at: null,
+      error: { code: 'write_refused' },
+    });
+    const { history } = await row(dead.receipt_id);
+    expect(history).toHaveLength(3);
+    expect(history[0]).toMatchObject({ attempt: 1, code: 'write_refused', sqlstate: '23514', constraint: 'no_poison' });
+    expect(new Date(history[0].failed_at) < new Date(history[1].normalized_at)).toBe(true);
+    expect(finals[8].attempts).toBe(1);
+    // The database's message quoted the phone; nothing of ours may.
+    expect(worker.log.text() + JSON.stringify(history)).not.toContain('971501112223');
+  });
+
+  test('failed says when the next attempt is, and is written once the cause is gone', async () => {
+    await worker.close();
+    const slow = await stack.worker({ RETRY_BASE: '1500ms', RETRY_CAP: '1500ms' });
+    const receiptId = await send(order('later', { order_number: 'poison for a while' }));
+    const failed = await until('a failed attempt', async () => {
+      const { body } = await intake.api.status(account, receiptId);
+      return body.status === 'failed' && body;
+    });
+    expect(failed).toMatchObject({ attempts: 1, error: { code: 'write_refused', detail: expect.any(String) } });
+    expect(new Date(failed.next_attempt_at) > new Date(failed.updated_at)).toBe(true);
+    await stack.database.knex.raw('alter table orders disable trigger refuse_poison');
+    expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 2, error: null });
+    await stack.database.knex.raw('alter table orders enable trigger refuse_poison');
+    await slow.close();
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+  });
+
+  test('dead → received: redriven once, with all its attempts; a second redrive changes nothing', async () => {
+    const receiptId = await send(order('dead', { order_number: 'poison' }));
+    expect((await final(receiptId)).status).toBe('dead');
+    await stack.database.knex.raw('alter table orders disable trigger refuse_poison');
+    const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipt(stack.database.knex, receiptId)));
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    const redriven = await until('written', async () => {
+      const { body } = await intake.api.status(account, receiptId);
+      return body.status === 'written' && body;
+    });
+    expect(redriven).toMatchObject({ attempts: 1, error: null });
+    await stack.database.knex.raw('alter table orders enable trigger refuse_poison');
+  });
+
+  test('a redriven receipt whose order exists by then ends duplicate', async () => {
+    const poisoned = await send(order('twice', { order_number: 'poison' }));
+    expect((await final(poisoned)).status).toBe('dead');
+    const sound = await final(await send(order('twice')));
+    expect(sound.status).toBe('written');
+    await redriveReceipt(stack.database.knex, poisoned);
+    const duplicate = await until('duplicate', async () => {
+      const { body } = await intake.api.status(account, poisoned);
+      return body.status === 'duplicate' && body;
+    });
+    expect(duplicate.duplicate_of).toEqual({ receipt_id: sound.receipt_id, order_id: sound.order_id });
+  });
+
+  test('within one batch the first received whose order commits wins', async () => {
+    await worker.close();
+    // An intake without a bell, so that the one job there is can be made here, as a burst would make it.
+    const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
+    const sendMute = async (payload: object) => (await mute.api.order(account, payload)).body.receipt_id as string;
+    const first = await sendMute(order('race', { order_number: 'poison' }));
+    const second = await sendMute(order('race', { order_number: 'second' }));
+    const third = await sendMute(order('race', { order_number: 'third' }));
+    await stack.database.knex('outbox').delete();
+    await stack.database
+      .knex('outbox')
+      .insert({ batch_id: first, receipt_ids: [third, second, first], due_at: new Date(0) });
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+    expect((await final(second)).status).toBe('written');
+    for (const other of [first, third]) {
+      expect(await final(other)).toMatchObject({ status: 'duplicate', duplicate_of: { receipt_id: second } });
+    }
+  });
+
+  test('an outage of Postgres costs no attempt', async () => {
+    const { knex } = stack.database;
+    // 55P03, lock not available, is infrastructure.
+    await knex.raw(`
+      create function be_busy() returns trigger language plpgsql as $$ begin raise lock_not_available; end $$;
+      create trigger be_busy before insert on orders for each row execute function be_busy()`);
+    const receiptId = await send(order('outage'));
+    await until('the outage is met', async () => worker.log.lines.some((line) => line.message === 'outage'));
+    expect((await row(receiptId)).attempts).toBe(0);
+    await knex.raw('drop trigger be_busy on orders');
+    expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 1 });
+    expect(await row(receiptId)).toMatchObject({ crashes: 0, runs_alone: false, history: null });
+  });
+
+  test('a receipt that nobody rang for is rung for by the sweeper', async () => {
+    const receiptId = await send(order('unrung'));
+    await final(receiptId);
+    const silent = `${receiptId.slice(0, -4)}0000`;
+    const { knex } = stack.database;
+    await knex('receipts').insert({
+      receipt_id: silent,
+      account_id: account.id,
+      channel: 'rest',
+      source_order_id: `silent-${serial}`,
+    });
+    await knex('receipt_payloads').insert({
+      receipt_id: silent,
+      account_id: account.id,
+      body: Buffer.from(JSON.stringify(order('silent'))),
+    });
+    await knex('outbox').insert({ batch_id: silent, receipt_ids: [silent], due_at: knex.fn.now() });
+    expect((await final(silent)).status).toBe('written');
+  });
+
+  test('a receipt whose worker died is taken again when its lease runs out, alone, at no attempt', async () => {
+    await worker.close();
+    const receiptId = await send(order('lapsed'));
+    await stack.database
+      .knex('receipts')
+      .where({ receipt_id: receiptId })
+      .update({
+        state: 'normalized',
+        lease_id: receiptId,
+        normalized_at: new Date(),
+        lease_expires_at: stack.database.knex.raw("now() + interval '400 ms'"),
+      });
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+    expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 1 });
+    const receipt = await row(receiptId);
+    expect(receipt).toMatchObject({ runs_alone: true, crashes: 0 });
+    expect(receipt.history).toMatchObject([{ lease_lapsed_at: expect.any(String) }]);
+  });
+
+  test('three crashes alone: dead, worker_crashed', async () => {
+    await worker.close();
+    const receiptId = await send(order('killer'));
+    const lapse = () =>
+      stack.database
+        .knex('receipts')
+        .where({ receipt_id: receiptId })
+        .update({
+          state: 'normalized',
+          lease_id: receiptId,
+          runs_alone: true,
+          crashes: 2,
+          lease_expires_at: new Date(0),
+        });
+    await lapse();
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+    expect(await final(receiptId)).toMatchObject({ status: 'dead', attempts: 0, error: { code: 'worker_crashed' } });
+  });
+
+  test('a slow worker that lives on after its lease changes nothing', async () => {
+    const receiptId = await send(order('slow'));
+    const { status, order_id } = await final(receiptId);
+    expect(status).toBe('written');
+    const { writeOrders, failReceipt, openDatabase, closeDatabase } = await import('@orders/database');
+    const { normalizeOrder } = await import('@orders/domain');
+    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: true });
+    const late = { receiptId, accountId: account.id, ...normalizeOrder(order('slow')) };
+    expect(await writeOrders(database, receiptId, { batchId: receiptId, receiptIds: [receiptId] }, [late])).toEqual([]);
+    const error = { code: 'write_refused', sqlstate: null, constraint: null };
+    expect(
+      await failReceipt(database, { receiptId, leaseId: receiptId, delayMs: 0, maxAttempts: 1, error, warnings: [] }),
+    ).toBeNull();
+    await closeDatabase(database);
+    expect(await final(receiptId)).toMatchObject({ status: 'written', order_id });
+  });
+});

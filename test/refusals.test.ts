@@ -1,0 +1,345 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database';
+import { createApiKey } from '@orders/domain';
+import { type Reply, sign } from './harness/api.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let signed: TestAccount;
+let unsigned: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  signed = await stack.account({ signing: true });
+  unsigned = await stack.account();
+});
+afterAll(() => stack.close());
+
+const ORDER = { source_order_id: 'refused-1' };
+
+function expectProblem(reply: Reply, status: number, code: string): void {
+  expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
+  expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(reply.headers['cache-control']).toBe('no-store');
+  expect(reply.body.request_id).toBe(reply.headers['x-request-id']);
+}
+
+async function countStored(): Promise<number> {
+  const { rows } = await stack.database.knex.raw(
+    'select (select count(*) from receipts) + (select count(*) from receipt_payloads) + (select count(*) from idempotency_keys) + (select count(*) from outbox) as stored',
+  );
+  return Number(rows[0].stored);
+}
+
+describe('the key', () => {
+  test.each([
+    ['no Authorization header', {}],
+    ['another scheme', { Authorization: 'Basic abc' }],
+    ['no key after the scheme', { Authorization: 'Bearer ' }],
+    ['two words after the scheme', { Authorization: 'Bearer a b' }],
+  ])('%s: missing_api_key', async (_what, headers) => {
+    const reply = await intake.api.send('POST', '/ingest/orders', headers as Record<string, string>, '{}');
+    expectProblem(reply, 401, 'missing_api_key');
+    expect(reply.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test.each([
+    ['not of our form', () => 'secret'],
+    ['of our form and unknown', createApiKey],
+    ['with one character mistyped', () => signed.key.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+  ])('a key %s: invalid_api_key', async (_what, key) => {
+    const reply = await intake.api.order({ ...signed, key: key() }, ORDER);
+    expectProblem(reply, 401, 'invalid_api_key');
+    expect(reply.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+  });
+
+  test('the scheme is taken in any case', async () => {
+    const reply = await intake.api.order(signed, {}, { Authorization: `bEARER ${signed.key}` });
+    expectProblem(reply, 422, 'validation_failed');
+  });
+
+  test('a revoked key stops working within 5 seconds, though it was used just before', async () => {
+    const { id, key } = await stack.account();
+    const account = { id, key, secret: null };
+    expect((await intake.api.order(account, {})).status).toBe(422);
+    await stack.database
+      .knex('api_keys')
+      .where({ account_id: id })
+      .pluck('key_id')
+      .then(([keyId]) => revokeKey(stack.database.knex, keyId));
+    const revokedAt = Date.now();
+    let reply = await intake.api.order(account, {});
+    while (reply.status === 422 && Date.now() - revokedAt < 6000) reply = await intake.api.order(account, {});
+    expectProblem(reply, 401, 'invalid_api_key');
+    expect(Date.now() - revokedAt).toBeLessThan(5000);
+  });
+
+  test('a replaced key works through its grace and not after it', async () => {
+    const { id } = await stack.account();
+    const { knex } = stack.database;
+    const gone = await createKey(knex, id, 'no grace');
+    const kept = await createKey(knex, id, 'grace');
+    await replaceKey(knex, gone.key_id, 0);
+    const next = await replaceKey(knex, kept.key_id, 60_000);
+    const withKey = (key: string) => intake.api.order({ id, key, secret: null }, {});
+    expectProblem(await withKey(gone.key), 401, 'invalid_api_key');
+    expectProblem(await withKey(kept.key), 422, 'validation_failed');
+    expectProblem(await withKey(next?.key as string), 422, 'validation_failed');
+  });
+
+  test('a suspended account: account_suspended, on each route', async () => {
+    const account = await stack.account({ signing: true });
+    await setSuspended(stack.database.knex, account.id, true);
+    expectProblem(await intake.api.order(account, ORDER), 403, 'account_suspended');
+    expectProblem(await intake.api.webhook(account, ORDER), 403, 'account_suspended');
+    expectProblem(await intake.api.status(account, 'x'), 403, 'account_suspended');
+  });
+});
+
+describe('the signature', () => {
+  test('an account without signing: signing_unavailable, with what to do', async () => {
+    const reply = await intake.api.webhook(unsigned, ORDER);
+    expectProblem(reply, 403, 'signing_unavailable');
+    expect(reply.body.detail).toMatch(/operator/);
+  });
+
+  test('no header: missing_signature', async () => {
+    const headers = { Authorization: `Bearer ${signed.key}`, 'Content-Type': 'application/json' };
+    expectProblem(await intake.api.send('POST', '/ingest/webhook', headers, '{}'), 401, 'missing_signature');
+  });
+
+  const body = JSON.stringify(ORDER);
+  test.each([
+    ['malformed', () => 'sha256=xyz'],
+    ['too short', (secret: string) => sign(secret, body).slice(1)],
+    ['of another algorithm', (secret: string) => `sha1=${sign(secret, body)}`],
+    ['by another secret', () => sign('oss_other', body)],
+    ['over re-serialized JSON', (secret: string) => sign(secret, JSON.stringify(ORDER, null, 2))],
+    ['over the body and a newline', (secret: string) => sign(secret, `${body}\n`)],
+  ])('%s: invalid_signature', async (_what, signature) => {
+    const headers = { 'x-service-signature': signature(signed.secret as string) };
+    expectProblem(await intake.api.webhook(signed, body, headers), 401, 'invalid_signature');
+  });
+
+  test.each([
+    ['with the prefix', (hex: string) => `sha256=${hex}`],
+    ['bare', (hex: string) => hex],
+    ['in upper case', (hex: string) => `SHA256=${hex.toUpperCase()}`],
+  ])('hex %s is right', async (_what, write) => {
+    const headers = { 'x-service-signature': write(sign(signed.secret, '{}')) };
+    expectProblem(await intake.api.webhook(signed, '{}', headers), 422, 'validation_failed');
+  });
+
+  test('it is checked before the idempotency key and the body', async () => {
+    const headers = { 'x-service-signature': '0'.repeat(64), 'Idempotency-Key': 'not ok' };
+    expectProblem(await intake.api.webhook(signed, 'no json', headers), 401, 'invalid_signature');
+  });
+});
+
+describe('the body', () => {
+  test.each([
+    ['text/plain', { 'Content-Type': 'text/plain' }],
+    ['application/jsonp', { 'Content-Type': 'application/jsonp' }],
+    ['a charset other than UTF-8', { 'Content-Type': 'application/json; charset=latin1' }],
+  ])('%s: unsupported_media_type', async (_what, headers) => {
+    expectProblem(await intake.api.order(unsigned, ORDER, headers), 415, 'unsupported_media_type');
+  });
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])('%s is taken', async (type) => {
+    expectProblem(await intake.api.order(unsigned, {}, { 'Content-Type': type }), 422, 'validation_failed');
+  });
+
+  test('compressed: unsupported_content_encoding', async () => {
+    const reply = await intake.api.order(unsigned, ORDER, { 'Content-Encoding': 'gzip' });
+    expectProblem(reply, 415, 'unsupported_content_encoding');
+  });
+
+  test('of 1 MB: payload_too_large', async () => {
+    const reply = await intake.api.order(unsigned, { ...ORDER, address: 'x'.repeat(1_000_000) });
+    expectProblem(reply, 413, 'payload_too_large');
+  });
+
+  test('of exactly the limit is taken, of one byte more it is not', async () => {
+    const filled = (size: number) => JSON.stringify({ a: '' }).replace('""', `"${'x'.repeat(size - 8)}"`);
+    expectProblem(await intake.api.order(unsigned, filled(262_144)), 422, 'validation_failed');
+    expectProblem(await intake.api.order(unsigned, filled(262_145)), 413, 'payload_too_large');
+  });
+
+  test.each([
+    ['empty', ''],
+    ['not JSON', '{"source_order_id": "a",}'],
+    ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['an array', '[]'],
+    ['a string', '"a"'],
+    ['null', 'null'],
+    ['nested too deep', `{"source_order_id":"a","x":${'['.repeat(64)}${']'.repeat(64)}}`],
+    ['nested absurdly deep', '['.repeat(200_000)],
+    ['two values', '{}{}'],
+  ])('%s: malformed_body', async (_what, body) => {
+    expectProblem(await intake.api.order(unsigned, body), 400, 'malformed_body');
+  });
+
+  test.each([
+    ['missing', {}],
+    ['a number', { source_order_id: 1.5 }],
+    ['null', { source_order_id: null }],
+    ['empty', { source_order_id: '' }],
+    ['blank', { source_order_id: ' \u3000' }],
+    ['too long', { source_order_id: 'x'.repeat(256) }],
+    ['with a control character', { source_order_id: 'a\nb' }],
+    ['with U+0000', { source_order_id: 'a\u0000' }],
+  ])('source_order_id %s: validation_failed', async (_what, order) => {
+    const reply = await intake.api.order(unsigned, order);
+    expectProblem(reply, 422, 'validation_failed');
+    expect(reply.body.errors).toMatchObject([{ pointer: '/source_order_id' }]);
+  });
+
+  test('source_order_id with a lone surrogate: validation_failed', async () => {
+    expectProblem(await intake.api.order(unsigned, '{"source_order_id":"a\\ud800"}'), 422, 'validation_failed');
+  });
+
+  test.each([
+    ['with a space', 'a b'],
+    ['too long', 'k'.repeat(256)],
+    ['not ASCII', 'schl\u00fcssel'],
+  ])('Idempotency-Key %s: invalid_idempotency_key', async (_what, key) => {
+    const reply = await intake.api.order(unsigned, ORDER, { 'Idempotency-Key': key });
+    expectProblem(reply, 400, 'invalid_idempotency_key');
+  });
+
+  test('strict handling refuses what would be mended, and stores nothing', async () => {
+    const before = await countStored();
+    const order = { source_order_id: 's', items: [{ name: 'A', quantity: 1.5 }], gift: true };
+    const reply = await intake.api.order(unsigned, order, { Prefer: 'handling=strict' });
+    expectProblem(reply, 422, 'validation_failed');
+    const pointers = reply.body.errors.map((error: { pointer: string }) => error.pointer);
+    expect(pointers.toSorted()).toEqual(['/gift', '/items/0/quantity']);
+    expect(await countStored()).toBe(before);
+  });
+});
+
+describe('the path and the method', () => {
+  test.each(['/', '/ingest', '/ingest/orders/', '/Ingest/orders', '/ingest/status', '/%E0%A4%A'])(
+    '%s: not_found, also without a key',
+    async (path) => expectProblem(await intake.api.send('GET', path), 404, 'not_found'),
+  );
+
+  test.each([
+    ['GET', '/ingest/orders', 'POST'],
+    ['PUT', '/ingest/webhook', 'POST'],
+    ['POST', '/ingest/status/x', 'GET, HEAD'],
+    ['OPTIONS', '/ingest/orders', 'POST'],
+  ])('%s %s: method_not_allowed', async (method, path, allow) => {
+    const reply = await intake.api.send(method, path);
+    expect({ status: reply.status, code: reply.body.code }).toEqual({ status: 405, code: 'method_not_allowed' });
+    expect(reply.headers.allow).toBe(allow);
+  });
+
+  test.each(['x', '%E0%A4%A', '00000000-0000-4000-8000-000000000000', '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'])(
+    'status of %s: receipt_not_found',
+    async (id) => expectProblem(await intake.api.status(unsigned, id), 404, 'receipt_not_found'),
+  );
+
+  test("another account's receipt is exactly as unknown as one that never existed", async () => {
+    const accepted = await intake.api.order(signed, { source_order_id: 'mine' });
+    expect(accepted.status).toBe(202);
+    const foreign = await intake.api.status(unsigned, accepted.body.receipt_id, { 'X-Request-Id': 'r' });
+    const unknown = await intake.api.status(unsigned, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89', { 'X-Request-Id': 'r' });
+    expectProblem(foreign, 404, 'receipt_not_found');
+    expect(foreign.body).toEqual(unknown.body);
+  });
+});
+
+test('X-Request-Id is the sender’s where that is sane, else a new one', async () => {
+  const idOf = async (sent: string) =>
+    (await intake.api.send('GET', '/', { 'X-Request-Id': sent })).headers['x-request-id'];
+  expect(await idOf('trace-1/2')).toBe('trace-1/2');
+  expect(await idOf('two words')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await idOf('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('a refusal stores nothing and never uses its idempotency key up', async () => {
+  const before = await countStored();
+  const key = { 'Idempotency-Key': 'used-by-a-refusal' };
+  expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
+  expectProblem(await intake.api.order(unsigned, {}, key), 422, 'validation_failed');
+  expect(await countStored()).toBe(before);
+  const accepted = await intake.api.order(unsigned, { source_order_id: 'after-refusals' }, key);
+  expect(accepted.body.duplicate).toBeUndefined();
+  expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
+});
+
+test('each refusal leaves one clear line in the log', async () => {
+  await intake.api.order(unsigned, '{', { 'X-Request-Id': 'logged' });
+  const lines = intake.log.lines.filter((line) => line.request_id === 'logged');
+  expect(lines).toMatchObject([
+    { message: 'refused', route: '/ingest/orders', status: 400, code: 'malformed_body', account_id: unsigned.id },
+  ]);
+});
+
+test('over the account’s rate: rate_limited, with when to come back; another account is not touched', async () => {
+  const limited = await stack.intake({ RATE_LIMIT: '3/1m' });
+  const [one, other] = [await stack.account(), await stack.account()];
+  for (let sent = 0; sent < 3; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
+  const reply = await limited.api.order(one, {});
+  expectProblem(reply, 429, 'rate_limited');
+  expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+  expect(reply.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
+  expect(reply.headers.ratelimit).toMatch(/^"account";r=0;t=\d+$/);
+  expect((await limited.api.order(other, {})).status).toBe(422);
+});
+
+test('too many in flight: overloaded, with when to come back', async () => {
+  const narrow = await stack.intake({ MAX_IN_FLIGHT: '1' });
+  const account = await stack.account();
+  await stack.database.knex.transaction(async (trx) => {
+    await trx.raw('lock table receipts in access exclusive mode');
+    const first = narrow.api.order(account, { source_order_id: 'held' });
+    const second = await firstRefusal(() => narrow.api.order(account, { source_order_id: 'too many' }));
+    expectProblem(second, 503, 'overloaded');
+    expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+    await trx.commit();
+    expect((await first).status).toBe(202);
+  });
+});
+
+/** The first order to arrive holds the only place, whichever that is. */
+async function firstRefusal(send: () => Promise<Reply>): Promise<Reply> {
+  return Promise.any(
+    [send(), send()].map((reply) => reply.then((it) => (it.status === 503 ? it : Promise.reject(it)))),
+  );
+}
+
+test('Postgres away: storage_unavailable on every route, for a known key and an unknown one, never 401 or 404', async () => {
+  const lonely = await stack.intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
+  for (const account of [signed, { ...signed, key: createApiKey() }]) {
+    for (const reply of [
+      await lonely.api.order(account, ORDER),
+      await lonely.api.webhook(account, ORDER),
+      await lonely.api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
+    ]) {
+      expectProblem(reply, 503, 'storage_unavailable');
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+    }
+  }
+  expect(lonely.log.text()).not.toContain(signed.key);
+});
+
+test('anything else: internal_error, which says nothing of itself', async () => {
+  const broken = await startStack('postgres');
+  try {
+    const { api, log } = await broken.intake();
+    const account = await broken.account();
+    await broken.database.knex.raw('alter table outbox rename to elsewhere');
+    const reply = await api.order(account, ORDER);
+    expectProblem(reply, 500, 'internal_error');
+    expect(JSON.stringify(reply.body)).not.toMatch(/outbox|relation|insert/);
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', error: expect.objectContaining({ code: '42P01' }) }),
+    );
+  } finally {
+    await broken.close();
+  }
+});
