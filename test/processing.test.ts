@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { redriveReceipt } from '@orders/database';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { until } from './harness/until.ts';
 
 /** Makes Postgres refuse orders whose number says so, as no payload of a sender can. */
 const POISON = `
@@ -36,15 +37,6 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
   const final = async (receiptId: string) => (await intake.api.final(account, receiptId)).body;
   const row = (receiptId: string) => stack.database.knex('receipts').where({ receipt_id: receiptId }).first();
   const outboxOf = (receiptId: string) => stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]);
-
-  async function until<T>(what: string, find: () => Promise<T | undefined | false>): Promise<T> {
-    for (const startedAt = Date.now(); Date.now() - startedAt < 20_000; ) {
-      const found = await find();
-      if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    throw new Error(`waited 20 s for: ${what}`);
-  }
 
   test('received → normalized → written keeps the time of each step and leaves nothing behind', async () => {
     const receiptId = await send(order('ok', { customer: { phone: '0501234567' } }));

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, openKnex } from '@orders/database';
@@ -42,6 +42,8 @@ async function getPostgres(): Promise<{ url: string; what: string }> {
     }
   }
   const directory = await mkdtemp(join(tmpdir(), 'orders-test-'));
+  // Postgres runs as another user where this runs as root.
+  await chmod(directory, 0o755);
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),
     password: 'test',

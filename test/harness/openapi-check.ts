@@ -23,7 +23,7 @@ export function checkReplies(document: object) {
     const where = `${method} ${template} → ${reply.status}`;
     const response = operation.responses[reply.status];
     if (!response) throw new Error(`${where}: the OpenAPI document does not know this status`);
-    const [type = ''] = (reply.headers['content-type'] ?? '').split(';');
+    const [type = ''] = String(reply.headers['content-type']).split(';');
     const schema = response.content[type]?.schema;
     if (!schema) throw new Error(`${where}: the OpenAPI document does not know the media type ${type}`);
     const located = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components'));

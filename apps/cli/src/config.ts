@@ -20,6 +20,13 @@ export interface CliConfig {
 
 type Environment = { NODE_ENV: string; DATABASE_URL?: string; QUEUE_URL?: string; SECRETS_KEY?: Buffer };
 
+const SCHEMA = {
+  NODE_ENV: processEnvironment.NODE_ENV,
+  DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
+  QUEUE_URL: queueUrl.optional(),
+  SECRETS_KEY: secretsKey.optional(),
+};
+
 const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
 
 /**
@@ -29,15 +36,7 @@ const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
  * @throws {ConfigurationError} with one line that says what to set.
  */
 export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = LOCAL_DIRECTORY): Promise<CliConfig> {
-  const { NODE_ENV, DATABASE_URL, ...rest } = readEnvironment<Environment>(
-    {
-      NODE_ENV: processEnvironment.NODE_ENV,
-      DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
-      QUEUE_URL: queueUrl.optional(),
-      SECRETS_KEY: secretsKey.optional(),
-    },
-    env,
-  );
+  const { NODE_ENV, DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, env);
   if (NODE_ENV === 'production') {
     if (!DATABASE_URL) throw new ConfigurationError('Configuration: set DATABASE_URL.');
     return { ...rest, DATABASE_URL, isLocal: false };
@@ -51,11 +50,9 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = LOCAL_
 async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {
   const dev = await readJson(join(directory, 'dev.json'));
   const secrets = await readJson(join(directory, 'secrets.json'));
-  if (!dev?.databaseUrl) return null;
-  return readEnvironment<Environment & { DATABASE_URL: string }>(
-    { DATABASE_URL: databaseEnvironment.DATABASE_URL, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey } as never,
-    { DATABASE_URL: dev.databaseUrl, QUEUE_URL: dev.queueUrl, SECRETS_KEY: secrets?.secretsKey },
-  );
+  const left = { DATABASE_URL: dev?.databaseUrl, QUEUE_URL: dev?.queueUrl, SECRETS_KEY: secrets?.secretsKey };
+  const { DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, left);
+  return DATABASE_URL ? { ...rest, DATABASE_URL } : null;
 }
 
 /** Null for a file that is not there, is not ours to read or holds no JSON: as good as no `npm start`. */

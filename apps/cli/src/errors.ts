@@ -19,7 +19,10 @@ export function outcomeOf(error: unknown, command: string): { exitCode: number; 
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { exitCode: 0, line: null };
     if (error.code === 'commander.help') return { exitCode: 2, line: `Say what to do; see: ${command} --help` };
-    return { exitCode: 2, line: `${oneLine(error)}; see: ${command} --help` };
+    const complaint = oneLine(error)
+      .replace(/^error: /, '')
+      .replace(/\.$/, '');
+    return { exitCode: 2, line: `${complaint}; see: ${command} --help` };
   }
   // Neither message nor stack: they can quote a query, a payload or an address with its password.
   const { name, code } = describeError(error);
@@ -28,12 +31,7 @@ export function outcomeOf(error: unknown, command: string): { exitCode: number; 
 }
 
 function oneLine({ message }: Error): string {
-  const line = message
-    .replace(/^error: /, '')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/\.$/, (dot, at: number) => (at > 0 ? dot : ''));
-  return visible(redact(line));
+  return visible(redact(message.replace(/\s+/g, ' ').trim()));
 }
 
 /** Commander quotes words it does not know; a key, a secret or a password of an address may be among them. */

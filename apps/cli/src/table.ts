@@ -19,7 +19,7 @@ export interface Column<Row> {
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const lines = [columns.map(({ head }) => head)];
   for (const row of rows) lines.push(columns.map(({ cell }) => textOf(cell(row)).replace(/\s+/g, ' ')));
-  const widths = fit(
+  const widths = narrow(
     columns,
     columns.map((_, at) => lines.reduce((widest, line) => Math.max(widest, widthOf(line[at] as string)), 0)),
   );
@@ -52,7 +52,7 @@ function textOf(cell: Cell): string {
   return visible(String(cell));
 }
 
-function fit<Row>(columns: readonly Column<Row>[], natural: readonly number[]): number[] {
+function narrow<Row>(columns: readonly Column<Row>[], natural: readonly number[]): number[] {
   const widths = [...natural];
   const excess = () => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - LINE_WIDTH;
   while (excess() > 0) {

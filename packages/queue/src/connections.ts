@@ -18,6 +18,7 @@ export function openFailFastRedis(url: string, timeoutMs: number): Redis {
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
     connectTimeout: 5000,
+    disconnectTimeout: 200,
     retryStrategy: (times) => Math.min(times * 100, 1000),
   });
   redis.on('error', () => {});
@@ -26,7 +27,11 @@ export function openFailFastRedis(url: string, timeoutMs: number): Redis {
 
 /** A Redis connection for blocking reads: it waits for Redis as long as it takes. */
 export function openPatientRedis(url: string): Redis {
-  const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: (times) => Math.min(times * 100, 1000) });
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: null,
+    disconnectTimeout: 200,
+    retryStrategy: (times) => Math.min(times * 100, 1000),
+  });
   redis.on('error', () => {});
   return redis;
 }

@@ -45,7 +45,11 @@ export function addAccountCommands(program: Command, context: Context): void {
       await setSuspended(knex, account_id, suspended);
       return requireAccount(knex, String(account_id));
     });
-    context.print(options, account, () => `Account ${account.account_id} is ${account.state}, within 5 seconds.`);
+    context.print(
+      options,
+      account,
+      () => `Account ${account.account_id} is ${account.state}; intake heeds it within 5 seconds.`,
+    );
   };
 
   accounts

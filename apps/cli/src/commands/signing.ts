@@ -6,13 +6,15 @@ import {
   type SigningSecret,
   showSigning,
 } from '@orders/database';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
+
+const overlap = span('--overlap');
 
 type Work = (knex: Knex, secretsKey: Buffer, account: Account) => Promise<unknown>;
 
@@ -51,7 +53,7 @@ export function addSigningCommands(program: Command, context: Context): void {
     .command('rotate')
     .description('make a new secret; the old one verifies for a while longer')
     .argument('<account>', 'id or exact name')
-    .option('--overlap <time>', 'for how long', span('--overlap'), span('--overlap')('24h'))
+    .addOption(new Option('--overlap <time>', 'for how long').argParser(overlap).default(overlap('24h'), '24h'))
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders signing rotate "Corner Bakery" --overlap 7d')
     .action((reference: string, options) =>

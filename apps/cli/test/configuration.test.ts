@@ -1,0 +1,97 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '@orders/local-services';
+import { run, SECRETS_KEY, useCli } from './run.ts';
+
+const cli = useCli();
+let local: string;
+
+/** Leaves behind what `npm start` would. */
+async function leave(databaseUrl: string): Promise<void> {
+  await writeFile(join(local, 'dev.json'), JSON.stringify({ databaseUrl, queueUrl: 'redis://127.0.0.1:1' }));
+  await writeFile(join(local, 'secrets.json'), JSON.stringify({ secretsKey: SECRETS_KEY, postgresPassword: 'x' }));
+}
+
+beforeAll(async () => {
+  local = await mkdtemp(join(tmpdir(), 'orders-cli-'));
+});
+afterAll(() => rm(local, { recursive: true }));
+
+async function unreachable(): Promise<string> {
+  return `postgres://orders:passw0rd@127.0.0.1:${await freePort()}/orders`;
+}
+
+test('without configuration: one line that says what to do', async () => {
+  expect(await run(['accounts', 'list'], {})).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'Configuration: set DATABASE_URL, or run npm start first.\n',
+  });
+  expect(await run(['migrate'], { NODE_ENV: 'production' })).toMatchObject({
+    code: 2,
+    stderr: 'Configuration: set DATABASE_URL.\n',
+  });
+});
+
+test('values that are wrong are named, not repeated', async () => {
+  const { code, stderr } = await run(['accounts', 'list'], { DATABASE_URL: 'mysql://me:secret@host' });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^Configuration: DATABASE_URL must be/)]);
+  expect(stderr).not.toContain('secret');
+});
+
+test('in development what npm start left is used, and nothing is said about it', async () => {
+  await leave(cli.url);
+  const { code, stdout } = await run(['accounts', 'create', 'Local', '--json'], {}, local);
+  expect(code).toBe(0);
+  const { account_id } = JSON.parse(stdout);
+  const enable = ['signing', 'enable', String(account_id)];
+  expect(await run(enable, {}, local)).toMatchObject({ code: 0 });
+  // The same database by its address: its secrets key still belongs to it.
+  expect(await run(enable, { DATABASE_URL: cli.url }, local)).toMatchObject({ code: 0 });
+  expect(await run(['signing', 'show', String(account_id)], { NODE_ENV: 'production' }, local)).toMatchObject({
+    code: 2,
+  });
+});
+
+test('the secrets key of npm start is never used on another database', async () => {
+  await leave(await unreachable());
+  const { code, stderr } = await run(['signing', 'enable', '1'], { DATABASE_URL: cli.url }, local);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('set SECRETS_KEY')]);
+});
+
+test('a database of npm start that has ended: run npm start', async () => {
+  await leave(await unreachable());
+  expect(await run(['orders', 'list'], {}, local)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'The database of npm start does not answer (ECONNREFUSED): run npm start.\n',
+  });
+});
+
+test('what npm start left half written counts as nothing', async () => {
+  await writeFile(join(local, 'dev.json'), '{"databaseUrl":');
+  expect(await run(['orders', 'list'], {}, local)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('npm start'),
+  });
+});
+
+test('a database that cannot be reached, or refuses entry: one line, without the address', async () => {
+  const wrongPassword = new URL(cli.url);
+  wrongPassword.password = 'passw0rd';
+  const noDatabase = new URL(cli.url);
+  noDatabase.pathname = '/nowhere';
+  const cases = [
+    [await unreachable(), /\(ECONNREFUSED\): check that it runs/],
+    [wrongPassword.href, /\(28P01\): it refuses this role or password/],
+    [noDatabase.href, /\(3D000\): it has no such database/],
+    ['postgres://me:passw0rd@no-such-host.invalid/orders', /\(E\w+\): check that it runs/],
+  ] as const;
+  for (const [DATABASE_URL, line] of cases) {
+    const { code, stderr } = await run(['accounts', 'list'], { DATABASE_URL });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(line)]);
+    expect(stderr).not.toMatch(/passw0rd|127\.0\.0\.1|invalid/);
+  }
+});

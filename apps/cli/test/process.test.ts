@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { freePort } from '@orders/local-services';
+import { expectDecent, type Outcome, useCli } from './run.ts';
+
+const cli = useCli();
+const MAIN = join(import.meta.dirname, '../src/main.ts');
+
+/** Runs a command as an operator does, in a process of its own. */
+async function runProcess(argv: string[], env: Record<string, string>): Promise<Outcome> {
+  const child = spawn(process.execPath, [MAIN, ...argv], {
+    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  expectDecent({ code, stdout, stderr });
+  return { code, stdout, stderr };
+}
+
+test('exit codes and streams are those of a real process, which ends at once', async () => {
+  const env = { DATABASE_URL: cli.url };
+  const started = performance.now();
+  const made = await runProcess(['accounts', 'create', 'Real', '--json'], env);
+  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(made.code).toBe(0);
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: 'Real' });
+  expect(await runProcess(['accounts', 'show', 'Nobody'], env)).toMatchObject({ code: 1 });
+  expect(await runProcess(['accounts', 'shw'], env)).toMatchObject({ code: 2 });
+  expect(await runProcess(['--help'], {})).toMatchObject({ code: 0 });
+  expect(await runProcess(['accounts', 'list'], {})).toMatchObject({ code: 2 });
+});
+
+test('knex, too, prints nothing when the database is away', async () => {
+  const env = { DATABASE_URL: `postgres://me:passw0rd@127.0.0.1:${await freePort()}/orders` };
+  expect(await runProcess(['accounts', 'list', '--json'], env)).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('a reader that goes away early is no error', async () => {
+  await cli.knex.raw("insert into accounts (name) select repeat('x', 150) from generate_series(1, 3000)");
+  const child = spawn(process.execPath, [MAIN, 'accounts', 'list', '--json'], {
+    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', DATABASE_URL: cli.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  expect([code, stderr]).toEqual([0, '']);
+});

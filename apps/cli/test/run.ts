@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import type { Knex } from 'knex';
+import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+
+/** What a command printed, and its exit code. */
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/** Where no `npm start` ever ran. */
+export const NOWHERE = '/nonexistent';
+
+/** Runs a command in this process, and holds every one to what all of them promise about their output. */
+export async function run(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  localDirectory: string = NOWHERE,
+): Promise<Outcome> {
+  const written = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
+  const code = await runCli(argv, { stdout: stream('stdout'), stderr: stream('stderr'), env, localDirectory });
+  expectDecent({ code, ...written });
+  return { code, ...written };
+}
+
+/** Success says nothing on stderr; failure says one line there and nothing on stdout, without stack, address or secret. */
+export function expectDecent({ code, stdout, stderr }: Outcome): void {
+  if (code === 0) {
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/[^\n]\n$/);
+    return;
+  }
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  expect(stderr).not.toMatch(/\bat .+:\d+:\d+|postgres:\/\/|oik_\w|oss_\w|select |insert |update /);
+}
+
+/** The commands on a migrated database of the test file's own. */
+export interface Cli {
+  readonly knex: Knex;
+  readonly url: string;
+  run(...argv: string[]): Promise<Outcome>;
+  /** Expects success and exactly one JSON value. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for the test to say.
+  json(...argv: string[]): Promise<any>;
+  /** Expects this exit code and returns the line that says why. */
+  refused(code: 1 | 2, ...argv: string[]): Promise<string>;
+}
+
+/** Opens a database before the tests of a file and drops it after them. */
+export function useCli(): Cli {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.close());
+  const cli: Cli = {
+    get knex() {
+      return database.knex;
+    },
+    get url() {
+      return database.url;
+    },
+    run: (...argv) => run(argv, { DATABASE_URL: database.url, SECRETS_KEY }),
+    async json(...argv) {
+      const { code, stdout, stderr } = await cli.run(...argv, '--json');
+      expect([code, stderr]).toEqual([0, '']);
+      return JSON.parse(stdout);
+    },
+    async refused(code, ...argv) {
+      const outcome = await cli.run(...argv);
+      expect(outcome).toMatchObject({ code });
+      return outcome.stderr.trimEnd();
+    },
+  };
+  return cli;
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import {
+  claimReceipts,
+  closeDatabase,
+  type Database,
+  failReceipt,
+  openDatabase,
+  recordReceipts,
+  writeOrders,
+} from '@orders/database';
+import { normalizeOrder } from '@orders/domain';
+
+const LEASE_MS = 60_000;
+
+/** A UUIDv7 of now, as intake makes them. */
+export function newReceiptId(): string {
+  const time = Date.now().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+/** Brings receipts into the states that intake and worker bring them into, with the same functions. */
+export interface Seed {
+  received(accountId: number, order: { source_order_id: string; [member: string]: unknown } | Buffer): Promise<string>;
+  /** The order's id, or null where it was a duplicate. */
+  written(accountId: number, order: { source_order_id: string; [member: string]: unknown }): Promise<Written>;
+  failed(accountId: number, sourceOrderId: string): Promise<string>;
+  dead(accountId: number, sourceOrderId: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface Written {
+  receiptId: string;
+  orderId: number | null;
+}
+
+export function openSeed(url: string): Seed {
+  const database = openDatabase({ url, poolSize: 2, prepared: false });
+  const fail = async (accountId: number, sourceOrderId: string, maxAttempts: number) => {
+    const receiptId = await record(database, accountId, sourceOrderId, bodyOf({ source_order_id: sourceOrderId }));
+    const leaseId = await claim(database, receiptId);
+    const error = { code: 'write_refused', sqlstate: '23514', constraint: 'made_by_test' };
+    await failReceipt(database, { receiptId, leaseId, delayMs: 60_000, maxAttempts, error, warnings: [] });
+    return receiptId;
+  };
+  return {
+    received: (accountId, order) =>
+      Buffer.isBuffer(order)
+        ? record(database, accountId, 'raw', order)
+        : record(database, accountId, order.source_order_id, bodyOf(order)),
+    async written(accountId, order) {
+      const receiptId = await record(database, accountId, order.source_order_id, bodyOf(order));
+      const leaseId = await claim(database, receiptId);
+      const batch = { batchId: receiptId, receiptIds: [receiptId] };
+      const writable = { ...normalizeOrder(order), receiptId, accountId };
+      const [outcome] = await writeOrders(database, leaseId, batch, [writable]);
+      return { receiptId, orderId: outcome?.orderId ?? null };
+    },
+    failed: (accountId, sourceOrderId) => fail(accountId, sourceOrderId, 8),
+    dead: (accountId, sourceOrderId) => fail(accountId, sourceOrderId, 1),
+    close: () => closeDatabase(database),
+  };
+}
+
+function bodyOf(order: object): Buffer {
+  return Buffer.from(JSON.stringify(order));
+}
+
+async function record(database: Database, accountId: number, sourceOrderId: string, body: Buffer): Promise<string> {
+  const receiptId = newReceiptId();
+  const receipt = { receiptId, accountId, channel: 'rest', sourceOrderId, idempotencyKey: null, body } as const;
+  await recordReceipts(database, receiptId, 1000, [receipt]);
+  return receiptId;
+}
+
+async function claim(database: Database, receiptId: string): Promise<string> {
+  const leaseId = randomUUID();
+  await claimReceipts(database, [receiptId], leaseId, LEASE_MS);
+  return leaseId;
+}

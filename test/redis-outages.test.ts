@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { canBreakRedis, type FaultyRedis, startFaultyRedis } from './harness/queue.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+
+// Faults need a Redis of the test's own; with CI=true the run has made sure that there is one.
+const whereRedisCanBreak = canBreakRedis ? describe : describe.skip;
+
+whereRedisCanBreak('Redis away', () => {
+  let redis: FaultyRedis;
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    redis = await startFaultyRedis();
+    stack = await startStack('redis', redis);
+    intake = await stack.intake();
+    await stack.worker();
+    account = await stack.account({ signing: true });
+  });
+  afterAll(() => stack.close());
+
+  async function send(name: string, count: number, api = intake.api): Promise<string[]> {
+    const receiptIds: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const deliver = index % 2 ? api.webhook : api.order;
+      const reply = await deliver(account, { source_order_id: `${name}-${index}` });
+      expect(reply.status).toBe(202);
+      receiptIds.push(reply.body.receipt_id);
+    }
+    return receiptIds;
+  }
+
+  async function expectWritten(receiptIds: string[]): Promise<void> {
+    const finals = await Promise.all(receiptIds.map((receiptId) => intake.api.final(account, receiptId)));
+    expect(finals.map((reply) => reply.body)).toEqual(
+      receiptIds.map((receipt_id) => expect.objectContaining({ receipt_id, status: 'written', attempts: 1 })),
+    );
+  }
+
+  const queueState = async () =>
+    (await (await fetch(`${intake.adminUrl}/health/ready`)).json()) as { ready: boolean; queue: string };
+
+  test('stopped: 100 orders are accepted, intake stays ready; started empty: all are written without a hand on it', async () => {
+    await redis.stop();
+    const receiptIds = await send('stopped', 100);
+    expect(await queueState()).toMatchObject({ ready: true, queue: 'unreachable' });
+    await redis.startEmpty();
+    await expectWritten(receiptIds);
+  });
+
+  test('stopped before intake starts: it starts, accepts, and the order is written when Redis is there', async () => {
+    await redis.stop();
+    const early = await stack.intake();
+    const receiptIds = await send('before', 3, early.api);
+    await redis.startEmpty();
+    await expectWritten(receiptIds);
+    await early.close();
+  });
+
+  test('frozen: the 202 does not wait, and the orders are written after the thaw', async () => {
+    // A bell that is waited for would take its whole time limit, two seconds, for each order.
+    redis.freeze();
+    const startedAt = performance.now();
+    const receiptIds = await send('frozen', 20);
+    const took = performance.now() - startedAt;
+    redis.thaw();
+    expect(took).toBeLessThan(2000);
+    await expectWritten(receiptIds);
+  });
+
+  test('an outage is one line in the log when it begins and one when it ends', async () => {
+    await redis.stop();
+    const before = intake.log.lines.length;
+    await send('logged', 10);
+    await redis.startEmpty();
+    await expectWritten(await send('after', 2));
+    const lines = intake.log.lines.slice(before).filter((line) => /queue/.test(String(line.message)));
+    expect(lines.map((line) => line.level)).toEqual(expect.arrayContaining(['warn']));
+    expect(lines.length).toBeLessThanOrEqual(3);
+  });
+});
