@@ -43,12 +43,13 @@ describe.each(QUEUE_KINDS)('samples, the queue on %s', (kind) => {
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['duplicate']));
       const orders = await listOrders(stack.database.knex, { accountId: account.id, reviewState: 'needs_review' });
       const sent = ORDERS.map((line) => JSON.parse(line).source_order_id);
-      expect(orders.map((order) => order.source_order_id).toSorted()).toEqual(sent.toSorted());
+      expect(orders).toHaveLength(300);
+      expect(new Set(orders.map((order) => order.source_order_id))).toEqual(new Set(sent));
       const { rows } = await stack.database.knex.raw(
         'select body from receipt_payloads where account_id = ? order by receipt_id limit 300',
         [account.id],
       );
-      expect(rows.map((row: { body: Buffer }) => row.body.toString()).toSorted()).toEqual(ORDERS.toSorted());
+      expect(new Set(rows.map((row: { body: Buffer }) => row.body.toString()))).toEqual(new Set(ORDERS));
     },
   );
 

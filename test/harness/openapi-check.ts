@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
 interface Document {
@@ -15,6 +15,7 @@ export function checkReplies(document: object) {
   const { paths, components } = document as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
+  const validators = new Map<object, ValidateFunction>();
   ajv.addSchema({ $id: 'document', components });
   return (method: string, path: string, reply: { status: number; headers: Record<string, string>; body: unknown }) => {
     const template = path.replace(/^\/ingest\/status\/.*$/, '/ingest/status/{receipt_id}');
@@ -26,7 +27,12 @@ export function checkReplies(document: object) {
     const [type = ''] = String(reply.headers['content-type']).split(';');
     const schema = response.content[type]?.schema;
     if (!schema) throw new Error(`${where}: the OpenAPI document does not know the media type ${type}`);
-    const located = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components'));
-    if (!ajv.validate(located, reply.body)) throw new Error(`${where}: ${ajv.errorsText()}`);
+    let validate = validators.get(schema);
+    if (!validate) {
+      validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components')));
+      validators.set(schema, validate);
+    }
+    const valid: boolean = validate(reply.body);
+    if (!valid) throw new Error(`${where}: ${ajv.errorsText(validate.errors)}`);
   };
 }

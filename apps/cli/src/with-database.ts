@@ -24,8 +24,6 @@ const NO_SCHEMA = new Set(['3F000', '42P01', '42703', '42883']);
  */
 export async function withDatabase<Result>(config: CliConfig, work: (knex: Knex) => Promise<Result>): Promise<Result> {
   const knex = openKnex({ url: config.DATABASE_URL, applicationName: 'orders cli' });
-  // Knex logs to stdout, stack and all, what it also throws.
-  Object.assign(knex.client.logger, { warn() {}, error() {}, deprecate() {}, debug() {} });
   try {
     await knex.raw('select 1').catch((error: unknown) => Promise.reject(connectFailure(error, config)));
     return await work(knex);

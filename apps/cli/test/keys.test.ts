@@ -13,9 +13,9 @@ beforeAll(async () => {
 /** Whether intake would accept the key now. */
 async function works(key: string): Promise<boolean> {
   const database = openDatabase({ url: cli.url, poolSize: 1, prepared: false });
-  return findKeyHolder(database, hashApiKey(key))
-    .then((holder) => holder !== null)
-    .finally(() => closeDatabase(database));
+  const holder = await findKeyHolder(database, hashApiKey(key));
+  await closeDatabase(database);
+  return holder !== null;
 }
 
 describe('create', () => {

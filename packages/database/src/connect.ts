@@ -57,7 +57,10 @@ export async function closeDatabase(database: Database): Promise<void> {
 /** Opens knex for what is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
 export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName'>): Knex {
   const connection = connectionConfig({ poolSize: 4, prepared: false, ...options }) as Knex.PgConnectionConfig;
-  return knex({ client: 'pg', connection, pool: { min: 0, max: 4 } });
+  // knex would print what it also throws.
+  const silent = () => {};
+  const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
+  return knex({ client: 'pg', connection, pool: { min: 0, max: 4 }, log });
 }
 
 /**

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-/** Where `npm start` keeps its data, ignored by git. */
-export const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
+/** Where `npm start` keeps its data, ignored by git; tests give it another place. */
+export const LOCAL_DIRECTORY = resolve(process.env.LOCAL_DIRECTORY ?? join(import.meta.dirname, '../../../.local'));
 
 /** Secrets of this machine's own development services, made on the first start. */
 export interface LocalSecrets {

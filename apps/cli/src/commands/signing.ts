@@ -84,7 +84,7 @@ async function readable<Result>(accountId: number, work: () => Promise<Result>):
     return await work();
   } catch (error) {
     // Node gives a failed authentication of AES-GCM no code.
-    if (!(error instanceof Error && error.message.includes('unable to authenticate data'))) throw error;
+    if (!(Error.isError(error) && error.message.includes('unable to authenticate data'))) throw error;
     throw new Failure(
       `SECRETS_KEY is not the key that the secrets of account ${accountId} were encrypted with: use that one, or make new secrets with signing disable and enable.`,
     );

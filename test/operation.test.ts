@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listJobs } from './harness/jobs.ts';
+import { startApp } from './harness/processes.ts';
+import { QUEUE_KINDS } from './harness/queue.ts';
+import { type Stack, startStack } from './harness/stack.ts';
+import { until } from './harness/until.ts';
+
+const APPS = resolve(import.meta.dirname, '../apps');
+
+describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack(kind);
+  });
+  afterAll(() => stack.close());
+
+  const get = async (url: string) => {
+    const reply = await fetch(url);
+    return { status: reply.status, text: await reply.text() };
+  };
+
+  test('the admin port tells liveness, readiness and metrics of both apps', async () => {
+    const [intake, worker] = [await stack.intake(), await stack.worker()];
+    for (const { adminUrl } of [intake, worker]) {
+      expect(await get(`${adminUrl}/health/live`)).toEqual({ status: 200, text: '{"live":true}' });
+      expect(JSON.parse((await get(`${adminUrl}/health/ready`)).text)).toMatchObject({ ready: true, postgres: 'ok' });
+      expect((await get(`${adminUrl}/other`)).status).toBe(404);
+    }
+    const account = await stack.account();
+    await intake.api.order(account, { source_order_id: 'counted' }, { Prefer: 'wait=20' });
+    expect((await get(`${intake.adminUrl}/metrics`)).text).toMatch(
+      /intake_requests_total\{route="\/ingest\/orders",status="202",code=""\} 1/,
+    );
+    expect((await get(`${worker.adminUrl}/metrics`)).text).toMatch(/worker_receipts_total\{outcome="written"\} 1/);
+    expect((await fetch(`${intake.api.url}/metrics`)).status).toBe(404);
+    await intake.close();
+    await worker.close();
+  });
+
+  test('with Postgres away neither is ready, and both live', async () => {
+    const away = { DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' };
+    for (const { adminUrl, close } of [await stack.intake(away), await stack.worker(away)]) {
+      expect((await get(`${adminUrl}/health/live`)).status).toBe(200);
+      const ready = await get(`${adminUrl}/health/ready`);
+      expect(ready.status).toBe(503);
+      expect(JSON.parse(ready.text)).toMatchObject({ ready: false, postgres: 'unreachable' });
+      await close();
+    }
+  });
+
+  test('a job in the queue carries ids and nothing else', async () => {
+    const intake = await stack.intake();
+    const account = await stack.account();
+    const order = { source_order_id: 'no-secret', customer: { name: 'Zubaida Q', phone: '+971509998877' } };
+    const { body } = await intake.api.order(account, order);
+    const jobs = await until('the job is in the queue', async () => {
+      const found = await listJobs(stack.queue.url);
+      return found.length > 0 && found;
+    });
+    const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(jobs.at(-1)).toEqual({ batchId: uuid, receiptIds: [body.receipt_id] });
+  });
+
+  test('SIGTERM drains a process: what was accepted is written, and it ends with 0', async () => {
+    const intake = await stack.intake();
+    const account = await stack.account();
+    const worker = await startApp('worker', stack.env);
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => intake.api.order(account, { source_order_id: `drained-${index}` })),
+    );
+    await until('it has begun', () => stack.database.knex('orders').where({ account_id: account.id }).first());
+    await worker.stop('SIGTERM');
+    expect(worker.process.exitCode).toBe(0);
+    // A drained worker leaves no lease behind.
+    const leased = await stack.database.knex('receipts').where({ account_id: account.id, state: 'normalized' });
+    expect(leased).toEqual([]);
+    await stack.worker();
+    for (const { body } of replies)
+      expect((await intake.api.final(account, body.receipt_id)).body.status).toBe('written');
+  });
+});
+
+describe('a wrong configuration is one line and exit code 2', () => {
+  const sound = {
+    DATABASE_URL: 'postgres://a:b@127.0.0.1/c',
+    QUEUE_URL: 'redis://127.0.0.1',
+    SECRETS_KEY: 'a'.repeat(64),
+  };
+  const run = (app: string, env: Record<string, string>) =>
+    spawnSync(process.execPath, [resolve(APPS, app, 'src/main.ts')], {
+      env: { PATH: process.env.PATH, ...env },
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+
+  test.each([
+    ['intake', { ...sound, SECRETS_KEY: '', NODE_ENV: 'production' }, /SECRETS_KEY is required/],
+    ['intake', { ...sound, SECRETS_KEY: 'too short' }, /SECRETS_KEY must be 32 bytes/],
+    ['intake', { ...sound, DATABASE_URL: '' }, /DATABASE_URL is required/],
+    ['intake', { ...sound, RATE_LIMIT: 'many' }, /RATE_LIMIT must be <requests>\/<time>/],
+    ['worker', { ...sound, QUEUE_URL: 'mysql://x' }, /QUEUE_URL must be/],
+    ['worker', { ...sound, LEASE: 'soon' }, /LEASE must be a time span/],
+    ['worker', { ...sound, RECEIPT_RETENTION: '1d', IDEMPOTENCY_TTL: '7d' }, /RECEIPT_RETENTION/],
+  ])('%s %#', (app, env, says) => {
+    const { status, stderr, stdout } = run(app, env);
+    expect({ status, lines: stderr.trim().split('\n').length, stdout }).toEqual({ status: 2, lines: 1, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toContain('too short');
+  });
+});

@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Child, startChild } from '@orders/local-services';
+import { until } from './harness/until.ts';
+
+const START = resolve(import.meta.dirname, '../packages/local-services/src/start.ts');
+
+let directory: string;
+let running: { child: Child; printed: () => string } | undefined;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orders-start-'));
+});
+afterAll(async () => {
+  await running?.child.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const environment = (settings: Record<string, string>) => ({
+  PATH: process.env.PATH,
+  LOCAL_DIRECTORY: directory,
+  ...settings,
+});
+
+async function start(settings: Record<string, string>): Promise<{ child: Child; printed: () => string }> {
+  const child = await startChild(process.execPath, [START], {
+    env: environment(settings),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.process.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  await until('it has started', async () => output.includes('Ask what became of'));
+  return { child, printed: () => output };
+}
+
+const readDev = async () => JSON.parse(await readFile(join(directory, 'dev.json'), 'utf8'));
+
+/** Processes that were started under this directory. */
+function leftBehind(): string[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' });
+  return stdout.split('\n').filter((line) => line.includes(directory));
+}
+
+/** Runs what was printed in a shell, as a newcomer pastes it. */
+function paste(printed: string): string {
+  const [, commands = ''] = printed.split('1. Send an order:');
+  const script = (commands.split('\nThe orders wait')[0] ?? '').replaceAll(/^\d\. .*$/gm, 'sleep 1');
+  const { stdout, stderr, status } = spawnSync('bash', ['-ec', script], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return stdout;
+}
+
+describe('npm start', () => {
+  test('prints three commands that work as they are pasted, and leaves no process behind when it ends', async () => {
+    running = await start({ PORT: '0' });
+    const pasted = paste(running.printed());
+    expect(pasted.match(/HTTP\/1\.1 202/g)).toHaveLength(2);
+    expect(pasted).toMatch(/"status":"written","order_id":\d+/);
+    const dev = await readDev();
+    expect(dev.accounts).toMatchObject([
+      { name: 'Demo Kitchen', apiKey: expect.stringMatching(/^oik_/), signingSecret: expect.any(String) },
+      { name: 'Demo Market', apiKey: expect.stringMatching(/^oik_/), signingSecret: null },
+    ]);
+    expect((await stat(join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
+    await running.child.stop('SIGTERM');
+    expect(running.child.process.exitCode).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  test('a second start keeps the data and the keys, and takes a free port where the wanted one is taken', async () => {
+    const before = await readDev();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await until('it listens', async () => taken.listening);
+    const { port } = taken.address() as { port: number };
+    running = await start({ PORT: String(port) });
+    const after = await readDev();
+    expect(after.accounts).toEqual(before.accounts);
+    expect(after.intakeUrl).not.toContain(`:${port}`);
+    // Its key is known: the receipt of the first start comes back.
+    expect(paste(running.printed())).toContain('"duplicate":true');
+    taken.close();
+  });
+
+  test('a second one at the same time is refused with one line', () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [START], { env: environment({}), encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
+    expect(stdout).toMatch(/^npm start: it already runs here, as process \d+/);
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('Ctrl-C ends it too', async () => {
+    await running?.child.stop('SIGINT');
+    expect(running?.child.process.exitCode).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  });
+});
