@@ -39,7 +39,7 @@ export function openPatientRedis(url: string): Redis {
 /** Makes BullMQ's schema where the queue lives in Postgres; elsewhere there is nothing to do. */
 export async function migrateQueue(url: string): Promise<void> {
   if (isRedisUrl(url)) return;
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
   await client.connect();
   try {
     await runMigrations(client);

@@ -50,6 +50,8 @@ export async function findKey(db: Knex, keyId: number): Promise<ApiKey | null> {
  */
 export async function replaceKey(db: Knex, keyId: number, graceMs: number): Promise<NewApiKey | null> {
   return db.transaction(async (trx) => {
+    // Of two replacements at once, or a revocation, the second sees what the first did.
+    await trx('api_keys').where({ key_id: keyId }).forUpdate().select('key_id');
     const old = await findKey(trx, keyId);
     if (old?.state !== 'active') return null;
     const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [graceMs]);

@@ -1,0 +1,34 @@
+# One image for every process; its command is `intake`, `worker` or `orders …`.
+
+FROM node:24-bookworm-slim AS dependencies
+WORKDIR /app
+# Only what decides the dependencies, so that a change of sources does not install them again. Every workspace package is named, as the
+# lockfile covers all of them; a new one is added here.
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY apps/cli/package.json apps/cli/
+COPY apps/intake/package.json apps/intake/
+COPY apps/worker/package.json apps/worker/
+COPY packages/database/package.json packages/database/
+COPY packages/domain/package.json packages/domain/
+COPY packages/local-services/package.json packages/local-services/
+COPY packages/queue/package.json packages/queue/
+COPY packages/runtime/package.json packages/runtime/
+# The apps and what they need: neither the tools of the root nor packages/local-services with its embedded Postgres.
+RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "./apps/*..." --reporter=append-only
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090
+WORKDIR /app
+RUN for command in intake:intake worker:worker orders:cli; do \
+      printf '#!/bin/sh\nexec node /app/apps/%s/src/main.ts "$@"\n' "${command#*:}" > "/usr/local/bin/${command%:*}" \
+      && chmod 755 "/usr/local/bin/${command%:*}" || exit 1; \
+    done
+COPY --from=dependencies /app ./
+COPY apps apps
+COPY packages packages
+USER node
+EXPOSE 8080 9090
+# The short commands of `orders` may end before the first check.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ADMIN_PORT}/health/ready`).then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["intake"]
