@@ -14,7 +14,7 @@ COPY packages/local-services/package.json packages/local-services/
 COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/
 # The apps and what they need: neither the tools of the root nor packages/local-services with its embedded Postgres.
-RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "./apps/*..." --reporter=append-only
+RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --reporter=append-only
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090
