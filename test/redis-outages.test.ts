@@ -13,7 +13,7 @@ whereRedisCanBreak('Redis away', () => {
 
   beforeAll(async () => {
     redis = await startFaultyRedis();
-    stack = await startStack('redis', redis);
+    stack = await startStack('redis', { queue: redis });
     intake = await stack.intake();
     await stack.worker();
     account = await stack.account({ signing: true });

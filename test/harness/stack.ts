@@ -55,9 +55,13 @@ const QUICK = {
   PG_QUERY_TIMEOUT: '5s',
 };
 
-export async function startStack(kind: QueueKind, queue?: TestQueue): Promise<Stack> {
-  const database = await createTestDatabase();
-  const theQueue = queue ?? (await startQueue(kind, database.url));
+/** @param own what a test brings of its own, to break it; the stack closes that too. */
+export async function startStack(
+  kind: QueueKind,
+  own: { queue?: TestQueue; database?: TestDatabase } = {},
+): Promise<Stack> {
+  const database = own.database ?? (await createTestDatabase());
+  const theQueue = own.queue ?? (await startQueue(kind, database.url));
   const secretsKey = randomBytes(32);
   const env = {
     ...QUICK,
