@@ -1,25 +1,9 @@
-import type { ReceiptRecord, ReceiptRow } from '@orders/database';
-import { attemptErrorDetail } from '@orders/domain';
+import { type ReceiptRecord, type ReceiptRow, receiptJson as statusReply } from '@orders/database';
 
 /** A receipt as the command line shows it: what its account sees in a status reply, and whose it is. */
 export function receiptJson(receipt: ReceiptRow) {
-  const { error_code, original_receipt_id, original_order_id } = receipt;
-  return {
-    receipt_id: receipt.receipt_id,
-    account_id: receipt.account_id,
-    status: receipt.state,
-    order_id: receipt.order_id,
-    channel: receipt.channel,
-    source_order_id: receipt.source_order_id,
-    received_at: receipt.received_at,
-    updated_at: receipt.updated_at,
-    attempts: receipt.attempts,
-    next_attempt_at: receipt.next_attempt_at,
-    warnings: receipt.warnings ?? [],
-    error: error_code === null ? null : { code: error_code, detail: attemptErrorDetail(error_code) },
-    duplicate_of:
-      original_receipt_id === null ? null : { receipt_id: original_receipt_id, order_id: original_order_id },
-  };
+  const { receipt_id, ...rest } = statusReply(receipt);
+  return { receipt_id, account_id: receipt.account_id, ...rest };
 }
 
 /** The same with its past and the body as received: `payload` where that is UTF-8, else `payload_base64`. */

@@ -1,5 +1,5 @@
-import { type Database, findReceipt, type ReceiptRow } from '@orders/database';
-import { attemptErrorDetail, isFinal, Problem } from '@orders/domain';
+import { type Database, findReceipt, receiptJson } from '@orders/database';
+import { isFinal, Problem } from '@orders/domain';
 import type { Request, RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import { contextOf, holderOf } from './context.ts';
@@ -24,27 +24,6 @@ export function showStatus(database: Database, waiters: ReceiptWaiters): Request
         receipt = (await findReceipt(database, accountId, receiptId)) ?? receipt;
       }
     }
-    response.json(statusReply(receipt));
-  };
-}
-
-/** The status reply (contract, section 2). */
-function statusReply(receipt: ReceiptRow) {
-  return {
-    receipt_id: receipt.receipt_id,
-    status: receipt.state,
-    order_id: receipt.order_id,
-    channel: receipt.channel,
-    source_order_id: receipt.source_order_id,
-    received_at: receipt.received_at,
-    updated_at: receipt.updated_at,
-    attempts: receipt.attempts,
-    next_attempt_at: receipt.next_attempt_at,
-    warnings: receipt.warnings ?? [],
-    error: receipt.error_code && { code: receipt.error_code, detail: attemptErrorDetail(receipt.error_code) },
-    duplicate_of: receipt.original_receipt_id && {
-      receipt_id: receipt.original_receipt_id,
-      order_id: receipt.original_order_id,
-    },
+    response.json(receiptJson(receipt));
   };
 }

@@ -45,8 +45,9 @@ export {
   type ReceiptRecord,
   redriveReceipt,
 } from './receipts/operate-receipts.ts';
-export { type Batch, outboxBacklog, settleBatch, sweepOutbox } from './receipts/outbox.ts';
+export { type Batch, settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
+export { receiptJson } from './receipts/receipt-json.ts';
 export {
   findOriginals,
   type IncomingReceipt,

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
+import { parseSecretsKey } from '@orders/runtime';
 import { type Child, startChild } from './child.ts';
 import { type DemoAccount, ensureDemoAccounts } from './demo-accounts.ts';
 import { LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
@@ -61,7 +62,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
   await migrateQueue(queueUrl);
 
   const known = (await readJson<DevFile>(DEV_FILE))?.accounts ?? [];
-  const accounts = await ensureDemoAccounts(databaseUrl, readSecretsKey(secretsKey), known);
+  const accounts = await ensureDemoAccounts(databaseUrl, parseSecretsKey(secretsKey), known);
   const [port, adminPort, workerAdminPort] = [await choosePort(), await freePort(), await freePort()];
   const common = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey, LOG_FORMAT: 'text' };
   const intake = await startApp('intake', { ...common, PORT: String(port), ADMIN_PORT: String(adminPort) });
@@ -101,10 +102,6 @@ async function choosePort(): Promise<number> {
   const port = await freePort(wanted);
   if (wanted !== 0 && port !== wanted) say(`Port ${wanted} is taken; using ${port}.`);
   return port;
-}
-
-function readSecretsKey(text: string): Buffer {
-  return /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
 }
 
 async function untilReady(adminPort: number): Promise<void> {

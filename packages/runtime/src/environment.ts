@@ -87,11 +87,17 @@ export const queueUrl = Joi.string()
   .uri({ scheme: ['redis', 'rediss', 'postgres', 'postgresql'] })
   .required();
 
-/** 32 bytes as base64 or hex: the key that signing secrets are encrypted with at rest. */
+/**
+ * The key that signing secrets are encrypted with at rest: 32 bytes as base64 or hex.
+ *
+ * @throws {Error} when it is not 32 bytes.
+ */
+export function parseSecretsKey(text: string): Buffer {
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  if (key.length !== 32) throw new Error('SECRETS_KEY must be 32 bytes as base64 or hex.');
+  return key;
+}
+
 export const secretsKey = Joi.string()
-  .custom((text: string) => {
-    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-    if (key.length !== 32) throw new Error('wrong length');
-    return key;
-  })
+  .custom((text: string) => parseSecretsKey(text))
   .message('{{#label}} must be 32 bytes as base64 or hex; make one with: openssl rand -base64 32');

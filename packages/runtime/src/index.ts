@@ -7,6 +7,7 @@ export {
   duration,
   type ProcessEnvironment,
   parseDuration,
+  parseSecretsKey,
   processEnvironment,
   queueUrl,
   readEnvironment,

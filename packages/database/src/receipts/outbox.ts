@@ -51,17 +51,3 @@ from unsettled where o.ctid = unsettled.ctid`,
 export async function settleBatch(database: Database, batchId: string, graceMs: number): Promise<void> {
   await run(database, SETTLE, [batchId, graceMs]);
 }
-
-const BACKLOG = {
-  name: 'outbox-backlog',
-  text: `
-select coalesce(sum(cardinality(receipt_ids)), 0)::int as waiting,
-       coalesce(sum(cardinality(receipt_ids)) filter (where due_at <= now()), 0)::int as overdue
-from (select receipt_ids, due_at from outbox limit 100000) some`,
-};
-
-/** Receipts that are not settled yet, and those of them that the sweeper is behind with; counted over at most 100,000 batches. */
-export async function outboxBacklog(database: Database): Promise<{ waiting: number; overdue: number }> {
-  const [row] = await run<{ waiting: number; overdue: number }>(database, BACKLOG, []);
-  return row ?? { waiting: 0, overdue: 0 };
-}
