@@ -18,7 +18,8 @@ export function runAsUnprivileged(paths: string[]): RunAs {
   if (process.getuid?.() !== 0) return { prefix: [] };
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' })));
   if (paths.every(isOpenToAll)) return { uid: uid as number, gid: gid as number, prefix: [] };
-  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  // Without that secure bit access(2), by which Postgres looks for its own binaries, would not heed the capability.
+  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
   return { prefix: ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capability] };
 }
 
