@@ -87,6 +87,29 @@ describe('npm start', () => {
     taken.close();
   });
 
+  test('an app that is killed is started again', async () => {
+    const { intakeUrl } = await readDev();
+    const children = () => {
+      const { stdout } = spawnSync('ps', ['--ppid', String(running?.child.pid), '-o', 'pid=,args='], {
+        encoding: 'utf8',
+      });
+      return stdout.split('\n').filter((line) => line.includes('/apps/'));
+    };
+    const before = children();
+    expect(before).toHaveLength(2);
+    for (const line of before) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+    await until(
+      'both run again',
+      async () => children().length === 2 && children().every((line) => !before.includes(line)),
+    );
+    await until('intake answers again', () =>
+      fetch(`${intakeUrl}/openapi.json`).then(
+        (reply) => reply.ok,
+        () => false,
+      ),
+    );
+  });
+
   test('a second one at the same time is refused with one line', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [START], { env: environment({}), encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 1, stderr: '' });

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { hasDocker, startRedisContainer } from './containers.ts';
 import { ensureDatabase } from './databases.ts';
+import { freePort } from './ports.ts';
 import { leftoverPostgres, startPostgres } from './postgres.ts';
 import { findRedisServer, startRedis } from './redis.ts';
+import { supervise } from './supervise.ts';
 
 /** The services that the apps run on, and how to end those that were started here. */
 export interface LocalServices {
@@ -11,7 +13,7 @@ export interface LocalServices {
   /** Which they are, in words. */
   database: string;
   queue: string;
-  /** Settles when one that was started here ends by itself, with its name. */
+  /** Settles, with what to tell, when one that was started here does not keep running. */
   failed: Promise<string>;
   stop(): Promise<void>;
 }
@@ -25,6 +27,7 @@ export async function startServices(options: {
   postgresPassword: string;
   databaseUrl?: string | undefined;
   queueUrl?: string | undefined;
+  say: (text: string) => void;
 }): Promise<LocalServices> {
   const stops: (() => Promise<void>)[] = [];
   const failures: Promise<string>[] = [];
@@ -39,19 +42,36 @@ export async function startServices(options: {
     if (leftover) {
       throw new Error(`A Postgres from an earlier start still runs here; end it with: kill -INT ${leftover}`);
     }
-    const postgres = await startPostgres({ directory, password: options.postgresPassword });
-    stops.push(() => postgres.stop());
-    failures.push(postgres.exited.then(() => 'Postgres'));
-    await ensureDatabase(postgres.url);
-    return { url: postgres.url, what: 'an embedded Postgres' };
+    const port = await freePort();
+    let url = '';
+    const start = async () => {
+      const postgres = await startPostgres({ directory, port, password: options.postgresPassword });
+      url = postgres.url;
+      return postgres;
+    };
+    const postgres = await supervise('Postgres', start, options.say);
+    stops.push(postgres.stop);
+    failures.push(postgres.failed);
+    await ensureDatabase(url);
+    return { url, what: 'an embedded Postgres' };
   }
 
   async function getQueue(databaseUrl: string): Promise<{ url: string; what: string }> {
     if (options.queueUrl) return { url: options.queueUrl, what: 'the queue of QUEUE_URL' };
     if (findRedisServer()) {
       const redis = await startRedis({ directory: join(options.directory, 'redis') });
-      stops.push(() => redis.child.stop());
-      failures.push(redis.child.exited.then(() => redis.program));
+      let stopping = false;
+      stops.push(() => {
+        stopping = true;
+        return redis.child.stop();
+      });
+      // It is not started again: the service is made to do without it, and who ended it may want to see that.
+      void redis.child.exited.then(() => {
+        if (!stopping)
+          options.say(
+            `${redis.program} ended by itself. Orders are still accepted, and written once one runs again: ${redis.program} --port ${redis.port}`,
+          );
+      });
       return { url: redis.url, what: `a private ${redis.program}` };
     }
     if (await hasDocker()) {

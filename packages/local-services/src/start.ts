@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { parseSecretsKey } from '@orders/runtime';
-import { type Child, startChild } from './child.ts';
+import { startChild } from './child.ts';
 import { type DemoAccount, ensureDemoAccounts } from './demo-accounts.ts';
 import { LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
 import { freePort } from './ports.ts';
 import { startServices } from './start-services.ts';
+import { type Supervised, supervise } from './supervise.ts';
 import { welcome } from './welcome.ts';
 
 /** What tools and tests read to find a running `npm start`. */
@@ -34,8 +35,7 @@ let exitCode = 0;
 try {
   await lock();
   const { failed } = await start();
-  const reason = await Promise.race([ending.promise, failed.then((what) => `${what} ended by itself`)]);
-  if (reason.includes(' ')) exitCode = 1;
+  const reason = await Promise.race([ending.promise, failed.finally(() => (exitCode = 1))]);
   say(`\n${reason}: stopping everything that was started.`);
 } catch (error) {
   say(`npm start: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
@@ -53,6 +53,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
     postgresPassword: secrets.postgresPassword,
     databaseUrl: process.env.DATABASE_URL,
     queueUrl: process.env.QUEUE_URL,
+    say,
   });
   stops.push(services.stop);
   say(`Runs on ${services.database}; the queue is ${services.queue}.`);
@@ -67,14 +68,10 @@ async function start(): Promise<{ failed: Promise<string> }> {
   const common = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey, LOG_FORMAT: 'text' };
   const intake = await startApp('intake', { ...common, PORT: String(port), ADMIN_PORT: String(adminPort) });
   const worker = await startApp('worker', { ...common, ADMIN_PORT: String(workerAdminPort) });
-  const failed = Promise.race([
-    services.failed,
-    intake.exited.then(() => 'The intake app'),
-    worker.exited.then(() => 'The worker app'),
-  ]);
+  const failed = Promise.race([services.failed, intake.failed, worker.failed]);
   await Promise.race([
     Promise.all([untilReady(adminPort), untilReady(workerAdminPort)]),
-    failed.then((what) => Promise.reject(new Error(`${what} ended while starting; its log above says why.`))),
+    failed.then((what) => Promise.reject(new Error(what))),
   ]);
 
   const base = `http://127.0.0.1:${port}${process.env.BASE_PATH ?? ''}`;
@@ -84,15 +81,13 @@ async function start(): Promise<{ failed: Promise<string> }> {
   return { failed };
 }
 
-function startApp(name: string, settings: Record<string, string>): Promise<Child> {
+async function startApp(name: string, settings: Record<string, string>): Promise<Supervised> {
   const main = join(ROOT, 'apps', name, 'src/main.ts');
-  return startChild(process.execPath, [main], {
-    env: { ...process.env, ...settings },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  }).then((child) => {
-    stops.push(() => child.stop());
-    return child;
-  });
+  const env = { ...process.env, ...settings };
+  const start = () => startChild(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  const app = await supervise(`The ${name} app`, start, say);
+  stops.push(app.stop);
+  return app;
 }
 
 async function choosePort(): Promise<number> {
