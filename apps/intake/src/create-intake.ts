@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { closeDatabase, openDatabase } from '@orders/database';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
-import { createAdminServer, describeError, type Logger, listen, type Service } from '@orders/runtime';
+import { createAdminServer, createOutageLog, type Logger, listen, type Service } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
@@ -26,18 +26,13 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders intake',
   });
-  let bellIsLost = false;
+  const queue = createOutageLog(logger, 'the queue', 'the sweeper will ring');
   const bell = openBell({
     url: config.QUEUE_URL,
-    onDelivered: () => {
-      if (bellIsLost) logger.info('the queue answers again');
-      bellIsLost = false;
-    },
+    onDelivered: () => queue.over(),
     onLost: (_ring, error) => {
       metrics.lostRings.inc();
-      // One line for an outage, not one for each order in it.
-      if (!bellIsLost) logger.warn('the queue does not answer; the sweeper will ring', { error: describeError(error) });
-      bellIsLost = true;
+      queue.met(error);
     },
   });
   const redis =

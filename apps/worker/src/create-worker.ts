@@ -1,6 +1,14 @@
-import { closeDatabase, openDatabase, run } from '@orders/database';
+import { closeDatabase, faultOf, openDatabase, run } from '@orders/database';
 import { type Answering, answerRings, openBell, type Ring } from '@orders/queue';
-import { createAdminServer, describeError, type Logger, listen, type Readiness, type Service } from '@orders/runtime';
+import {
+  createAdminServer,
+  createOutageLog,
+  describeError,
+  type Logger,
+  listen,
+  type Readiness,
+  type Service,
+} from '@orders/runtime';
 import { answerRing } from './answer-ring.ts';
 import type { WorkerConfig } from './config.ts';
 import { createFailAttempt } from './fail-attempt.ts';
@@ -33,23 +41,24 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const failAttempt = createFailAttempt({ database, bell, retries, metrics, logger });
   const writeBatch = createWriteBatch({ database, failAttempt, metrics, logger });
-  const answer = answerRing({ database, writeBatch, failAttempt, leaseReturns, leaseMs, sweepAfterMs });
-  const outage = outageLog(logger);
+  const answerOne = answerRing({ database, writeBatch, failAttempt, leaseReturns, leaseMs, sweepAfterMs });
+  const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
+  const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
 
   async function work(ring: Ring): Promise<void> {
     try {
-      await answer(ring);
-      outage.over('postgres');
+      await answerOne(ring);
+      postgres.over();
     } catch (error) {
       metrics.outages.inc();
-      outage.met('postgres', error);
+      postgres.met(error, { stack: faultOf(error) === 'unknown' });
       throw error;
     }
   }
 
   async function sweepOnce(): Promise<void> {
     await sweep({ database, bell, leaseMs, metrics, logger });
-    outage.over('sweep');
+    queue.over();
   }
 
   async function tendOnce(): Promise<void> {
@@ -64,11 +73,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
 
   let draining = false;
   const admin = createAdminServer(async (): Promise<Readiness> => {
-    const postgres = await run(database, { name: 'ping', text: 'select 1' }, []).then(
+    const answer = await run(database, { name: 'ping', text: 'select 1' }, []).then(
       () => 'ok',
       () => 'unreachable',
     );
-    return { ready: postgres === 'ok' && !draining, postgres, draining };
+    return { ready: answer === 'ok' && !draining, postgres: answer, draining };
   }, metrics.registry);
   let answering: Answering | undefined;
   let repetitions: Repetition[] = [];
@@ -87,7 +96,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         onError: (error) => logger.debug('queue error', { error: describeError(error) }),
       });
       repetitions = [
-        repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => outage.met('sweep', error)),
+        repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error)),
         repeat(tendOnce, UPKEEP_INTERVAL, (error) =>
           logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
         ),
@@ -102,20 +111,6 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       await bell.close();
       await closeDatabase(database);
       if (admin.listening) await new Promise((resolve) => admin.close(resolve).closeAllConnections());
-    },
-  };
-}
-
-/** One line when an outage begins and one when it ends, not one for each ring in it. */
-function outageLog(logger: Logger) {
-  const under = new Set<string>();
-  return {
-    met(what: string, error: unknown) {
-      if (!under.has(what)) logger.warn('outage', { what, error: describeError(error, { stack: true }) });
-      under.add(what);
-    },
-    over(what: string) {
-      if (under.delete(what)) logger.info('outage over', { what });
     },
   };
 }

@@ -33,6 +33,11 @@ export interface BellOptions {
 
 const COMMAND_TIMEOUT = 2000;
 
+/** The queue cannot be rung now; the sweeper will. */
+export class QueueUnavailableError extends Error {
+  override readonly name = 'QueueUnavailableError';
+}
+
 /** Opens the bell. It connects by itself and again whenever the connection is lost. */
 export function openBell(options: BellOptions): Bell {
   const { url, maxUnsent = 1000, onLost = () => {}, onDelivered = () => {} } = options;
@@ -60,14 +65,14 @@ export function openBell(options: BellOptions): Bell {
 
   async function ready(): Promise<Queue<Ring>> {
     await firstContact;
-    if (redis && redis.status !== 'ready') throw new Error(`Redis is not connected: ${redis.status}`);
+    if (redis && redis.status !== 'ready') throw new QueueUnavailableError('Redis is not connected');
     opened ??= connect();
     return opened;
   }
 
   async function send(ring: Ring, delayMs: number): Promise<void> {
     try {
-      if (unsent.size >= maxUnsent) throw new Error('too many rings under way');
+      if (unsent.size >= maxUnsent) throw new QueueUnavailableError('too many rings under way');
       const queue = await ready();
       await queue.add(JOB_NAME, ring, delayMs > 0 ? { ...RING_OPTIONS, delay: Math.ceil(delayMs) } : RING_OPTIONS);
       onDelivered(ring);
