@@ -42,6 +42,19 @@ test('/docs is a page whose scripts, styles and images this service ships', asyn
   }
 });
 
+test.each([
+  ['POST', '/docs', 405],
+  ['GET', '/docs/none.js', 404],
+])('%s %s: %d', async (method, path, status) => {
+  expect((await intake.api.send(method, path)).status).toBe(status);
+});
+
+test('a precondition or a range on a file of the page is no fault of ours', async () => {
+  const file = `${intake.api.url}/docs/swagger-ui.css`;
+  expect((await fetch(file, { headers: { Range: 'bytes=99999999-' } })).status).toBe(200);
+  expect((await fetch(file, { headers: { 'If-Match': '"x"' } })).status).toBe(404);
+});
+
 test('BASE_PATH is the prefix of every route, and of Location', async () => {
   const account = await stack.account();
   const { status, headers, body } = await intake.api.order(account, { source_order_id: 'prefixed' });

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listJobs } from './harness/jobs.ts';
@@ -63,6 +65,35 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     expect(jobs.at(-1)).toEqual({ batchId: uuid, receiptIds: [body.receipt_id] });
   });
 
+  test('an intake drains though clients keep their connections open', async () => {
+    const intake = await stack.intake();
+    const account = await stack.account();
+    const { port } = new URL(intake.api.url);
+    const unused = connect(Number(port), '127.0.0.1');
+    await once(unused, 'connect');
+    const busy = connect(Number(port), '127.0.0.1');
+    busy.setEncoding('utf8');
+    let heard = '';
+    busy.on('data', (text) => {
+      heard += text;
+    });
+    const held = await stack.database.knex.transaction();
+    await held.raw('lock table receipts in access exclusive mode');
+    const body = '{"source_order_id":"in-flight"}';
+    busy.write(
+      `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until('the order is being recorded', async () => {
+      const { rows } = await held.raw("select 1 from pg_locks where relation = 'receipts'::regclass and not granted");
+      return rows.length > 0;
+    });
+    const closing = intake.close();
+    await held.commit();
+    await closing;
+    expect(heard).toMatch(/^HTTP\/1\.1 202 .*Connection: close/s);
+    unused.destroy();
+  });
+
   test('SIGTERM drains a process: what was accepted is written, and it ends with 0', async () => {
     const intake = await stack.intake();
     const account = await stack.account();
@@ -99,9 +130,11 @@ describe('a wrong configuration is one line and exit code 2', () => {
     ['intake', { ...sound, SECRETS_KEY: '', NODE_ENV: 'production' }, /SECRETS_KEY is required/],
     ['intake', { ...sound, SECRETS_KEY: 'too short' }, /SECRETS_KEY must be 32 bytes/],
     ['intake', { ...sound, DATABASE_URL: '' }, /DATABASE_URL is required/],
-    ['intake', { ...sound, RATE_LIMIT: 'many' }, /RATE_LIMIT must be <requests>\/<time>/],
+    ['intake', { ...sound, RATE_LIMIT: 'many' }, /RATE_LIMIT must be <requests>\/<time in whole seconds>/],
     ['worker', { ...sound, QUEUE_URL: 'mysql://x' }, /QUEUE_URL must be/],
     ['worker', { ...sound, LEASE: 'soon' }, /LEASE must be a time span/],
+    ['worker', { ...sound, LEASE: '30d' }, /LEASE must be a time span .*at most 24d/],
+    ['intake', { ...sound, RATE_LIMIT: '100/500ms' }, /RATE_LIMIT/],
     ['worker', { ...sound, RECEIPT_RETENTION: '1d', IDEMPOTENCY_TTL: '7d' }, /RECEIPT_RETENTION/],
   ])('%s %#', (app, env, says) => {
     const { status, stderr, stdout } = run(app, env);

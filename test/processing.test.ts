@@ -158,6 +158,30 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(await row(receiptId)).toMatchObject({ crashes: 0, runs_alone: false, history: null });
   });
 
+  test('one receipt whose write is cut off each time does not keep its neighbours waiting, and loses no attempt', async () => {
+    const { knex } = stack.database;
+    await worker.close();
+    const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
+    // 57014, query canceled: infrastructure by its class, and yet only ever this one.
+    await knex.raw(`
+      create function cut_off() returns trigger language plpgsql as $$ begin
+        if new.order_number = 'cut off' then raise query_canceled; end if; return new; end $$;
+      create trigger cut_off before insert on orders for each row execute function cut_off()`);
+    const payloads = Array.from({ length: 8 }, (_, index) =>
+      order(`c${index}`, index === 3 ? { order_number: 'cut off' } : {}),
+    );
+    const receiptIds = await Promise.all(
+      payloads.map(async (payload) => (await mute.api.order(account, payload)).body.receipt_id),
+    );
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+    for (const [index, receiptId] of receiptIds.entries()) {
+      if (index !== 3) expect((await final(receiptId)).status).toBe('written');
+    }
+    expect(await row(receiptIds[3])).toMatchObject({ attempts: 0 });
+    await knex.raw('drop trigger cut_off on orders');
+    expect(await final(receiptIds[3])).toMatchObject({ status: 'written', attempts: 1 });
+  });
+
   test('a receipt that nobody rang for is rung for by the sweeper', async () => {
     const receiptId = await send(order('unrung'));
     await final(receiptId);

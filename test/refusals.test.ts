@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database';
 import { createApiKey } from '@orders/domain';
 import { type Reply, sign } from './harness/api.ts';
+import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
 let stack: Stack;
@@ -161,6 +164,21 @@ describe('the body', () => {
     expectProblem(reply, 413, 'payload_too_large');
   });
 
+  test('that announces a gigabyte is refused at once, and so is one that only grows', async () => {
+    const { port } = new URL(intake.api.url);
+    for (const framing of ['Content-Length: 1000000000', 'Transfer-Encoding: chunked']) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(
+        `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${unsigned.key}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
+      );
+      if (framing.startsWith('T'))
+        for (let sent = 0; sent < 5; sent++) socket.write(`10000\r\n${' '.repeat(65_536)}\r\n`);
+      const [head] = await once(socket, 'data');
+      expect(String(head)).toMatch(/^HTTP\/1\.1 413 /);
+      socket.destroy();
+    }
+  });
+
   test('of exactly the limit is taken, of one byte more it is not', async () => {
     const filled = (size: number) => JSON.stringify({ a: '' }).replace('""', `"${'x'.repeat(size - 8)}"`);
     expectProblem(await intake.api.order(unsigned, filled(262_144)), 422, 'validation_failed');
@@ -279,17 +297,29 @@ test('each refusal leaves one clear line in the log', async () => {
   ]);
 });
 
-test('over the account’s rate: rate_limited, with when to come back; another account is not touched', async () => {
-  const limited = await stack.intake({ RATE_LIMIT: '3/1m' });
-  const [one, other] = [await stack.account(), await stack.account()];
-  for (let sent = 0; sent < 3; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
-  const reply = await limited.api.order(one, {});
-  expectProblem(reply, 429, 'rate_limited');
-  expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
-  expect(reply.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
-  expect(reply.headers.ratelimit).toMatch(/^"account";r=0;t=\d+$/);
-  expect((await limited.api.order(other, {})).status).toBe(422);
-});
+test.each(QUEUE_KINDS)(
+  'over the account’s rate (%s): rate_limited, with when to come back; no other account is touched',
+  async (kind) => {
+    const limits = await startStack(kind);
+    const [limited, beside] = [
+      await limits.intake({ RATE_LIMIT: '3/1m' }),
+      await limits.intake({ RATE_LIMIT: '3/1m' }),
+    ];
+    const [one, other] = [await limits.account(), await limits.account()];
+    const isShared = kind === 'redis';
+    for (let sent = 0; sent < 3; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
+    const refused = [await limited.api.order(one, {}), await limited.api.order(one, {})];
+    if (isShared) refused.push(await beside.api.order(one, {}));
+    for (const reply of refused) {
+      expectProblem(reply, 429, 'rate_limited');
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+      expect(reply.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
+      expect(reply.headers.ratelimit).toMatch(/^"account";r=0;t=\d+$/);
+    }
+    expect((await limited.api.order(other, {})).status).toBe(422);
+    await limits.close();
+  },
+);
 
 test('too many in flight: overloaded, with when to come back', async () => {
   const narrow = await stack.intake({ MAX_IN_FLIGHT: '1' });

@@ -5,6 +5,7 @@ import {
   type Database,
   dropOldPartitions,
   enableSigning,
+  faultOf,
   findReceipt,
   firstUuidAt,
   type IncomingReceipt,
@@ -13,6 +14,7 @@ import {
   openDatabase,
   openKnex,
   recordReceipts,
+  redriveReceipt,
   removeOldIdempotencyKeys,
   reviewOrder,
   rotateSigning,
@@ -21,6 +23,7 @@ import {
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 import { startStack } from './harness/stack.ts';
+import { until } from './harness/until.ts';
 
 const DAY = 24 * 3600 * 1000;
 
@@ -133,6 +136,38 @@ describe('partitions', () => {
     const { rows } = await db.knex.raw('select 1 from receipt_payloads where receipt_id = ?', [old.receiptId]);
     expect(rows).toEqual([]);
   });
+});
+
+test('a week is not dropped while a receipt of it is being redriven', async () => {
+  const then = Date.now() - 300 * DAY;
+  await makePartitions(db.knex, then);
+  const dead = receiptAt(then);
+  await record(dead);
+  await db.knex('receipts').where({ receipt_id: dead.receiptId }).update({ state: 'dead' });
+  const redrive = await db.knex.transaction();
+  expect(await redriveReceipt(redrive, dead.receiptId)).toBe(true);
+  const dropping = dropOldPartitions(db.knex, 290 * DAY);
+  await until('the drop waits for the redrive', async () => {
+    const { rows } = await db.knex.raw(
+      "select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()",
+    );
+    return rows.length > 0;
+  });
+  await redrive.commit();
+  expect((await dropping).dropped).toEqual([]);
+  expect(await findReceipt(database, 1, dead.receiptId)).toMatchObject({ state: 'received' });
+});
+
+test.each([
+  [Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'infrastructure'],
+  [Object.assign(new Error('x'), { code: 'ERR_INVALID_ARG_TYPE' }), 'unknown'],
+  [new Error('Query read timeout'), 'infrastructure'],
+  [new TypeError('x is not a function'), 'unknown'],
+  [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' }), 'receipt'],
+  [Object.assign(new Error('x'), { code: '57P01', severity: 'FATAL' }), 'infrastructure'],
+  [Object.assign(new Error('x'), { code: '42P01', severity: 'ERROR' }), 'unknown'],
+])('whose fault an error is, %#: %s', (error, fault) => {
+  expect(faultOf(error)).toBe(fault);
 });
 
 test('idempotency keys are removed after their time, and then a key is free again', async () => {

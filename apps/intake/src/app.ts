@@ -13,6 +13,7 @@ import { contextOf } from './context.ts';
 import { docsPage } from './docs-page.ts';
 import { limitRate } from './limit-rate.ts';
 import type { IntakeMetrics } from './metrics.ts';
+import type { OpenReplies } from './open-replies.ts';
 import { openApiDocument } from './openapi.ts';
 import { readBody, requireJson } from './read-body.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
@@ -30,7 +31,7 @@ export interface AppDeps {
   /** Shared by all intakes for the rates of the accounts; null where there is no Redis. */
   redis: Redis | null;
   waiters: ReceiptWaiters;
-  draining: () => boolean;
+  open: OpenReplies;
 }
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
@@ -48,7 +49,7 @@ export function createApp(deps: AppDeps): Express {
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
-  app.use(beginRequest({ logger, requests, seconds: requestSeconds, draining: deps.draining }));
+  app.use(beginRequest({ logger, requests, seconds: requestSeconds, open: deps.open }));
 
   const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
     const label: RequestHandler = (request, _response, next) => {

@@ -17,6 +17,8 @@ export function authenticate(database: Database): RequestHandler {
   const holders = new LRUCache<string, { holder: KeyHolder | null }>({
     max: 10_000,
     ttl: REMEMBERED_MS,
+    // A look-up that is pushed out by others meanwhile still answers those who wait for it.
+    ignoreFetchAbort: true,
     fetchMethod: async (hash) => {
       const holder = await findKeyHolder(database, Buffer.from(hash, 'base64'));
       // When a key was last used is worth knowing, but never worth a refusal.

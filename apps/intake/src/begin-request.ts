@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Counter, Histogram, Logger } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import { contextOf, setContext } from './context.ts';
+import type { OpenReplies } from './open-replies.ts';
 
 const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -10,15 +11,16 @@ export function beginRequest(deps: {
   logger: Logger;
   requests: Counter<'route' | 'status' | 'code'>;
   seconds: Histogram<'route'>;
-  draining: () => boolean;
+  open: OpenReplies;
 }): RequestHandler {
   return (request, response, next) => {
     const sent = request.get('x-request-id');
     const requestId = sent && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
     setContext(request, { requestId, startedAt: performance.now(), route: 'none' });
     response.set({ 'X-Request-Id': requestId, 'Cache-Control': 'no-store' });
-    if (deps.draining()) response.set('Connection', 'close');
+    deps.open.add(response);
     response.on('close', () => {
+      deps.open.delete(response);
       const { route, startedAt, holder, receiptId, problem } = contextOf(request);
       const duration = performance.now() - startedAt;
       const status = response.writableFinished ? response.statusCode : 499;

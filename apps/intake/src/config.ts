@@ -1,5 +1,4 @@
 import {
-  ConfigurationError,
   type DatabaseEnvironment,
   databaseEnvironment,
   duration,
@@ -13,7 +12,7 @@ import {
 } from '@orders/runtime';
 import Joi from 'joi';
 
-/** So many requests in so many milliseconds, for each account. */
+/** So many requests in so many milliseconds, whole seconds, for each account. */
 export interface RateLimit {
   requests: number;
   windowMs: number;
@@ -37,14 +36,14 @@ const rateLimit = Joi.string()
   .custom((text: string): RateLimit => {
     const [, requests, window] = /^(\d+)\/(\w+)$/.exec(text) ?? [];
     const limit = { requests: Number(requests), windowMs: window ? parseDuration(window) : 0 };
-    if (!(limit.requests > 0 && limit.windowMs > 0)) throw new Error('no rate');
+    if (!(limit.requests > 0 && limit.windowMs > 0 && limit.windowMs % 1000 === 0)) throw new Error('no rate');
     return limit;
   })
-  .message('{{#label}} must be <requests>/<time>, such as 100/1s or 6000/1m');
+  .message('{{#label}} must be <requests>/<time in whole seconds>, such as 100/1s or 6000/1m');
 
 /** @throws {ConfigurationError} with one line that says what to set. */
 export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
-  const config = readEnvironment<IntakeConfig>(
+  return readEnvironment<IntakeConfig>(
     {
       ...processEnvironment,
       ...databaseEnvironment,
@@ -62,7 +61,4 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
     },
     env,
   );
-  // A time out of range would only show as an error of Postgres at the first order.
-  if (config.SWEEP_AFTER > 86_400_000) throw new ConfigurationError('Configuration: SWEEP_AFTER is at most 24h.');
-  return config;
 }

@@ -5,6 +5,7 @@ import { createAdminServer, createOutageLog, type Logger, listen, type Service }
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
+import { createOpenReplies } from './open-replies.ts';
 import { checkReadiness } from './readiness.ts';
 import { createReceiptWaiters } from './receipt-waiters.ts';
 
@@ -40,11 +41,13 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS)
       : null;
   const waiters = createReceiptWaiters(database);
-  let draining = false;
-  const isDraining = () => draining;
-  const app = createApp({ config, logger, metrics, database, bell, redis, waiters, draining: isDraining });
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 }, app);
-  const admin = createAdminServer(checkReadiness(database, bell, isDraining), metrics.registry);
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 });
+  const open = createOpenReplies(server);
+  server.on('request', createApp({ config, logger, metrics, database, bell, redis, waiters, open }));
+  const admin = createAdminServer(
+    checkReadiness(database, bell, () => open.draining),
+    metrics.registry,
+  );
   let [port, adminPort] = [0, 0];
 
   return {
@@ -63,9 +66,8 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       logger.info('intake listens', { port, admin_port: adminPort });
     },
     async close() {
-      draining = true;
       waiters.release();
-      if (server.listening) await new Promise((resolve) => server.close(resolve));
+      await open.drain(config.DRAIN_TIMEOUT * 0.8);
       await bell.close();
       redis?.disconnect();
       await closeDatabase(database);

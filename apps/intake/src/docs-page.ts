@@ -1,4 +1,5 @@
-import express, { Router } from 'express';
+import { Problem } from '@orders/domain';
+import express, { type ErrorRequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import swaggerUi from 'swagger-ui-dist';
 import { contextOf } from './context.ts';
@@ -48,6 +49,17 @@ export function docsPage(basePath: string): Router {
   router.get(`${at}/start.js`, (_request, response) => {
     response.type('js').send(start);
   });
-  router.use(at, express.static(swaggerUi.getAbsoluteFSPath(), { index: false, redirect: false, cacheControl: false }));
+  const files = { index: false, redirect: false, cacheControl: false, acceptRanges: false };
+  router.use(at, express.static(swaggerUi.getAbsoluteFSPath(), files));
+  router.all(at, () => {
+    throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } });
+  });
+  router.use(at, refuseAsNotFound);
   return router;
 }
+
+/** What the file server refuses, a precondition or a strange path, is nothing we have. */
+const refuseAsNotFound: ErrorRequestHandler = (error, _request, _response, next) => {
+  const isRefusal = error.status >= 400 && error.status < 500 && !(error instanceof Problem);
+  next(isRefusal ? new Problem('not_found') : error);
+};

@@ -1,7 +1,7 @@
 import { Problem } from '@orders/domain';
 import type { RequestHandler } from 'express';
 import type { Redis } from 'ioredis';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimit } from './config.ts';
 import { holderOf } from './context.ts';
 
@@ -13,32 +13,26 @@ import { holderOf } from './context.ts';
  */
 export function limitRate(limit: RateLimit | undefined, redis: Redis | null): RequestHandler {
   if (!limit) return (_request, _response, next) => next();
-  const seconds = Math.max(1, Math.round(limit.windowMs / 1000));
-  const options = { points: limit.requests, duration: limit.windowMs / 1000, keyPrefix: 'rate' };
+  const seconds = limit.windowMs / 1000;
+  const options = { points: limit.requests, duration: seconds, keyPrefix: 'rate' };
   const alone = new RateLimiterMemory(options);
-  const limiter: RateLimiterAbstract = redis
-    ? new RateLimiterRedis({
-        ...options,
-        storeClient: redis,
-        insuranceLimiter: alone,
-        inMemoryBlockOnConsumed: limit.requests,
-      })
-    : alone;
+  const limiter = redis ? new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: alone }) : alone;
 
   return async (request, response, next) => {
     const { accountId } = holderOf(request);
-    const outcome = await limiter.consume(String(accountId)).catch((refusal: unknown) => {
-      if (refusal instanceof RateLimiterRes) return refusal;
-      throw refusal;
-    });
+    const { outcome, isRefused } = await limiter.consume(String(accountId)).then(
+      (granted) => ({ outcome: granted, isRefused: false }),
+      (refusal: unknown) => {
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        return { outcome: refusal, isRefused: true };
+      },
+    );
     const reset = Math.max(1, Math.ceil(outcome.msBeforeNext / 1000));
     response.set({
       'RateLimit-Policy': `"account";q=${limit.requests};w=${seconds}`,
       RateLimit: `"account";r=${outcome.remainingPoints};t=${reset}`,
     });
-    if (outcome.consumedPoints > limit.requests) {
-      throw new Problem('rate_limited', { headers: { 'Retry-After': String(reset) } });
-    }
+    if (isRefused) throw new Problem('rate_limited', { headers: { 'Retry-After': String(reset) } });
     next();
   };
 }

@@ -1,5 +1,5 @@
 import { Problem } from '@orders/domain';
-import express, { type RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 
 const JSON_TYPE = /^application\/json *(?:;(.*))?$/i;
 const UTF_8 = /^ *charset *= *"?utf-?8"? *$/i;
@@ -15,26 +15,36 @@ export const requireJson: RequestHandler = (request, _response, next) => {
 };
 
 /**
- * Reads the body's exact bytes into `request.body`; an absent body is empty.
+ * Reads the body's exact bytes into `request.body`; an absent body is empty. One that is too long is refused as soon as that is known;
+ * what still comes of it is read and thrown away, so that its sender lives to see the reply.
  *
- * @param maxBytes a longer one is refused as soon as that is known.
  * @throws {Problem} `payload_too_large`, or `malformed_body` when it ends before its announced length.
  */
 export function readBody(maxBytes: number): RequestHandler {
-  const read = express.raw({ type: () => true, limit: maxBytes, inflate: false });
-  return (request, response, next) => {
-    read(request, response, (error?: unknown) => {
-      request.body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const kind = (error as { type?: string } | undefined)?.type;
-      if (kind === 'entity.too.large') {
-        next(
-          new Problem('payload_too_large', {
-            detail: `The body is over ${maxBytes} bytes, the most this service accepts.`,
-          }),
-        );
-      } else if (kind === 'request.aborted' || kind === 'request.size.invalid') {
-        next(new Problem('malformed_body', { detail: 'The body ended before its announced length.' }));
-      } else next(error);
+  const detail = `The body is over ${maxBytes} bytes, the most this service accepts.`;
+  return (request, _response, next) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isOver = false;
+    const finish = (problem?: Problem) => {
+      if (isOver) return;
+      isOver = true;
+      if (problem) next(problem);
+      else {
+        request.body = Buffer.concat(chunks, size);
+        next();
+      }
+    };
+    const refuse = () => finish(new Problem('payload_too_large', { detail }));
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) refuse();
+      else if (!isOver) chunks.push(chunk);
     });
+    request.on('end', () => finish());
+    request.on('close', () =>
+      finish(new Problem('malformed_body', { detail: 'The body ended before its announced length.' })),
+    );
+    if (Number(request.get('content-length')) > maxBytes) refuse();
   };
 }

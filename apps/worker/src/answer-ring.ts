@@ -22,6 +22,8 @@ export interface AnswerRingDeps {
   writeBatch: WriteBatch;
   failAttempt: FailAttempt;
   leaseReturns: LeaseReturns;
+  /** Told of a receipt that ended `dead` because its workers died. */
+  onCrashedOut: (receiptId: string) => void;
   leaseMs: number;
   sweepAfterMs: number;
 }
@@ -35,34 +37,43 @@ export interface AnswerRingDeps {
 export function answerRing(deps: AnswerRingDeps): (ring: Ring) => Promise<void> {
   const { database, leaseMs, sweepAfterMs } = deps;
 
-  /** @returns how many were moved, if by a single statement. */
-  async function work(lease: Lease, claimed: ClaimedReceipt[]): Promise<number> {
-    if (claimed.length === 0) return 0;
+  /**
+   * Claims, and works on what was claimed. Whatever goes wrong, even the reply to a claim that was lost, the receipts are given back.
+   *
+   * @returns how many were claimed, and how many moved if by a single statement.
+   */
+  async function work(
+    lease: Lease,
+    receiptIds: string[],
+    claim: () => Promise<ClaimedReceipt[]>,
+  ): Promise<{ claimed: number; moved: number }> {
     try {
-      return await deps.writeBatch(lease, await normalizeClaimed(lease, claimed, deps.failAttempt));
+      const claimed = await claim();
+      const writable = await normalizeClaimed(lease, claimed, deps.failAttempt);
+      return { claimed: claimed.length, moved: await deps.writeBatch(lease, writable) };
     } catch (error) {
-      deps.leaseReturns.giveBack(
-        lease.id,
-        claimed.map(({ receiptId }) => receiptId),
-      );
+      deps.leaseReturns.giveBack(lease.id, receiptIds);
       throw error;
     }
   }
 
   async function workAlone(ring: Ring, receiptId: string): Promise<void> {
     const lease = { id: uuid(), ring };
-    const suspect = await claimAlone(database, receiptId, lease.id, leaseMs, MAX_CRASHES_ALONE);
-    if (suspect) await work(lease, [suspect]);
+    await work(lease, [receiptId], async () => {
+      const claimed = await claimAlone(database, receiptId, lease.id, leaseMs, MAX_CRASHES_ALONE);
+      if (claimed === 'dead') deps.onCrashedOut(receiptId);
+      return claimed === null || claimed === 'dead' ? [] : [claimed];
+    });
   }
 
   return async (ring) => {
+    const { receiptIds } = ring;
     const lease = { id: uuid(), ring };
-    const claimed = await claimReceipts(database, ring.receiptIds, lease.id, leaseMs);
-    const moved = await work(lease, claimed);
+    const done = await work(lease, receiptIds, () => claimReceipts(database, receiptIds, lease.id, leaseMs));
     // All of them in one statement took the promise in the outbox along.
-    if (moved === ring.receiptIds.length) return;
-    if (claimed.length < ring.receiptIds.length) {
-      for (const suspect of await findSuspects(database, ring.receiptIds)) await workAlone(ring, suspect);
+    if (done.moved === receiptIds.length) return;
+    if (done.claimed < receiptIds.length) {
+      for (const suspect of await findSuspects(database, receiptIds)) await workAlone(ring, suspect);
     }
     await settleBatch(database, ring.batchId, sweepAfterMs);
   };

@@ -43,8 +43,8 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       RETRY_CAP: duration('5m'),
       SWEEP_INTERVAL: duration('2s'),
       SWEEP_AFTER: duration('10s'),
-      RECEIPT_RETENTION: duration('90d'),
-      IDEMPOTENCY_TTL: duration('7d'),
+      RECEIPT_RETENTION: duration('90d', '3650d'),
+      IDEMPOTENCY_TTL: duration('7d', '3650d'),
     },
     env,
   );

@@ -41,7 +41,19 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const failAttempt = createFailAttempt({ database, bell, retries, metrics, logger });
   const writeBatch = createWriteBatch({ database, failAttempt, metrics, logger });
-  const answerOne = answerRing({ database, writeBatch, failAttempt, leaseReturns, leaseMs, sweepAfterMs });
+  const onCrashedOut = (receiptId: string) => {
+    metrics.outcomes.inc({ outcome: 'dead' });
+    logger.error('receipt dead: its workers died', { receipt_id: receiptId, code: 'worker_crashed' });
+  };
+  const answerOne = answerRing({
+    database,
+    writeBatch,
+    failAttempt,
+    leaseReturns,
+    onCrashedOut,
+    leaseMs,
+    sweepAfterMs,
+  });
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
 
@@ -107,7 +119,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       draining = true;
       await Promise.all(repetitions.map((repetition) => repetition.stop()));
       await answering?.close();
-      leaseReturns.close();
+      await leaseReturns.close();
       await bell.close();
       await closeDatabase(database);
       if (admin.listening) await new Promise((resolve) => admin.close(resolve).closeAllConnections());

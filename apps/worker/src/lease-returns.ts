@@ -3,7 +3,8 @@ import { type Database, releaseLease } from '@orders/database';
 export interface LeaseReturns {
   /** Gives receipts back after an outage, so that the lease need not run out and no crash is suspected. Never fails; tries until it can. */
   giveBack(leaseId: string, receiptIds: string[]): void;
-  close(): void;
+  /** Tries a last time. */
+  close(): Promise<void>;
 }
 
 const AGAIN_MS = 500;
@@ -32,9 +33,10 @@ export function createLeaseReturns(database: Database): LeaseReturns {
       pending.set(leaseId, receiptIds);
       if (!timer) attempt();
     },
-    close() {
+    async close() {
       closed = true;
       clearTimeout(timer);
+      await giveAllBack().catch(() => {});
     },
   };
 }

@@ -21,7 +21,7 @@ export function createWriteBatch(deps: {
 }): WriteBatch {
   const { database, failAttempt, metrics, logger } = deps;
 
-  return async function writeBatch(lease, orders) {
+  const writeBatch: WriteBatch = async (lease, orders) => {
     if (orders.length === 0) return 0;
     try {
       const written = await writeOrders(database, lease.id, lease.ring, orders);
@@ -33,23 +33,35 @@ export function createWriteBatch(deps: {
       return written.length;
     } catch (error) {
       const fault = faultOf(error);
-      if (fault === 'infrastructure') throw error;
+      // Whatever it is, if Postgres answers otherwise one receipt may be behind it, and the others need not wait for that one.
+      if (fault !== 'receipt' && !(await answers(database))) throw error;
       const [only, ...others] = orders as [Writable, ...Writable[]];
       if (others.length > 0) {
-        // One of them is at fault: by halves the others are written in a few statements more.
-        const middle = Math.ceil(orders.length / 2);
-        await writeBatch(lease, orders.slice(0, middle));
-        await writeBatch(lease, orders.slice(middle));
+        await writeHalves(lease, orders);
         return 0;
       }
-      if (fault === 'unknown') await expectAnswer(database);
+      if (fault === 'infrastructure') throw error;
       await failAttempt(lease, only, error);
       return 0;
     }
   };
+
+  /** @throws what either half met, once both were tried. */
+  async function writeHalves(lease: Lease, orders: readonly Writable[]): Promise<void> {
+    const middle = Math.ceil(orders.length / 2);
+    const met: unknown[] = [];
+    for (const half of [orders.slice(0, middle), orders.slice(middle)]) {
+      await writeBatch(lease, half).catch((error) => met.push(error));
+    }
+    if (met.length > 0) throw met[0];
+  }
+
+  return writeBatch;
 }
 
-/** An error that says nothing of its cause counts against a receipt only while Postgres otherwise answers. */
-async function expectAnswer(database: Database): Promise<void> {
-  await run(database, { name: 'ping', text: 'select 1' }, []);
+async function answers(database: Database): Promise<boolean> {
+  return run(database, { name: 'ping', text: 'select 1' }, []).then(
+    () => true,
+    () => false,
+  );
 }

@@ -24,10 +24,13 @@ export function sqlstateOf(error: unknown): string | null {
 const CONNECTION_WORDS =
   /timeout|connection terminated|connection ended|not queryable|client was closed|pool after calling end|client has encountered a connection error/i;
 
+// ECONNREFUSED and its like, and Node's own of a socket; other ERR_… codes are faults of a program.
+const SYSTEM_ERROR = /^(E(?!RR_)[A-Z]+|ERR_(SSL|TLS|SOCKET)_\w+)$/;
+
 function isConnectionError(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   const { code } = error as NodeJS.ErrnoException;
-  if (typeof code === 'string' && /^E[A-Z]+/.test(code)) return true;
+  if (typeof code === 'string' && SYSTEM_ERROR.test(code)) return true;
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isConnectionError);
   return CONNECTION_WORDS.test(error.message);
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -110,20 +111,17 @@ async function untilReady(adminPort: number): Promise<void> {
 /** Two starts in one clone would share their data directories. */
 async function lock(): Promise<void> {
   const other = Number(await readFile(LOCK_FILE, 'utf8').catch(() => ''));
-  if (other && isRunning(other))
+  if (other && isStart(other))
     throw new Error(`it already runs here, as process ${other}; end that with: kill ${other}`);
   await mkdir(LOCAL_DIRECTORY, { recursive: true });
   await writeFile(LOCK_FILE, String(process.pid));
   stops.push(() => rm(LOCK_FILE, { force: true }));
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+/** Whether that process is an `npm start`; its number may since have been given to any other. */
+function isStart(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  return pid !== process.pid && (stdout ?? '').includes('local-services/src/start.ts');
 }
 
 /** npm can be killed without passing it on; then nobody could end this process any more. */

@@ -41,15 +41,17 @@ export async function supervise(
       await sleep(250);
       if (stopping) return;
       current = await start();
+      if (stopping) return current.stop();
     }
   }
-  watch().catch((error) => failed.resolve(`${name} cannot be started again: ${error.message}`));
+  const watching = watch().catch((error) => failed.resolve(`${name} cannot be started again: ${error.message}`));
 
   return {
     failed: failed.promise,
     async stop() {
       stopping = true;
       await current.stop();
+      await watching;
     },
   };
 }

@@ -3,6 +3,9 @@ import type { Worker } from 'bullmq';
 import { createWorker, isRedisUrl, openPatientRedis } from './connections.ts';
 import type { Ring } from './ring.ts';
 
+/** How long rings under way, and the queue's own goodbyes, may take when closing. */
+const GRACE_MS = 15_000;
+
 /** The worker's side of the queue. */
 export interface Answering {
   /** Takes no new ring and waits until those under way are done. */
@@ -44,7 +47,7 @@ export function answerRings(work: (ring: Ring) => Promise<void>, options: Answer
       }
     }
   }
-  const answering = keepAnswering();
+  void keepAnswering();
 
   return {
     async close() {
@@ -55,8 +58,7 @@ export function answerRings(work: (ring: Ring) => Promise<void>, options: Answer
         await worker?.close(true).catch(() => {});
         return;
       }
-      await worker?.close();
-      await answering;
+      await Promise.race([worker?.close(), sleep(GRACE_MS, null, { ref: false })]);
       redis?.disconnect();
     },
   };

@@ -3,6 +3,8 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { outageBackoff, QUEUE_NAME, type Ring } from './ring.ts';
 
+const KEEP_ALIVE_MS = 10_000;
+
 /** Whether a queue address means Redis (or Valkey); otherwise it is BullMQ's Postgres backend. */
 export function isRedisUrl(url: string): boolean {
   return /^rediss?:/.test(url);
@@ -10,13 +12,15 @@ export function isRedisUrl(url: string): boolean {
 
 /**
  * A Redis connection that fails fast: nothing is queued up while Redis is away, and a command that is not answered in `timeoutMs`
- * milliseconds fails.
+ * milliseconds fails; one that stays silent for twice as long costs the connection, which is made anew.
  */
 export function openFailFastRedis(url: string, timeoutMs: number): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
+    socketTimeout: 2 * timeoutMs,
+    keepAlive: KEEP_ALIVE_MS,
     connectTimeout: 5000,
     disconnectTimeout: 200,
     retryStrategy: (times) => Math.min(times * 100, 1000),
@@ -29,6 +33,9 @@ export function openFailFastRedis(url: string, timeoutMs: number): Redis {
 export function openPatientRedis(url: string): Redis {
   const redis = new Redis(url, {
     maxRetriesPerRequest: null,
+    // Longer than BullMQ's longest blocking read, 10 s. Without it a Redis whose host is gone would be waited for as long as TCP does.
+    socketTimeout: 30_000,
+    keepAlive: KEEP_ALIVE_MS,
     disconnectTimeout: 200,
     retryStrategy: (times) => Math.min(times * 100, 1000),
   });

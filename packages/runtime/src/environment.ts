@@ -20,11 +20,19 @@ export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Sc
   throw new ConfigurationError(`Configuration: ${[...new Set(reasons)].join('; ')}.`);
 }
 
-/** A time span such as `30s`, `5m`, `24h` or `7d`; the value read is in milliseconds. */
-export function duration(fallback: string): Joi.Schema {
+/**
+ * A time span such as `30s`, `5m`, `24h` or `7d`; the value read is in milliseconds.
+ *
+ * @param longest what is accepted; a timer or an integer of Postgres holds no more than 24 days.
+ */
+export function duration(fallback: string, longest = '24d'): Joi.Schema {
   return Joi.string()
-    .custom((text: string) => parseDuration(text))
-    .message('{{#label}} must be a time span such as 30s, 5m, 24h or 7d')
+    .custom((text: string) => {
+      const value = parseDuration(text);
+      if (value > parseDuration(longest)) throw new Error('too long');
+      return value;
+    })
+    .message(`{{#label}} must be a time span such as 30s, 5m, 24h or 7d, at most ${longest}`)
     .default(parseDuration(fallback));
 }
 

@@ -1,4 +1,4 @@
-import type { Channel } from '@orders/domain';
+import type { Channel, ReceiptState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 
 /** A receipt held under a lease, with the body to work on. */
@@ -83,14 +83,14 @@ with suspect as materialized (
   where r.receipt_id = s.receipt_id and r.account_id = s.account_id
   returning r.*
 )
-select ${CLAIMED_COLUMNS} from claimed r where r.state = 'normalized'`,
+select ${CLAIMED_COLUMNS}, r.state from claimed r`,
 };
 
 /**
  * Takes one receipt whose worker died under a lease of its own.
  *
  * @param maxCrashes after so many crashes alone it ends `dead`, `worker_crashed`, instead.
- * @returns null if it is not to be had, or just ended `dead`.
+ * @returns `dead` if that is how it just ended, null if it is not to be had.
  */
 export async function claimAlone(
   database: Database,
@@ -98,9 +98,10 @@ export async function claimAlone(
   leaseId: string,
   leaseMs: number,
   maxCrashes: number,
-): Promise<ClaimedReceipt | null> {
-  const [row] = await run<ClaimedReceipt>(database, CLAIM_ALONE, [receiptId, leaseId, leaseMs, maxCrashes]);
-  return row ?? null;
+): Promise<ClaimedReceipt | 'dead' | null> {
+  const values = [receiptId, leaseId, leaseMs, maxCrashes];
+  const [row] = await run<ClaimedReceipt & { state: ReceiptState }>(database, CLAIM_ALONE, values);
+  return row?.state === 'dead' ? 'dead' : (row ?? null);
 }
 
 const RELEASE = {

@@ -1,6 +1,7 @@
 import type { ReceiptState } from '@orders/domain';
 import type { Knex } from 'knex';
 import { JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
+import { RETENTION_LOCK } from './partitions.ts';
 
 /** A receipt with what only its operator and its account see: the past of its attempts, and the body as received. */
 export interface ReceiptRecord extends ReceiptRow {
@@ -40,19 +41,22 @@ export async function findReceiptRecord(db: Knex, receiptId: string): Promise<Re
  * @returns false when it is not dead (any more), and nothing changed.
  */
 export async function redriveReceipt(db: Knex, receiptId: string): Promise<boolean> {
-  const { rows } = await db.raw(
-    `with redriven as (
-       update receipts
-       set state = 'received', attempts = 0, crashes = 0, runs_alone = false, error_code = null, updated_at = now(),
-           history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
-       where receipt_id = ? and state = 'dead'
-       returning receipt_id
-     )
-     insert into outbox (batch_id, receipt_ids, due_at) select receipt_id, array[receipt_id], now() from redriven
-     returning batch_id`,
-    [receiptId],
-  );
-  return rows.length > 0;
+  return db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock_shared(?)', [RETENTION_LOCK]);
+    const { rows } = await trx.raw(
+      `with redriven as (
+         update receipts
+         set state = 'received', attempts = 0, crashes = 0, runs_alone = false, error_code = null, updated_at = now(),
+             history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
+         where receipt_id = ? and state = 'dead'
+         returning receipt_id
+       )
+       insert into outbox (batch_id, receipt_ids, due_at) select receipt_id, array[receipt_id], now() from redriven
+       returning batch_id`,
+      [receiptId],
+    );
+    return rows.length > 0;
+  });
 }
 
 /** Ids of dead receipts, oldest first; of one account where that is given. */

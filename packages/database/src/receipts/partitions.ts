@@ -1,3 +1,4 @@
+import { FINAL_STATES } from '@orders/domain';
 import type { Knex } from 'knex';
 
 const WEEK = 7 * 24 * 3600 * 1000;
@@ -60,34 +61,39 @@ async function makePartition(
   });
 }
 
+/** Held while a week is checked and dropped, and shared by redrives: nothing else makes a final receipt pending again. */
+export const RETENTION_LOCK = 7_310_442;
+
 /**
- * Drops each week's partitions whole once all in them is older than `retention` milliseconds and final.
+ * Drops each week's partitions whole once all in them is older than `retention` milliseconds, by Postgres' clock, and final.
  *
  * @returns the weeks dropped, and those kept only because a receipt in them is not final.
  */
-export async function dropOldPartitions(
-  knex: Knex,
-  retention: number,
-  now = Date.now(),
-): Promise<{ dropped: string[]; kept: string[] }> {
+export async function dropOldPartitions(knex: Knex, retention: number): Promise<{ dropped: string[]; kept: string[] }> {
   const result = { dropped: [] as string[], kept: [] as string[] };
+  const { rows } = await knex.raw<{ rows: { now: Date }[] }>('select now() as now');
+  const horizon = (rows[0]?.now.getTime() ?? 0) - retention;
   for (const start of await partitionStarts(knex)) {
-    if (start + WEEK > now - retention) continue;
-    const receipts = partitionName('receipts', start);
-    const { rows } = await knex.raw(
-      `select 1 from ${receipts} where state not in ('written', 'duplicate', 'dead') limit 1`,
-    );
-    if (rows.length > 0) {
-      result.kept.push(receipts);
-      continue;
-    }
-    await knex.transaction(async (trx) => {
-      await trx.raw("set local lock_timeout = '3s'");
-      for (const { table } of PARTITIONED) await trx.raw(`drop table if exists ${partitionName(table, start)}`);
-    });
-    result.dropped.push(receipts);
+    if (start + WEEK > horizon) continue;
+    const name = partitionName('receipts', start);
+    if (await dropIfFinal(knex, start)) result.dropped.push(name);
+    else result.kept.push(name);
   }
   return result;
+}
+
+async function dropIfFinal(knex: Knex, start: number): Promise<boolean> {
+  return knex.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(?)', [RETENTION_LOCK]);
+    const receipts = partitionName('receipts', start);
+    // Another worker may have dropped it while this one waited.
+    if (!(await trx.schema.hasTable(receipts))) return true;
+    const pending = await trx(receipts).whereNotIn('state', FINAL_STATES).first('receipt_id');
+    if (pending) return false;
+    await trx.raw("set local lock_timeout = '3s'");
+    for (const { table } of PARTITIONED) await trx.raw(`drop table ${partitionName(table, start)}`);
+    return true;
+  });
 }
 
 async function partitionStarts(knex: Knex): Promise<number[]> {
