@@ -55,6 +55,7 @@ export function openApiDocument(basePath: string): object {
       '/openapi.json': {
         get: {
           operationId: 'getOpenApi',
+          tags: ['Service'],
           summary: 'This document',
           security: [],
           responses: {
@@ -76,6 +77,7 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
   return {
     operationId,
     summary,
+    tags: ['Orders'],
     parameters: [
       ...parameters,
       {
@@ -110,6 +112,7 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
 
 const statusOperation = {
   operationId: 'getReceipt',
+  tags: ['Orders'],
   summary: 'Ask what became of a receipt',
   parameters: [
     { name: 'receipt_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
