@@ -14,12 +14,24 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
     postgres = await startFaultyPostgres();
     stack = await startStack(kind, { database: postgres });
     intake = await stack.intake();
-    await stack.worker();
     account = await stack.account();
   });
   afterAll(() => stack.close());
 
+  test('while somebody waits for the outcome: the 202 comes all the same, without it', async () => {
+    const held = intake.api.order(account, { source_order_id: 'waiting' }, { Prefer: 'wait=20' });
+    await until('the receipt is stored', () => postgres.knex('receipts').where({ source_order_id: 'waiting' }).first());
+    await postgres.kill();
+    const reply = await held;
+    expect({ status: reply.status, body: reply.body }).toEqual({
+      status: 202,
+      body: { receipt_id: expect.any(String) },
+    });
+    await postgres.start();
+  });
+
   test('under load: what got a 202 is written once at the first counted attempt, all else got 503', async () => {
+    await stack.worker();
     const accepted: string[] = [];
     const refused = new Set<string>();
     const enough = new AbortController();
