@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listJobs } from './harness/jobs.ts';
@@ -50,6 +50,20 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
       expect(JSON.parse(ready.text)).toMatchObject({ ready: false, postgres: 'unreachable' });
       await close();
     }
+  });
+
+  test('an intake without a schema is not ready, and says what to do', async () => {
+    const bare = new URL(stack.database.url);
+    bare.pathname = '/postgres';
+    const { adminUrl, close } = await stack.intake({ DATABASE_URL: bare.href });
+    const ready = await get(`${adminUrl}/health/ready`);
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.text)).toMatchObject({
+      ready: false,
+      postgres: 'ok',
+      schema: 'missing: run orders migrate',
+    });
+    await close();
   });
 
   test('a job in the queue carries ids and nothing else', async () => {
@@ -127,19 +141,32 @@ describe('a wrong configuration is one line and exit code 2', () => {
     });
 
   test.each([
-    ['intake', { ...sound, SECRETS_KEY: '', NODE_ENV: 'production' }, /SECRETS_KEY is required/],
-    ['intake', { ...sound, SECRETS_KEY: 'too short' }, /SECRETS_KEY must be 32 bytes/],
-    ['intake', { ...sound, DATABASE_URL: '' }, /DATABASE_URL is required/],
-    ['intake', { ...sound, RATE_LIMIT: 'many' }, /RATE_LIMIT must be <requests>\/<time in whole seconds>/],
-    ['worker', { ...sound, QUEUE_URL: 'mysql://x' }, /QUEUE_URL must be/],
-    ['worker', { ...sound, LEASE: 'soon' }, /LEASE must be a time span/],
-    ['worker', { ...sound, LEASE: '30d' }, /LEASE must be a time span .*at most 24d/],
-    ['intake', { ...sound, RATE_LIMIT: '100/500ms' }, /RATE_LIMIT/],
-    ['worker', { ...sound, RECEIPT_RETENTION: '1d', IDEMPOTENCY_TTL: '7d' }, /RECEIPT_RETENTION/],
-  ])('%s %#', (app, env, says) => {
-    const { status, stderr, stdout } = run(app, env);
+    ['intake', { SECRETS_KEY: '', NODE_ENV: 'production' }, 'SECRETS_KEY is required'],
+    ['intake', { SECRETS_KEY: 'too short' }, 'SECRETS_KEY must be 32 bytes'],
+    ['intake', { DATABASE_URL: '' }, 'DATABASE_URL is required'],
+    ['intake', { RATE_LIMIT: 'many' }, 'RATE_LIMIT must be <requests>/<time in whole seconds>'],
+    ['intake', { RATE_LIMIT: '100/500ms' }, 'RATE_LIMIT must be <requests>/<time in whole seconds>'],
+    ['worker', { QUEUE_URL: 'mysql://x' }, 'QUEUE_URL must be'],
+    ['worker', { LEASE: 'soon' }, 'LEASE must be a time span'],
+    ['worker', { LEASE: '30' }, 'LEASE must be a time span'],
+    ['worker', { LEASE: '30d' }, 'at most 24d'],
+    ['worker', { RECEIPT_RETENTION: '1d', IDEMPOTENCY_TTL: '7d' }, 'RECEIPT_RETENTION must not be less'],
+  ])('%s with %j', (app, wrong, says) => {
+    const { status, stderr, stdout } = run(app, { ...sound, ...wrong });
     expect({ status, lines: stderr.trim().split('\n').length, stdout }).toEqual({ status: 2, lines: 1, stdout: '' });
-    expect(stderr).toMatch(says);
+    expect(stderr).toContain(says);
     expect(stderr).not.toContain('too short');
+  });
+
+  test('and so is a port that is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { status, stderr } = run('intake', { ...sound, PORT: String(port) });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `Configuration: cannot listen on 127.0.0.1:${port}, it is taken.\n`,
+    });
+    taken.close();
   });
 });

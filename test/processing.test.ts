@@ -1,5 +1,16 @@
+import { randomUUID as uuid } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { redriveReceipt } from '@orders/database';
+import {
+  claimAlone,
+  claimReceipts,
+  closeDatabase,
+  failReceipt,
+  openDatabase,
+  redriveReceipt,
+  releaseLease,
+  writeOrders,
+} from '@orders/database';
+import { normalizeOrder } from '@orders/domain';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -221,39 +232,47 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(receipt.history).toMatchObject([{ lease_lapsed_at: expect.any(String) }]);
   });
 
-  test('three crashes alone: dead, worker_crashed', async () => {
+  test('three crashes alone: dead, worker_crashed, and said in the log', async () => {
     await worker.close();
-    const receiptId = await send(order('killer'));
-    const lapse = () =>
-      stack.database
-        .knex('receipts')
-        .where({ receipt_id: receiptId })
-        .update({
-          state: 'normalized',
-          lease_id: receiptId,
-          runs_alone: true,
-          crashes: 2,
-          lease_expires_at: new Date(0),
-        });
-    await lapse();
+    const receiptId = await send(order('killer', { order_number: 'never got so far' }));
+    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: true });
+    // A worker that takes it and dies, as far as anybody can tell: its lease runs out.
+    const crash = async () => {
+      const claimed =
+        (await claimReceipts(database, [receiptId], uuid(), 1))[0] ??
+        (await claimAlone(database, receiptId, uuid(), 1, 3));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return claimed;
+    };
+    for (const crashes of [0, 0, 1, 2]) {
+      expect(await crash()).toMatchObject({ receiptId });
+      expect(await row(receiptId)).toMatchObject({ state: 'normalized', crashes });
+    }
     worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
     expect(await final(receiptId)).toMatchObject({ status: 'dead', attempts: 0, error: { code: 'worker_crashed' } });
+    expect(worker.log.lines).toContainEqual(expect.objectContaining({ level: 'error', receipt_id: receiptId }));
+    expect((await row(receiptId)).history).toHaveLength(4);
+    await closeDatabase(database);
   });
 
-  test('a slow worker that lives on after its lease changes nothing', async () => {
+  test('a slow worker whose lease another holds by now changes nothing', async () => {
+    await worker.close();
     const receiptId = await send(order('slow'));
-    const { status, order_id } = await final(receiptId);
-    expect(status).toBe('written');
-    const { writeOrders, failReceipt, openDatabase, closeDatabase } = await import('@orders/database');
-    const { normalizeOrder } = await import('@orders/domain');
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: true });
-    const late = { receiptId, accountId: account.id, ...normalizeOrder(order('slow')) };
-    expect(await writeOrders(database, receiptId, { batchId: receiptId, receiptIds: [receiptId] }, [late])).toEqual([]);
+    const [slow, quick] = [uuid(), uuid()];
+    expect(await claimReceipts(database, [receiptId], slow, 1)).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await claimAlone(database, receiptId, quick, 60_000, 3)).toMatchObject({ receiptId });
+    const writable = { receiptId, accountId: account.id, ...normalizeOrder(order('slow')) };
+    const batch = { batchId: receiptId, receiptIds: [receiptId] };
     const error = { code: 'write_refused', sqlstate: null, constraint: null };
-    expect(
-      await failReceipt(database, { receiptId, leaseId: receiptId, delayMs: 0, maxAttempts: 1, error, warnings: [] }),
-    ).toBeNull();
+    const late = { receiptId, leaseId: slow, delayMs: 0, maxAttempts: 1, error, warnings: [] };
+    expect(await writeOrders(database, slow, batch, [writable])).toEqual([]);
+    expect(await failReceipt(database, late)).toBeNull();
+    await releaseLease(database, [receiptId], slow);
+    expect(await row(receiptId)).toMatchObject({ state: 'normalized', lease_id: quick });
+    expect(await writeOrders(database, quick, batch, [writable])).toMatchObject([{ receiptId, state: 'written' }]);
     await closeDatabase(database);
-    expect(await final(receiptId)).toMatchObject({ status: 'written', order_id });
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
   });
 });

@@ -227,6 +227,14 @@ describe('the body', () => {
     expectProblem(reply, 400, 'invalid_idempotency_key');
   });
 
+  test('an Idempotency-Key of exactly 255 characters is taken', async () => {
+    expectProblem(
+      await intake.api.order(unsigned, {}, { 'Idempotency-Key': 'k'.repeat(255) }),
+      422,
+      'validation_failed',
+    );
+  });
+
   test('strict handling refuses what would be mended, and stores nothing', async () => {
     const before = await countStored();
     const order = { source_order_id: 's', items: [{ name: 'A', quantity: 1.5 }], gift: true };
@@ -355,6 +363,33 @@ test('Postgres away: storage_unavailable on every route, for a known key and an 
     }
   }
   expect(lonely.log.text()).not.toContain(signed.key);
+});
+
+test('Postgres that cannot store: storage_unavailable', async () => {
+  const readOnly = await startStack('postgres');
+  const account = await readOnly.account();
+  const name = new URL(readOnly.database.url).pathname.slice(1);
+  await readOnly.database.knex.raw(`alter database ${name} set default_transaction_read_only = on`);
+  const { api } = await readOnly.intake();
+  expectProblem(await api.order(account, ORDER), 503, 'storage_unavailable');
+  expectProblem(await api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'), 404, 'receipt_not_found');
+  await readOnly.close();
+});
+
+test.each([
+  ['garbage', 'nonsense\r\n\r\n', /^HTTP\/1\.1 400 /],
+  [
+    'both lengths',
+    'POST /ingest/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+    /^HTTP\/1\.1 400 /,
+  ],
+  ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+])('what is no HTTP, %s, gets the plain answer of the parser', async (_what, bytes, answer) => {
+  const socket = connect(Number(new URL(intake.api.url).port), '127.0.0.1');
+  socket.write(bytes);
+  const [head] = await once(socket, 'data');
+  expect(String(head)).toMatch(answer);
+  socket.destroy();
 });
 
 test('anything else: internal_error, which says nothing of itself', async () => {

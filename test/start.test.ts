@@ -90,17 +90,18 @@ describe('npm start', () => {
   test('an app that is killed is started again', async () => {
     const { intakeUrl } = await readDev();
     const children = () => {
-      const { stdout } = spawnSync('ps', ['--ppid', String(running?.child.pid), '-o', 'pid=,args='], {
-        encoding: 'utf8',
-      });
-      return stdout.split('\n').filter((line) => line.includes('/apps/'));
+      const { stdout } = spawnSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' });
+      const lines = stdout.split('\n').map((line) => line.trim().split(/ +/));
+      return lines.flatMap(([parent, pid, ...args]) =>
+        Number(parent) === running?.child.pid && args.join(' ').includes('/apps/') ? [Number(pid)] : [],
+      );
     };
     const before = children();
     expect(before).toHaveLength(2);
-    for (const line of before) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+    for (const pid of before) process.kill(pid, 'SIGKILL');
     await until(
       'both run again',
-      async () => children().length === 2 && children().every((line) => !before.includes(line)),
+      async () => children().length === 2 && !children().some((pid) => before.includes(pid)),
     );
     await until('intake answers again', () =>
       fetch(`${intakeUrl}/openapi.json`).then(

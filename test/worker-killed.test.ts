@@ -45,23 +45,26 @@ describe.each(QUEUE_KINDS)('a worker killed with SIGKILL, the queue on %s', (kin
     // The worker is dead, its orders are not written, and its leases are what is left of it.
     expect((await leased()).length).toBeGreaterThan(0);
     await held.commit();
-    await stack.worker();
+    const survivor = await stack.worker();
     await expectEachWrittenOnce('held', receiptIds);
+    await survivor.close();
   });
 
-  test('under load, again and again', async () => {
-    const receiptIds: Promise<string[]>[] = [];
+  test('under load, again and again, each time with leases in its hands', async () => {
+    const batches: Promise<string[]>[] = [];
     for (let round = 0; round < 3; round++) {
       const doomed = await startApp('worker', stack.env);
-      receiptIds.push(send(`load-${round}`, 100));
-      await until('it has begun', async () => {
-        const { rows } = await stack.database.knex.raw('select 1 from receipts where source_order_id like ? limit 1', [
-          `load-${round}-%`,
-        ]);
-        return rows.length > 0;
-      });
+      batches.push(send(`load-${round}`, 100));
+      await until('it holds a lease', () =>
+        stack.database
+          .knex('receipts')
+          .where('source_order_id', 'like', `load-${round}-%`)
+          .whereNotNull('lease_id')
+          .first(),
+      );
       await doomed.stop('SIGKILL');
     }
-    for (const [round, ids] of receiptIds.entries()) await expectEachWrittenOnce(`load-${round}`, await ids);
+    await stack.worker();
+    for (const [round, receiptIds] of batches.entries()) await expectEachWrittenOnce(`load-${round}`, await receiptIds);
   });
 });

@@ -11,25 +11,31 @@ import {
 } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
 
-export const TEMPLATE_DATABASE = 'orders';
-
 let stop: () => Promise<void> = async () => {};
 
 /**
- * One Postgres for the whole run: that of DATABASE_URL, one in a container where a Docker engine answers, else the embedded one. Its
- * database `orders` is migrated and serves as the template of each test file's own.
+ * One Postgres for the whole run: that of DATABASE_URL, one in a container where a Docker engine answers, else the embedded one. A
+ * database of the tests' own is migrated there and serves as the template of each test file's; no other is touched.
  */
 export default async function globalSetup(): Promise<void> {
-  const { url, what } = await getPostgres();
+  // In a container it could not be stopped and frozen as some tests do.
+  if (process.env.CI === 'true' && !findRedisServer()) {
+    throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
+  }
+  const postgres = await getPostgres();
+  const template = new URL(postgres.url);
+  template.pathname = '/orders_test_template';
+  const url = template.href;
+  await ensureDatabase(url);
   const knex = openKnex({ url });
   await migrate(knex).finally(() => knex.destroy());
   await migrateQueue(url);
   const kinds = [...(findRedisServer() || (await hasDocker()) ? ['redis'] : []), 'postgres'];
-  if (process.env.CI === 'true' && !kinds.includes('redis')) {
-    await stop();
-    throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
-  }
-  Object.assign(process.env, { TEST_DATABASE_URL: url, TEST_DATABASE: what, TEST_QUEUE_KINDS: kinds.join(',') });
+  Object.assign(process.env, {
+    TEST_DATABASE_URL: url,
+    TEST_DATABASE: postgres.what,
+    TEST_QUEUE_KINDS: kinds.join(','),
+  });
 }
 
 async function getPostgres(): Promise<{ url: string; what: string }> {
@@ -53,7 +59,6 @@ async function getPostgres(): Promise<{ url: string; what: string }> {
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
   };
-  await ensureDatabase(postgres.url);
   return { url: postgres.url, what: 'embedded Postgres' };
 }
 

@@ -6,6 +6,6 @@ export default class Summary implements Pick<Reporter, 'onRunComplete'> {
     const { TEST_DATABASE: database, TEST_QUEUE_KINDS: kinds } = process.env;
     process.stdout.write(`\nRan on ${database}; the queue on: ${kinds?.replace(',', ' and ')}.\n`);
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
-    process.stdout.write(`${results.numPassedTests} passed, ${failed} failed\n`);
+    process.stdout.write(`${results.numPassedTests} passed, ${failed} failed, ${results.numPendingTests} skipped\n`);
   }
 }

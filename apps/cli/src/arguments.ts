@@ -2,7 +2,7 @@ import { parseDuration } from '@orders/runtime';
 import { Option } from 'commander';
 import { WrongUse } from './errors.ts';
 
-const MAX_INT4 = 2_147_483_647;
+export const MAX_INT4 = 2_147_483_647;
 const MAX_SPAN_MS = 365 * 86_400_000;
 const MAX_NAME = 200;
 
@@ -30,12 +30,11 @@ export function limit(text: string): number {
   return wholeNumber(text, '--limit takes a whole number from 1.');
 }
 
-/** Milliseconds of a time span that says its unit; a bare `24` could be meant as hours and would be milliseconds. */
+/** Milliseconds of a time span such as `24h`, or of `0`. */
 export function span(option: string): (text: string) => number {
   return (text) => {
     try {
-      if (text !== '0' && !/[a-z]$/i.test(text)) throw new Error('no unit');
-      const milliseconds = parseDuration(text);
+      const milliseconds = text === '0' ? 0 : parseDuration(text);
       if (milliseconds <= MAX_SPAN_MS) return milliseconds;
     } catch {}
     throw new WrongUse(`${option} takes a time span such as 30m, 24h or 7d, at most 365d.`);

@@ -1,5 +1,4 @@
-import type { OrderJson } from '@orders/database';
-import type { Review } from './find-review.ts';
+import type { OrderJson, Review } from '@orders/database';
 import { details, table } from './table.ts';
 import { warningLines } from './warning-lines.ts';
 

@@ -1,8 +1,7 @@
 import { type Account, findAccount, findAccountsByName } from '@orders/database';
+import { MAX_INT4 } from './arguments.ts';
 import { Failure } from './errors.ts';
 import type { Knex } from './with-database.ts';
-
-const MAX_INT4 = 2_147_483_647;
 
 /**
  * Finds the account that an operator names, by id or exact name. Digits are always an id: a shop called "12" must not be suspended in

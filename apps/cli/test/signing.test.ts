@@ -33,7 +33,7 @@ test('rotate makes a new secret and lets the old one verify for the overlap', as
   expect(after.secrets).toHaveLength(1);
   expect(after.secrets[0].secret).not.toBe(secrets[0].secret);
   const { stdout } = await cli.run('signing', 'rotate', account, '--overlap', '1h');
-  expect(stdout).toMatch(/^SECRET .*\noss_.* replaced\noss_/);
+  expect(stdout).toMatch(/^SECRET .*\noss_.* it is rotated\noss_/);
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
 

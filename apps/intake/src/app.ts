@@ -22,7 +22,7 @@ import { sendProblems } from './send-problem.ts';
 import { showStatus } from './show-status.ts';
 import { verifySignature } from './verify-signature.ts';
 
-export interface AppDeps {
+interface AppDeps {
   config: IntakeConfig;
   logger: Logger;
   metrics: IntakeMetrics;
@@ -40,8 +40,8 @@ export function createApp(deps: AppDeps): Express {
   const { BASE_PATH: basePath, SECRETS_KEY: secretsKey } = config;
   const { requests, requestSeconds, batchSizes, mismatches } = metrics;
   const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, batchSizes });
-  const identify = [authenticate(database), limitRate(config.RATE_LIMIT, deps.redis)];
-  const authenticateOnly = identify[0] as RequestHandler;
+  const authenticated = authenticate(database);
+  const identify = [authenticated, limitRate(config.RATE_LIMIT, deps.redis)];
   const place = admit(config.MAX_IN_FLIGHT);
   const body = readBody(config.MAX_BODY_BYTES);
   const accept = (channel: Channel) =>
@@ -69,7 +69,7 @@ export function createApp(deps: AppDeps): Express {
   route('/ingest/webhook', {
     post: [...identify, requireJson, place, body, verifySignature(secretsKey), accept('webhook')],
   });
-  route('/ingest/status/:receiptId', { get: [authenticateOnly, showStatus(database, waiters) as RequestHandler] });
+  route('/ingest/status/:receiptId', { get: [authenticated, showStatus(database, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));
 

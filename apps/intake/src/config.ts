@@ -22,6 +22,7 @@ export interface RateLimit {
 export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
   QUEUE_URL: string;
   SECRETS_KEY: Buffer;
+  HOST: string;
   PORT: number;
   BASE_PATH: string;
   MAX_BODY_BYTES: number;
@@ -49,6 +50,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       ...databaseEnvironment,
       QUEUE_URL: queueUrl,
       SECRETS_KEY: secretsKey.required(),
+      HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8080, 0, 65_535),
       BASE_PATH: Joi.string()
         .pattern(/^(\/[\w.~-]+)+$/, 'path such as /api')

@@ -1,5 +1,4 @@
 import type { KeyHolder } from '@orders/database';
-import type { Channel } from '@orders/domain';
 import type { Request } from 'express';
 
 /** What the steps of one request tell each other and the log. */
@@ -8,7 +7,6 @@ export interface RequestContext {
   startedAt: number;
   /** The route's pattern, never the path: a path can hold anything. */
   route: string;
-  channel?: Channel;
   holder?: KeyHolder;
   receiptId?: string;
   /** Gives back the place that the request holds among those in flight. */

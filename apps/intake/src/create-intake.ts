@@ -31,7 +31,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const bell = openBell({
     url: config.QUEUE_URL,
     onDelivered: () => queue.over(),
-    onLost: (_ring, error) => {
+    onLost: (error) => {
       metrics.lostRings.inc();
       queue.met(error);
     },

@@ -7,6 +7,20 @@ const text = { type: 'string' };
 const time = { type: 'string', format: 'date-time' };
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
 
+const COMMON_HEADERS = {
+  'X-Request-Id': header('The one you sent, or a new one; quote it when you report a problem'),
+};
+const RETRY_AFTER = { 'Retry-After': header('Seconds') };
+const REFUSAL_HEADERS: Record<number, object> = {
+  401: { 'WWW-Authenticate': header('The scheme, when it is the key that is refused') },
+  429: {
+    ...RETRY_AFTER,
+    'RateLimit-Policy': header('The rate of the account'),
+    RateLimit: header('What is left of it'),
+  },
+  503: RETRY_AFTER,
+};
+
 const AUTHENTICATION: ProblemCode[] = ['missing_api_key', 'invalid_api_key', 'account_suspended', 'rate_limited'];
 const ALWAYS: ProblemCode[] = ['storage_unavailable', 'internal_error'];
 const BODY: ProblemCode[] = [
@@ -99,6 +113,7 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
       202: {
         description: 'Accepted: the order is stored and will be processed.',
         headers: {
+          ...COMMON_HEADERS,
           Location: header('Where to ask for the status'),
           'Idempotent-Replayed': header('`true` when the idempotency key was known'),
           'Preference-Applied': header('The preferences that were heeded'),
@@ -126,7 +141,7 @@ const statusOperation = {
   responses: {
     200: {
       description: 'The receipt',
-      headers: { 'Preference-Applied': header('The preferences that were heeded') },
+      headers: { ...COMMON_HEADERS, 'Preference-Applied': header('The preferences that were heeded') },
       content: { 'application/json': { schema: ref('Receipt') } },
     },
     ...refusals([...AUTHENTICATION.filter((code) => code !== 'rate_limited'), 'receipt_not_found', ...ALWAYS]),
@@ -141,7 +156,12 @@ function refusals(codes: ProblemCode[]): Record<number, object> {
       status,
       {
         description: those.map((code) => `\`${code}\`: ${PROBLEMS[code].detail}`).join('\n\n'),
-        content: { 'application/problem+json': { schema: ref('Problem') } },
+        headers: { ...COMMON_HEADERS, ...REFUSAL_HEADERS[status] },
+        content: {
+          'application/problem+json': {
+            schema: { allOf: [ref('Problem'), { properties: { code: { enum: those }, status: { const: status } } }] },
+          },
+        },
       },
     ]),
   );

@@ -1,6 +1,6 @@
 import { type Database, findReceipt, receiptJson } from '@orders/database';
 import { isFinal, Problem } from '@orders/domain';
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import { contextOf, holderOf } from './context.ts';
 import { readPreferences } from './read-preferences.ts';
@@ -8,19 +8,19 @@ import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Tells an account what became of one of its receipts; with `Prefer: wait=N`, once that is decided. */
-export function showStatus(database: Database, waiters: ReceiptWaiters): RequestHandler<{ receiptId: string }> {
+export function showStatus(database: Database, waiters: ReceiptWaiters): RequestHandler {
   return async (request, response) => {
-    const { receiptId } = request.params;
+    const receiptId = String(request.params.receiptId);
     if (!validate(receiptId) || version(receiptId) !== 7) throw new Problem('receipt_not_found');
-    const { accountId } = holderOf(request as Request);
-    const { wait } = readPreferences(request as Request);
+    const { accountId } = holderOf(request);
+    const { wait } = readPreferences(request);
     let receipt = await findReceipt(database, accountId, receiptId);
     if (!receipt) throw new Problem('receipt_not_found');
-    contextOf(request as Request).receiptId = receipt.receipt_id;
+    contextOf(request).receiptId = receipt.receipt_id;
     if (wait !== null) {
       response.set('Preference-Applied', `wait=${wait}`);
       if (!isFinal(receipt.state)) {
-        await waitFor(request as Request, receipt.receipt_id, wait, waiters);
+        await waitFor(request, receipt.receipt_id, wait, waiters);
         receipt = (await findReceipt(database, accountId, receiptId)) ?? receipt;
       }
     }

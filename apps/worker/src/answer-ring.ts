@@ -17,7 +17,7 @@ import type { WriteBatch } from './write-batch.ts';
 /** A receipt that was alone in so many workers that died is not tried again. */
 const MAX_CRASHES_ALONE = 3;
 
-export interface AnswerRingDeps {
+interface AnswerRingDeps {
   database: Database;
   writeBatch: WriteBatch;
   failAttempt: FailAttempt;

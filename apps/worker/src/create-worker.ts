@@ -1,4 +1,4 @@
-import { closeDatabase, faultOf, openDatabase, run } from '@orders/database';
+import { answers, closeDatabase, faultOf, openDatabase } from '@orders/database';
 import { type Answering, answerRings, openBell, type Ring } from '@orders/queue';
 import {
   createAdminServer,
@@ -23,7 +23,7 @@ export interface WorkerService extends Service {
   readonly adminPort: number;
 }
 
-const UPKEEP_INTERVAL = 600_000;
+const UPKEEP_INTERVAL_MS = 600_000;
 
 /** Puts the worker app together; nothing connects before `start`. */
 export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
@@ -85,11 +85,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
 
   let draining = false;
   const admin = createAdminServer(async (): Promise<Readiness> => {
-    const answer = await run(database, { name: 'ping', text: 'select 1' }, []).then(
-      () => 'ok',
-      () => 'unreachable',
-    );
-    return { ready: answer === 'ok' && !draining, postgres: answer, draining };
+    const isThere = await answers(database);
+    return { ready: isThere && !draining, postgres: isThere ? 'ok' : 'unreachable', draining };
   }, metrics.registry);
   let answering: Answering | undefined;
   let repetitions: Repetition[] = [];
@@ -105,11 +102,12 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         url: queueUrl,
         concurrency: config.WORKER_CONCURRENCY,
         lockMs: Math.max(leaseMs, 5000),
+        graceMs: config.DRAIN_TIMEOUT * 0.8,
         onError: (error) => logger.debug('queue error', { error: describeError(error) }),
       });
       repetitions = [
         repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error)),
-        repeat(tendOnce, UPKEEP_INTERVAL, (error) =>
+        repeat(tendOnce, UPKEEP_INTERVAL_MS, (error) =>
           logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
         ),
       ];

@@ -1,4 +1,4 @@
-import { type Database, faultOf, run, writeOrders } from '@orders/database';
+import { answers, type Database, faultOf, writeOrders } from '@orders/database';
 import type { Logger } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
@@ -57,11 +57,4 @@ export function createWriteBatch(deps: {
   }
 
   return writeBatch;
-}
-
-async function answers(database: Database): Promise<boolean> {
-  return run(database, { name: 'ping', text: 'select 1' }, []).then(
-    () => true,
-    () => false,
-  );
 }

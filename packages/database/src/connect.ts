@@ -34,7 +34,7 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
 };
 
-function connectionConfig(options: ConnectOptions) {
+function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
   return {
     connectionString: options.url,
     application_name: options.applicationName ?? 'orders',
@@ -60,7 +60,7 @@ export async function closeDatabase(database: Database): Promise<void> {
 
 /** Opens knex for what is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
 export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName'>): Knex {
-  const connection = connectionConfig({ poolSize: 4, prepared: false, ...options }) as Knex.PgConnectionConfig;
+  const connection = connectionConfig({ ...options, prepared: false }) as Knex.PgConnectionConfig;
   // knex would print what it also throws.
   const silent = () => {};
   const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
@@ -80,4 +80,18 @@ export async function run<Row extends object>(
   const named = database.prepared ? { name: statement.name } : {};
   const { rows } = await database.pool.query<Row>({ ...named, text: statement.text, values });
   return rows;
+}
+
+const PING = { name: 'ping', text: 'select 1' };
+const PATIENCE_MS = 2000;
+
+/** Whether Postgres answers, within two seconds. */
+export async function answers(database: Database): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), PATIENCE_MS);
+  const answer = run(database, PING, []).then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 }

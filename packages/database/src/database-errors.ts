@@ -6,7 +6,7 @@ const RECEIPT_CLASSES = new Set(['22', '23', 'P0']);
 // Connection, transaction state, rollback (deadlock, serialization), resources, prerequisite state, intervention, system, internal.
 const INFRASTRUCTURE_CLASSES = new Set(['08', '25', '40', '53', '55', '57', '58', 'XX']);
 
-/** Sorts an error of a statement by SQLSTATE; what carries none (a socket's error, a timeout) is infrastructure. */
+/** Sorts an error of a statement by its SQLSTATE; of those without one, what a connection reports is infrastructure, all else unknown. */
 export function faultOf(error: unknown): Fault {
   const sqlstate = sqlstateOf(error);
   if (sqlstate === null) return isConnectionError(error) ? 'infrastructure' : 'unknown';

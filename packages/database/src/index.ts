@@ -24,10 +24,10 @@ export {
   type SigningSecret,
   showSigning,
 } from './accounts/signing-secrets.ts';
-export { type ConnectOptions, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
+export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { type Fault, faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
-export { findOrder, listOrders, type OrderJson, reviewOrder } from './orders/orders.ts';
+export { findOrder, findReview, listOrders, type OrderJson, type Review, reviewOrder } from './orders/orders.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
 export {
   type ClaimedReceipt,

@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 
 /** A process of ours: it does not get the terminal's Ctrl-C, so that its starter can end things in order. */
@@ -28,4 +28,10 @@ export async function startChild(command: string, args: string[], options: Spawn
       clearTimeout(timer);
     },
   };
+}
+
+/** The command line of a process that runs, or nothing. */
+export function processArguments(pid: number): string {
+  if (!(pid > 0)) return '';
+  return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
 }

@@ -5,7 +5,7 @@ import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { type Child, startChild } from './child.ts';
+import { type Child, processArguments, startChild } from './child.ts';
 import { freePort } from './ports.ts';
 import { type RunAs, runAsUnprivileged } from './run-as.ts';
 
@@ -136,10 +136,6 @@ function identity({ uid, gid }: RunAs): { uid?: number; gid?: number } {
 export async function leftoverPostgres(directory: string): Promise<number | null> {
   const text = await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
-  try {
-    process.kill(pid, 0);
-    return pid;
-  } catch {
-    return null;
-  }
+  // After a restart of the machine the number may be any other process's.
+  return processArguments(pid).includes(directory) ? pid : null;
 }

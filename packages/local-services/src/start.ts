@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { parseSecretsKey } from '@orders/runtime';
-import { startChild } from './child.ts';
+import { processArguments, startChild } from './child.ts';
 import { type DemoAccount, ensureDemoAccounts } from './demo-accounts.ts';
 import { LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
 import { freePort } from './ports.ts';
@@ -39,7 +38,7 @@ try {
   const reason = await Promise.race([ending.promise, failed.finally(() => (exitCode = 1))]);
   say(`\n${reason}: stopping everything that was started.`);
 } catch (error) {
-  say(`npm start: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+  say(`npm start: ${lineOf(error)}`);
   exitCode = 1;
 }
 for (const stop of stops.reverse()) await stop();
@@ -120,8 +119,14 @@ async function lock(): Promise<void> {
 
 /** Whether that process is an `npm start`; its number may since have been given to any other. */
 function isStart(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
-  return pid !== process.pid && (stdout ?? '').includes('local-services/src/start.ts');
+  return pid !== process.pid && processArguments(pid).includes('local-services/src/start.ts');
+}
+
+/** An error in one line; a connection that was refused on every address has only a code. */
+function lineOf(error: unknown): string {
+  if (!Error.isError(error)) return String(error);
+  const [line] = error.message.split('\n');
+  return line || `cannot connect (${(error as NodeJS.ErrnoException).code ?? error.name})`;
 }
 
 /** npm can be killed without passing it on; then nobody could end this process any more. */

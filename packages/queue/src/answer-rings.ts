@@ -3,9 +3,6 @@ import type { Worker } from 'bullmq';
 import { createWorker, isRedisUrl, openPatientRedis } from './connections.ts';
 import type { Ring } from './ring.ts';
 
-/** How long rings under way, and the queue's own goodbyes, may take when closing. */
-const GRACE_MS = 15_000;
-
 /** The worker's side of the queue. */
 export interface Answering {
   /** Takes no new ring and waits until those under way are done. */
@@ -18,6 +15,8 @@ export interface AnswerOptions {
   concurrency: number;
   /** After this long, in milliseconds, a ring whose worker fell silent is handed to another. */
   lockMs: number;
+  /** How long rings under way, and the queue's own goodbyes, may take when closing, in milliseconds. */
+  graceMs: number;
   onError: (error: unknown) => void;
 }
 
@@ -26,7 +25,7 @@ export interface AnswerOptions {
  * reached, however long that takes.
  */
 export function answerRings(work: (ring: Ring) => Promise<void>, options: AnswerOptions): Answering {
-  const { url, concurrency, lockMs, onError } = options;
+  const { url, concurrency, lockMs, graceMs, onError } = options;
   const redis = isRedisUrl(url) ? openPatientRedis(url) : null;
   const closing = new AbortController();
   let worker: Worker<Ring> | null = null;
@@ -58,7 +57,7 @@ export function answerRings(work: (ring: Ring) => Promise<void>, options: Answer
         await worker?.close(true).catch(() => {});
         return;
       }
-      await Promise.race([worker?.close(), sleep(GRACE_MS, null, { ref: false })]);
+      await Promise.race([worker?.close(), sleep(graceMs, null, { ref: false })]);
       redis?.disconnect();
     },
   };

@@ -24,27 +24,27 @@ export interface Bell {
 
 export interface BellOptions {
   url: string;
-  /** Rings that may be under way at once; more are left to the sweeper. */
-  maxUnsent?: number;
   /** Told of every ring that was not delivered, with why, and of every one that was. */
-  onLost?: (ring: Ring, error: unknown) => void;
-  onDelivered?: (ring: Ring) => void;
+  onLost?: (error: unknown) => void;
+  onDelivered?: () => void;
 }
 
-const COMMAND_TIMEOUT = 2000;
+const COMMAND_TIMEOUT_MS = 2000;
+/** Rings that may be under way at once; more are left to the sweeper. */
+const MAX_UNSENT = 1000;
 
 /** The queue cannot be rung now; the sweeper will. */
-export class QueueUnavailableError extends Error {
+class QueueUnavailableError extends Error {
   override readonly name = 'QueueUnavailableError';
 }
 
 /** Opens the bell. It connects by itself and again whenever the connection is lost. */
 export function openBell(options: BellOptions): Bell {
-  const { url, maxUnsent = 1000, onLost = () => {}, onDelivered = () => {} } = options;
-  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT) : null;
+  const { url, onLost = () => {}, onDelivered = () => {} } = options;
+  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT_MS) : null;
   // Rings in the first moment wait for the connection to be made; later ones do not wait for one that is lost.
   const firstContact = redis
-    ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT, null, { ref: false })])
+    ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT_MS, null, { ref: false })])
     : null;
   const unsent = new Set<Promise<void>>();
   let opened: Promise<Queue<Ring>> | null = null;
@@ -72,12 +72,12 @@ export function openBell(options: BellOptions): Bell {
 
   async function send(ring: Ring, delayMs: number): Promise<void> {
     try {
-      if (unsent.size >= maxUnsent) throw new QueueUnavailableError('too many rings under way');
+      if (unsent.size >= MAX_UNSENT) throw new QueueUnavailableError('too many rings under way');
       const queue = await ready();
       await queue.add(JOB_NAME, ring, delayMs > 0 ? { ...RING_OPTIONS, delay: Math.ceil(delayMs) } : RING_OPTIONS);
-      onDelivered(ring);
+      onDelivered();
     } catch (error) {
-      onLost(ring, error);
+      onLost(error);
     }
   }
 

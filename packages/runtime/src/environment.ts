@@ -37,13 +37,13 @@ export function duration(fallback: string, longest = '24d'): Joi.Schema {
 }
 
 /**
- * Milliseconds of a time span such as `30s` or `7d`; a bare number is milliseconds.
+ * Milliseconds of a time span such as `30s` or `7d`. The unit is required: a bare `30` could be meant as seconds.
  *
- * @throws {Error} when the text is no time span or is negative.
+ * @throws {Error} when the text is no time span, or one of less than a millisecond.
  */
 export function parseDuration(text: string): number {
-  const value = ms(text as ms.StringValue);
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw new Error('not a time span');
+  const value = /^[\d.]+ *[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
+  if (value === undefined || !(value >= 1)) throw new Error('not a time span');
   return value;
 }
 
@@ -57,7 +57,6 @@ export interface ProcessEnvironment {
   NODE_ENV: string;
   LOG_LEVEL: string;
   LOG_FORMAT: 'json' | 'text';
-  HOST: string;
   ADMIN_HOST: string;
   ADMIN_PORT: number;
   DRAIN_TIMEOUT: number;
@@ -69,7 +68,6 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
   LOG_FORMAT: Joi.string()
     .valid('json', 'text')
     .default(process.stdout.isTTY ? 'text' : 'json'),
-  HOST: Joi.string().default('127.0.0.1'),
   ADMIN_HOST: Joi.string().default('127.0.0.1'),
   ADMIN_PORT: wholeNumber(0, 0, 65_535),
   DRAIN_TIMEOUT: duration('25s'),

@@ -19,9 +19,8 @@ export async function runProcess(
   try {
     created = create();
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(2);
+    endIfMisconfigured(error);
+    throw error;
   }
   const { service, logger, drainTimeout } = created;
   let draining = false;
@@ -52,7 +51,14 @@ export async function runProcess(
   try {
     await service.start();
   } catch (error) {
+    endIfMisconfigured(error);
     logger.error('start failed', { error: describeError(error, { stack: true }) });
     process.exit(1);
   }
+}
+
+function endIfMisconfigured(error: unknown): void {
+  if (!(error instanceof ConfigurationError)) return;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(2);
 }

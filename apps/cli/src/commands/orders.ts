@@ -1,12 +1,11 @@
 import { userInfo } from 'node:os';
-import { findOrder, listOrders, type OrderJson, reviewOrder } from '@orders/database';
+import { findOrder, findReview, listOrders, type OrderJson, reviewOrder } from '@orders/database';
 import { REVIEW_STATES, type ReviewState } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, limit, name, orderId } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
-import { findReview } from '../find-review.ts';
 import { requireAccount } from '../require-account.ts';
 import type { Knex } from '../with-database.ts';
 

@@ -96,6 +96,6 @@ function describe(accountId: number, secrets: readonly SigningSecret[]): string 
   return table(secrets, [
     { head: 'SECRET', cell: ({ secret }) => secret },
     { head: 'CREATED', cell: ({ created_at }) => created_at },
-    { head: 'VERIFIES UNTIL', cell: ({ expires_at }) => expires_at ?? 'replaced' },
+    { head: 'VERIFIES UNTIL', cell: ({ expires_at }) => expires_at ?? 'it is rotated' },
   ]);
 }

@@ -89,3 +89,14 @@ export async function reviewOrder(
   const order = await findOrder(db, orderId);
   return order && { order, changed: changed > 0 };
 }
+
+/** Who last confirmed, rejected or reopened an order, and when; nulls while nobody did. Beside the order's JSON, which does not hold it. */
+export interface Review {
+  reviewed_by: string | null;
+  reviewed_at: Date | null;
+}
+
+export async function findReview(db: Knex, orderId: number): Promise<Review> {
+  const [review] = await db('orders').where({ order_id: orderId }).select('reviewed_by', 'reviewed_at');
+  return review ?? { reviewed_by: null, reviewed_at: null };
+}

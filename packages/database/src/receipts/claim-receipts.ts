@@ -1,18 +1,17 @@
-import type { Channel, ReceiptState } from '@orders/domain';
+import type { ReceiptState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 
 /** A receipt held under a lease, with the body to work on. */
 export interface ClaimedReceipt {
   receiptId: string;
   accountId: number;
-  channel: Channel;
   body: Buffer;
   /** Attempts that failed before this one. */
   attempts: number;
 }
 
 const CLAIMED_COLUMNS = `
-  r.receipt_id as "receiptId", r.account_id as "accountId", r.channel, r.attempts,
+  r.receipt_id as "receiptId", r.account_id as "accountId", r.attempts,
   (select p.body from receipt_payloads p where p.receipt_id = r.receipt_id and p.account_id = r.account_id) as body`;
 
 // Free to be taken: new, due again, or given back by a worker that met an outage.
