@@ -6,6 +6,7 @@ import { createApiKey } from '@orders/domain';
 import { type Reply, sign } from './harness/api.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { until } from './harness/until.ts';
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -297,12 +298,20 @@ test('a refusal stores nothing and never uses its idempotency key up', async () 
   expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
 });
 
-test('each refusal leaves one clear line in the log', async () => {
-  await intake.api.order(unsigned, '{', { 'X-Request-Id': 'logged' });
-  const lines = intake.log.lines.filter((line) => line.request_id === 'logged');
-  expect(lines).toMatchObject([
-    { message: 'refused', route: '/ingest/orders', status: 400, code: 'malformed_body', account_id: unsigned.id },
-  ]);
+const LOGGED: [code: string, status: number, body: string, headers: Record<string, string>][] = [
+  ['malformed_body', 400, '{', {}],
+  ['validation_failed', 422, '{}', {}],
+  ['invalid_api_key', 401, '{}', { Authorization: 'Bearer nope' }],
+  ['invalid_idempotency_key', 400, '{}', { 'Idempotency-Key': 'a b' }],
+  ['payload_too_large', 413, 'x'.repeat(1_000_000), {}],
+  ['unsupported_media_type', 415, '{}', { 'Content-Type': 'text/plain' }],
+];
+test.each(LOGGED)('%s leaves one clear line in the log', async (code, status, body, headers) => {
+  const requestId = `logged-${code}`;
+  await intake.api.order(unsigned, body, { ...headers, 'X-Request-Id': requestId });
+  const lines = () => intake.log.lines.filter((line) => line.request_id === requestId);
+  await until('it is logged', async () => lines().length > 0);
+  expect(lines()).toMatchObject([{ message: 'refused', route: '/ingest/orders', status, code }]);
 });
 
 test.each(QUEUE_KINDS)(

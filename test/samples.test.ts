@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/database';
-import type { Reply } from './harness/api.ts';
+import { type Reply, sign } from './harness/api.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
@@ -52,6 +52,26 @@ describe.each(QUEUE_KINDS)('samples, the queue on %s', (kind) => {
       expect(new Set(rows.map((row: { body: Buffer }) => row.body.toString()))).toEqual(new Set(ORDERS));
     },
   );
+
+  test('no key, secret, signature, phone, e-mail, name or address of all that reached a log', async () => {
+    const account = await stack.account({ signing: true });
+    const [door, desk] = [await stack.intake(), await stack.worker({ LOG_LEVEL: 'debug' })];
+    const lines = ORDERS.slice(0, 40);
+    const personal = lines.flatMap((line) => {
+      const { customer, address } = JSON.parse(line);
+      return [customer?.phone, customer?.email, customer?.name, address].filter((text) => text?.length > 6);
+    });
+    for (const line of lines) {
+      await door.api.webhook(account, line, { Prefer: 'wait=20' });
+      await door.api.webhook(account, `${line} `, { 'x-service-signature': sign(account.secret, line) });
+      await door.api.order(account, line.slice(0, -1));
+      await door.api.order(account, { ...JSON.parse(line), gift: 1 }, { Prefer: 'handling=strict' });
+    }
+    const logged = door.log.text() + desk.log.text();
+    expect(logged.length).toBeGreaterThan(10_000);
+    const secrets = [account.key, account.secret as string, ...lines.map((line) => sign(account.secret, line))];
+    expect([...secrets, ...personal].filter((text) => logged.includes(text))).toEqual([]);
+  });
 
   test('messy payloads are stored as a dispatcher needs them', async () => {
     const account = await stack.account();

@@ -16,10 +16,12 @@ export interface RequestContext {
 
 const contexts = new WeakMap<Request, RequestContext>();
 
+/** Gives a request its context, once. */
 export function setContext(request: Request, context: RequestContext): void {
   contexts.set(request, context);
 }
 
+/** The context that `beginRequest` made. */
 export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
   if (!context) throw new Error('a request without context');

@@ -97,7 +97,8 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
       {
         name: 'Idempotency-Key',
         in: 'header',
-        description: 'One key per order; repeated, the original receipt is returned.',
+        description:
+          'One key per order. Repeated, the original receipt is returned; so for at least 7 days, unless the operator set another time.',
         schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
       },
       {

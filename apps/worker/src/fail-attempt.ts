@@ -13,6 +13,7 @@ export type FailAttempt = (
   error: unknown,
 ) => Promise<void>;
 
+/** A `FailAttempt` that writes to this database and rings this bell. */
 export function createFailAttempt(deps: {
   database: Database;
   bell: Bell;

@@ -1,5 +1,6 @@
 import { type Database, releaseLease } from '@orders/database';
 
+/** Leases on their way back. */
 export interface LeaseReturns {
   /** Gives receipts back after an outage, so that the lease need not run out and no crash is suspected. Never fails; tries until it can. */
   giveBack(leaseId: string, receiptIds: string[]): void;
@@ -9,6 +10,7 @@ export interface LeaseReturns {
 
 const AGAIN_MS = 500;
 
+/** Gives leases back to this database, at once where it answers and else every half second until it does. */
 export function createLeaseReturns(database: Database): LeaseReturns {
   const pending = new Map<string, string[]>();
   let timer: NodeJS.Timeout | undefined;

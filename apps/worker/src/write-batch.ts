@@ -13,6 +13,7 @@ import type { Writable } from './normalize-claimed.ts';
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
 
+/** A `WriteBatch` that writes to this database and hands what fails to `failAttempt`. */
 export function createWriteBatch(deps: {
   database: Database;
   failAttempt: FailAttempt;

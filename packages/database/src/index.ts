@@ -25,7 +25,7 @@ export {
   showSigning,
 } from './accounts/signing-secrets.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
-export { type Fault, faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review, reviewOrder } from './orders/orders.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
@@ -36,7 +36,7 @@ export {
   findSuspects,
   releaseLease,
 } from './receipts/claim-receipts.ts';
-export { type AttemptError, failReceipt } from './receipts/fail-receipt.ts';
+export { failReceipt } from './receipts/fail-receipt.ts';
 export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
 export {
   findReceiptRecord,

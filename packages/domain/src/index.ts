@@ -2,9 +2,9 @@ export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-k
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
 export type { Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';
-export type { Customer, Item, NormalizedOrder, Order } from './order.ts';
+export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
-export { type FieldError, PROBLEMS, Problem, type ProblemCode } from './problems.ts';
+export { PROBLEMS, Problem, type ProblemCode } from './problems.ts';
 export {
   type Channel,
   FINAL_STATES,

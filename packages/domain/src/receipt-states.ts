@@ -5,6 +5,7 @@ export type ReceiptState = (typeof RECEIPT_STATES)[number];
 /** States that background processing does not leave by itself; only a redrive leaves `dead`. */
 export const FINAL_STATES = ['written', 'duplicate', 'dead'] as const satisfies readonly ReceiptState[];
 
+/** Whether background processing is done with a receipt in this state. */
 export function isFinal(state: ReceiptState): boolean {
   return (FINAL_STATES as readonly ReceiptState[]).includes(state);
 }

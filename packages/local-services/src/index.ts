@@ -1,5 +1,5 @@
 export { type Child, startChild } from './child.ts';
-export { type ContainerService, hasDocker, startPostgresContainer, startRedisContainer } from './containers.ts';
+export { hasDocker, startPostgresContainer, startRedisContainer } from './containers.ts';
 export { dropDatabase, ensureDatabase } from './databases.ts';
 export { freePort } from './ports.ts';
 export { type LocalPostgres, startPostgres } from './postgres.ts';

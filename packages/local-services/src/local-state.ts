@@ -11,6 +11,7 @@ export interface LocalSecrets {
   secretsKey: string;
 }
 
+/** Reads the secrets of this machine, making them the first time. */
 export async function loadSecrets(directory = LOCAL_DIRECTORY): Promise<LocalSecrets> {
   const path = join(directory, 'secrets.json');
   const kept = await readJson<LocalSecrets>(path);

@@ -1,8 +1,11 @@
+import { join } from 'node:path';
+import { LOCAL_DIRECTORY } from './local-state.ts';
 import type { DevFile } from './start.ts';
 
 /** What `npm start` prints when everything runs: where it is, what to try it with, and three commands to paste. */
 export function welcome({ intakeUrl, accounts }: DevFile, queue: string): string {
   const [kitchen] = accounts;
+  const reply = join(LOCAL_DIRECTORY, 'first-reply.txt');
   const order = `{"source_order_id":"demo-1","customer":{"name":"Aisha Khan","phone":"050 123 4567"},"address":"Apt 1204, Marina Heights","emirate":"Dubai","items":[{"name":"Soup","quantity":2}],"total":"149.50"}`;
   const webhook = `{"source_order_id":"demo-2","customer":{"name":"Omar","phone":"+971 50 765 4321"},"emirate":"AUH","total":99}`;
   return `
@@ -20,7 +23,7 @@ The order ingestion service runs. Ctrl-C ends it; its data stays in .local/.
 curl -si -w '\\n' ${intakeUrl}/ingest/orders \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}' \\
   -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-1' \\
-  -d '${order}' | tee /tmp/order-reply
+  -d '${order}' | tee '${reply}'
 
 2. Send one as a signed webhook:
 
@@ -33,7 +36,7 @@ curl -si -w '\\n' ${intakeUrl}/ingest/webhook \\
 
 3. Ask what became of the first (its receipt id is in the first reply):
 
-curl -s -w '\\n' ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' /tmp/order-reply | cut -d'"' -f4) \\
+curl -s -w '\\n' ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' '${reply}' | cut -d'"' -f4) \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}'
 
 The orders wait for review: npm run --silent orders -- orders list --needs-review

@@ -17,5 +17,5 @@ export {
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics.ts';
-export { createOutageLog, type OutageLog } from './outage-log.ts';
+export { createOutageLog } from './outage-log.ts';
 export { runProcess, type Service } from './run-process.ts';

@@ -27,10 +27,12 @@ export async function createAccount(db: Knex, name: string): Promise<Account> {
   return (await findAccount(db, account_id)) as Account;
 }
 
+/** All accounts, oldest first. */
 export async function listAccounts(db: Knex): Promise<Account[]> {
   return selectAccounts(db);
 }
 
+/** The account of this id, or null. */
 export async function findAccount(db: Knex, accountId: number): Promise<Account | null> {
   const [account] = await selectAccounts(db).where('a.account_id', accountId);
   return account ?? null;

@@ -33,10 +33,12 @@ export async function createKey(db: Knex, accountId: number, name: string): Prom
   return { ...((await findKey(db, key_id)) as ApiKey), key };
 }
 
+/** All keys of an account, oldest first, without their texts. */
 export async function listKeys(db: Knex, accountId: number): Promise<ApiKey[]> {
   return selectKeys(db).where({ account_id: accountId });
 }
 
+/** The key of this id without its text, or null. */
 export async function findKey(db: Knex, keyId: number): Promise<ApiKey | null> {
   const [key] = await selectKeys(db).where({ key_id: keyId });
   return key ?? null;

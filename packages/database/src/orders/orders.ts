@@ -56,6 +56,7 @@ export async function listOrders(
   return ((await query) as OrderRow[]).map(toJson);
 }
 
+/** The order of this id, or null. */
 export async function findOrder(db: Knex, orderId: number): Promise<OrderJson | null> {
   const [row] = await db<OrderRow>('orders').where({ order_id: orderId });
   return row ? toJson(row as OrderRow) : null;

@@ -25,6 +25,7 @@ export async function listReceipts(
   return rows;
 }
 
+/** The receipt of this id, whosever it is, or null. */
 export async function findReceiptRecord(db: Knex, receiptId: string): Promise<ReceiptRecord | null> {
   const { rows } = await db.raw<{ rows: ReceiptRecord[] }>(
     `select ${RECEIPT_COLUMNS}, r.normalized_at, r.history, p.body
