@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -44,10 +44,7 @@ export async function startPostgres(options: {
   const { directory, password, settings = [] } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const as = runAsUnprivileged([dirname(binaries.postgres), dirname(directory)]);
-  if (process.getuid?.() === 0) {
-    const owner = as.uid ?? Number(as.prefix.find((word) => word.startsWith('--reuid='))?.slice(8));
-    await chown(directory, owner, as.gid ?? -1);
-  }
+  if (as.owner) await chown(directory, as.owner.uid, as.owner.gid);
   if (!existsSync(join(directory, 'PG_VERSION'))) await makeCluster(binaries, directory, password, as);
   const port = options.port ?? (await freePort());
   const child = await startServer(binaries, directory, port, settings, as);
@@ -69,8 +66,7 @@ async function findBinaries(): Promise<Binaries> {
 async function makeCluster({ initdb }: Binaries, directory: string, password: string, as: RunAs): Promise<void> {
   const passwordFile = join(directory, '..', `.postgres-password-${process.pid}`);
   await writeFile(passwordFile, password, { mode: 0o600 });
-  if (as.uid !== undefined) await chown(passwordFile, as.uid, as.gid as number);
-  else if (as.prefix.length > 0) await chmod(passwordFile, 0o644);
+  if (as.owner) await chown(passwordFile, as.owner.uid, as.owner.gid);
   const args = [
     `--pgdata=${directory}`,
     '--username=orders',
@@ -81,7 +77,7 @@ async function makeCluster({ initdb }: Binaries, directory: string, password: st
   ];
   const [command, ...rest] = [...as.prefix, initdb, ...args] as [string, ...string[]];
   try {
-    await execute(command, rest, { ...identity(as) });
+    await execute(command, rest, as.identity);
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     const reason = String((error as { stderr?: string }).stderr ?? error)
@@ -109,7 +105,7 @@ async function startServer(
   ];
   const args = ['-D', directory, '-p', String(port), ...[...fixed, ...settings].flatMap((setting) => ['-c', setting])];
   const [command, ...rest] = [...as.prefix, postgres, ...args] as [string, ...string[]];
-  const child = await startChild(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], ...identity(as) });
+  const child = await startChild(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], ...as.identity });
   const lines = createInterface({ input: child.process.stderr as NodeJS.ReadableStream });
   const said: string[] = [];
   const ready = new Promise<void>((resolve) => {
@@ -126,10 +122,6 @@ async function startServer(
     }),
   ]);
   return child;
-}
-
-function identity({ uid, gid }: RunAs): { uid?: number; gid?: number } {
-  return uid === undefined ? {} : { uid, gid: gid as number };
 }
 
 /** The process id of a Postgres that still runs on this data directory, left behind by a start that was killed; else null. */

@@ -72,6 +72,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
   await Promise.race([
     Promise.all([untilReady(adminPort), untilReady(workerAdminPort)]),
     failed.then((what) => Promise.reject(new Error(what))),
+    ending.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
   ]);
 
   const base = `http://127.0.0.1:${port}${process.env.BASE_PATH ?? ''}`;
