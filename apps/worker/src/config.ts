@@ -37,7 +37,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       QUEUE_URL: queueUrl,
       PG_QUERY_TIMEOUT: duration('10s'),
       WORKER_CONCURRENCY: wholeNumber(4, 1, 100),
-      LEASE: duration('30s'),
+      LEASE: duration('15s'),
       RETRY_ATTEMPTS: wholeNumber(8, 1, 100),
       RETRY_BASE: duration('1s'),
       RETRY_CAP: duration('5m'),

@@ -32,7 +32,11 @@ with batch as materialized (
   select ctid, receipt_ids from outbox where batch_id = $1::uuid for update
 ), unsettled as materialized (
   select batch.ctid, array_agg(r.receipt_id order by r.receipt_id) as receipt_ids,
-         min(case r.state when 'failed' then r.next_attempt_at when 'normalized' then coalesce(r.lease_expires_at, now()) else now() end) as due_at
+         min(case
+               when r.state = 'normalized' and r.lease_id is not null then r.lease_expires_at
+               when r.state = 'failed' then r.next_attempt_at + $2::int * interval '1 ms'
+               else now() + $2::int * interval '1 ms'
+             end) as due_at
   from batch cross join lateral unnest(batch.receipt_ids) as listed(receipt_id)
   join receipts r on r.receipt_id = listed.receipt_id and r.state in ('received', 'normalized', 'failed')
   group by batch.ctid
@@ -40,13 +44,13 @@ with batch as materialized (
   delete from outbox o using batch
   where o.ctid = batch.ctid and not exists (select 1 from unsettled where unsettled.ctid = batch.ctid)
 )
-update outbox o set receipt_ids = unsettled.receipt_ids, due_at = greatest(unsettled.due_at, now()) + $2::int * interval '1 ms'
+update outbox o set receipt_ids = unsettled.receipt_ids, due_at = unsettled.due_at
 from unsettled where o.ctid = unsettled.ctid`,
 };
 
 /**
- * Strikes the settled receipts off a batch's promise; with none left the promise is gone. The rest is due when the first of them is,
- * plus `graceMs` milliseconds.
+ * Strikes the settled receipts off a batch's promise; with none left the promise is gone. The rest is due for the sweeper as soon as a
+ * lease on one of them runs out, or `graceMs` milliseconds after a bell should have been answered.
  */
 export async function settleBatch(database: Database, batchId: string, graceMs: number): Promise<void> {
   await run(database, SETTLE, [batchId, graceMs]);
