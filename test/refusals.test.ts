@@ -5,7 +5,7 @@ import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database
 import { createApiKey } from '@orders/domain';
 import { type Reply, sign } from './harness/api.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
 let stack: Stack;
@@ -125,6 +125,15 @@ describe('the signature', () => {
   ])('%s: invalid_signature', async (_what, signature) => {
     const headers = { 'x-service-signature': signature(signed.secret as string) };
     expectProblem(await intake.api.webhook(signed, body, headers), 401, 'invalid_signature');
+  });
+
+  test('it is over the bytes as they came, never over what they would be re-serialized to', async () => {
+    const spaced = JSON.stringify(ORDER, null, 2);
+    const overCompact = { 'x-service-signature': sign(signed.secret, JSON.stringify(ORDER)) };
+    expectProblem(await intake.api.webhook(signed, spaced, overCompact), 401, 'invalid_signature');
+    const spacedEmpty = '{ }';
+    expectProblem(await intake.api.webhook(signed, spacedEmpty), 422, 'validation_failed');
+    expectProblem(await intake.api.webhook(signed, `\ufeff${spacedEmpty}`), 422, 'validation_failed');
   });
 
   test.each([
@@ -316,26 +325,25 @@ test.each(LOGGED)('%s leaves one clear line in the log', async (code, status, bo
 
 test.each(QUEUE_KINDS)(
   'over the account’s rate (%s): rate_limited, with when to come back; no other account is touched',
-  async (kind) => {
-    const limits = await startStack(kind);
-    const [limited, beside] = [
-      await limits.intake({ RATE_LIMIT: '3/1m' }),
-      await limits.intake({ RATE_LIMIT: '3/1m' }),
-    ];
-    const [one, other] = [await limits.account(), await limits.account()];
-    const isShared = kind === 'redis';
-    for (let sent = 0; sent < 3; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
-    const refused = [await limited.api.order(one, {}), await limited.api.order(one, {})];
-    if (isShared) refused.push(await beside.api.order(one, {}));
-    for (const reply of refused) {
-      expectProblem(reply, 429, 'rate_limited');
-      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
-      expect(reply.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
-      expect(reply.headers.ratelimit).toMatch(/^"account";r=0;t=\d+$/);
-    }
-    expect((await limited.api.order(other, {})).status).toBe(422);
-    await limits.close();
-  },
+  (kind) =>
+    withStack(kind, async (limits) => {
+      const [limited, beside] = [
+        await limits.intake({ RATE_LIMIT: '3/1m' }),
+        await limits.intake({ RATE_LIMIT: '3/1m' }),
+      ];
+      const [one, other] = [await limits.account(), await limits.account()];
+      const isShared = kind === 'redis';
+      for (let sent = 0; sent < 3; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
+      const refused = [await limited.api.order(one, {}), await limited.api.order(one, {})];
+      if (isShared) refused.push(await beside.api.order(one, {}));
+      for (const reply of refused) {
+        expectProblem(reply, 429, 'rate_limited');
+        expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+        expect(reply.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
+        expect(reply.headers.ratelimit).toMatch(/^"account";r=0;t=\d+$/);
+      }
+      expect((await limited.api.order(other, {})).status).toBe(422);
+    }),
 );
 
 test('too many in flight: overloaded, with when to come back', async () => {
@@ -374,16 +382,15 @@ test('Postgres away: storage_unavailable on every route, for a known key and an 
   expect(lonely.log.text()).not.toContain(signed.key);
 });
 
-test('Postgres that cannot store: storage_unavailable', async () => {
-  const readOnly = await startStack('postgres');
-  const account = await readOnly.account();
-  const name = new URL(readOnly.database.url).pathname.slice(1);
-  await readOnly.database.knex.raw(`alter database ${name} set default_transaction_read_only = on`);
-  const { api } = await readOnly.intake();
-  expectProblem(await api.order(account, ORDER), 503, 'storage_unavailable');
-  expectProblem(await api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'), 404, 'receipt_not_found');
-  await readOnly.close();
-});
+test('Postgres that cannot store: storage_unavailable', () =>
+  withStack('postgres', async (readOnly) => {
+    const account = await readOnly.account();
+    const name = new URL(readOnly.database.url).pathname.slice(1);
+    await readOnly.database.knex.raw(`alter database ${name} set default_transaction_read_only = on`);
+    const { api } = await readOnly.intake();
+    expectProblem(await api.order(account, ORDER), 503, 'storage_unavailable');
+    expectProblem(await api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'), 404, 'receipt_not_found');
+  }));
 
 test.each([
   ['garbage', 'nonsense\r\n\r\n', /^HTTP\/1\.1 400 /],
@@ -401,9 +408,8 @@ test.each([
   socket.destroy();
 });
 
-test('anything else: internal_error, which says nothing of itself', async () => {
-  const broken = await startStack('postgres');
-  try {
+test('anything else: internal_error, which says nothing of itself', () =>
+  withStack('postgres', async (broken) => {
     const { api, log } = await broken.intake();
     const account = await broken.account();
     await broken.database.knex.raw('alter table outbox rename to elsewhere');
@@ -413,7 +419,4 @@ test('anything else: internal_error, which says nothing of itself', async () => 
     expect(log.lines).toContainEqual(
       expect.objectContaining({ level: 'error', error: expect.objectContaining({ code: '42P01' }) }),
     );
-  } finally {
-    await broken.close();
-  }
-});
+  }));

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply } from './harness/api.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { until } from './harness/until.ts';
 
 describe.each(QUEUE_KINDS)('repeats, the queue on %s', (kind) => {
   let stack: Stack;
@@ -59,6 +62,33 @@ describe.each(QUEUE_KINDS)('repeats, the queue on %s', (kind) => {
     expect((await api.final(account, mine.body.receipt_id)).body.status).toBe('written');
     expect((await api.final(other, theirs.body.receipt_id)).body.status).toBe('written');
     expect(await countOrders('k-3')).toBe(2);
+  });
+
+  test('a key is the account’s own, though another’s request with it is in the same batch', async () => {
+    const { api } = intakes[0];
+    const senders = [account, await stack.account()];
+    const firsts: string[] = [];
+    for (const sender of senders)
+      firsts.push((await api.order(sender, { source_order_id: 'k-5' }, key('k-5'))).body.receipt_id);
+    // Both on one connection, one behind the other, arrive in one turn of the event loop.
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1').setEncoding('utf8');
+    await once(socket, 'connect');
+    let heard = '';
+    socket.on('data', (text) => {
+      heard += text;
+    });
+    const body = '{"source_order_id":"k-5"}';
+    const requests = senders.map(
+      (sender) =>
+        `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${sender.key}\r\nIdempotency-Key: k-5\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.write(requests.join(''));
+    const replayed = await until('both replies', async () => {
+      const found = [...heard.matchAll(/"receipt_id":"([^"]+)","duplicate":true/g)].map(([, receiptId]) => receiptId);
+      return found.length === 2 && found;
+    });
+    socket.destroy();
+    expect(replayed).toEqual(firsts);
   });
 
   test('50 with one key at once, through two intakes and both routes: one receipt, which all of them name', async () => {

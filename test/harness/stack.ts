@@ -112,3 +112,13 @@ export async function startStack(
     },
   };
 }
+
+/** A stack for one test, closed however that ends. */
+export async function withStack(kind: QueueKind, work: (stack: Stack) => Promise<void>): Promise<void> {
+  const stack = await startStack(kind);
+  try {
+    await work(stack);
+  } finally {
+    await stack.close();
+  }
+}
