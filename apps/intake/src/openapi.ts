@@ -1,11 +1,10 @@
-import { ATTEMPT_ERRORS, PROBLEMS, type ProblemCode, RECEIPT_STATES } from '@orders/domain';
+import { PROBLEMS, type ProblemCode } from '@orders/domain';
 import { orderSchema } from './openapi-order.ts';
+import { acceptedSchema, fieldNoteSchema, problemSchema, receiptSchema } from './openapi-replies.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const header = (description: string) => ({ description, schema: { type: 'string' } });
 const text = { type: 'string' };
-const time = { type: 'string', format: 'date-time' };
-const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
 
 const COMMON_HEADERS = {
   'X-Request-Id': header('The one you sent, or a new one; quote it when you report a problem'),
@@ -82,7 +81,13 @@ export function openApiDocument(basePath: string): object {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your account: `oik_…`' },
       },
-      schemas: { Order: orderSchema, Accepted: accepted, Receipt: receipt, Warning: fieldNote, Problem: problem },
+      schemas: {
+        Order: orderSchema,
+        Accepted: acceptedSchema,
+        Receipt: receiptSchema,
+        Warning: fieldNoteSchema,
+        Problem: problemSchema,
+      },
     },
   };
 }
@@ -167,89 +172,3 @@ function refusals(codes: ProblemCode[]): Record<number, object> {
     ]),
   );
 }
-
-const accepted = {
-  type: 'object',
-  required: ['receipt_id'],
-  additionalProperties: false,
-  properties: {
-    receipt_id: { type: 'string', format: 'uuid' },
-    duplicate: { const: true, description: 'Only on a repeated Idempotency-Key' },
-    payload_mismatch: {
-      const: true,
-      description: 'The repeated key came with another payload; the original receipt stands',
-    },
-    status: { enum: RECEIPT_STATES, description: 'Only with `Prefer: wait`' },
-    order_id: orNull({ type: 'integer' }),
-  },
-};
-
-const fieldNote = {
-  type: 'object',
-  required: ['pointer', 'code', 'detail'],
-  additionalProperties: false,
-  properties: {
-    pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
-    code: text,
-    detail: text,
-  },
-};
-
-const receipt = {
-  type: 'object',
-  required: [
-    'receipt_id',
-    'status',
-    'order_id',
-    'channel',
-    'source_order_id',
-    'received_at',
-    'updated_at',
-    'attempts',
-    'next_attempt_at',
-    'warnings',
-    'error',
-    'duplicate_of',
-  ],
-  additionalProperties: false,
-  properties: {
-    receipt_id: { type: 'string', format: 'uuid' },
-    status: { enum: RECEIPT_STATES },
-    order_id: { ...orNull({ type: 'integer' }), description: 'Set once `written`' },
-    channel: { enum: ['rest', 'webhook'] },
-    source_order_id: text,
-    received_at: time,
-    updated_at: time,
-    attempts: { type: 'integer', minimum: 0, description: 'Attempts that came to an end, the successful one included' },
-    next_attempt_at: orNull(time),
-    warnings: { type: 'array', items: ref('Warning') },
-    error: orNull({
-      type: 'object',
-      required: ['code', 'detail'],
-      additionalProperties: false,
-      properties: { code: { type: 'string', examples: Object.keys(ATTEMPT_ERRORS) }, detail: text },
-    }),
-    duplicate_of: orNull({
-      type: 'object',
-      required: ['receipt_id', 'order_id'],
-      additionalProperties: false,
-      properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
-    }),
-  },
-};
-
-const problem = {
-  type: 'object',
-  description: 'RFC 9457 problem details; `code` is the stable part.',
-  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
-  additionalProperties: false,
-  properties: {
-    type: { type: 'string', format: 'uri-reference' },
-    title: text,
-    status: { type: 'integer' },
-    detail: text,
-    code: { enum: Object.keys(PROBLEMS) },
-    request_id: text,
-    errors: { type: 'array', items: ref('Warning') },
-  },
-};

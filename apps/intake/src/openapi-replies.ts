@@ -1,0 +1,96 @@
+import { ATTEMPT_ERRORS, PROBLEMS, RECEIPT_STATES } from '@orders/domain';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const text = { type: 'string' };
+const time = { type: 'string', format: 'date-time' };
+const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+
+/** The reply to an accepted order. */
+export const acceptedSchema = {
+  type: 'object',
+  required: ['receipt_id'],
+  additionalProperties: false,
+  properties: {
+    receipt_id: { type: 'string', format: 'uuid' },
+    duplicate: { const: true, description: 'Only on a repeated Idempotency-Key' },
+    payload_mismatch: {
+      const: true,
+      description: 'The repeated key came with another payload; the original receipt stands',
+    },
+    status: { enum: RECEIPT_STATES, description: 'Only with `Prefer: wait`' },
+    order_id: orNull({ type: 'integer' }),
+  },
+};
+
+/** What had to be mended, or what was refused, at one place of the payload. */
+export const fieldNoteSchema = {
+  type: 'object',
+  required: ['pointer', 'code', 'detail'],
+  additionalProperties: false,
+  properties: {
+    pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
+    code: text,
+    detail: text,
+  },
+};
+
+/** The status reply. */
+export const receiptSchema = {
+  type: 'object',
+  required: [
+    'receipt_id',
+    'status',
+    'order_id',
+    'channel',
+    'source_order_id',
+    'received_at',
+    'updated_at',
+    'attempts',
+    'next_attempt_at',
+    'warnings',
+    'error',
+    'duplicate_of',
+  ],
+  additionalProperties: false,
+  properties: {
+    receipt_id: { type: 'string', format: 'uuid' },
+    status: { enum: RECEIPT_STATES },
+    order_id: { ...orNull({ type: 'integer' }), description: 'Set once `written`' },
+    channel: { enum: ['rest', 'webhook'] },
+    source_order_id: text,
+    received_at: time,
+    updated_at: time,
+    attempts: { type: 'integer', minimum: 0, description: 'Attempts that came to an end, the successful one included' },
+    next_attempt_at: orNull(time),
+    warnings: { type: 'array', items: ref('Warning') },
+    error: orNull({
+      type: 'object',
+      required: ['code', 'detail'],
+      additionalProperties: false,
+      properties: { code: { type: 'string', examples: Object.keys(ATTEMPT_ERRORS) }, detail: text },
+    }),
+    duplicate_of: orNull({
+      type: 'object',
+      required: ['receipt_id', 'order_id'],
+      additionalProperties: false,
+      properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
+    }),
+  },
+};
+
+/** A refusal. */
+export const problemSchema = {
+  type: 'object',
+  description: 'RFC 9457 problem details; `code` is the stable part.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  additionalProperties: false,
+  properties: {
+    type: { type: 'string', format: 'uri-reference' },
+    title: text,
+    status: { type: 'integer' },
+    detail: text,
+    code: { enum: Object.keys(PROBLEMS) },
+    request_id: text,
+    errors: { type: 'array', items: ref('Warning') },
+  },
+};
