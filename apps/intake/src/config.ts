@@ -28,7 +28,6 @@ export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
   MAX_BODY_BYTES: number;
   MAX_IN_FLIGHT: number;
   RATE_LIMIT?: RateLimit;
-  PG_QUERY_TIMEOUT: number;
   /** How long the bell has before the sweeper rings instead. */
   SWEEP_AFTER: number;
 }
@@ -58,7 +57,6 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       MAX_BODY_BYTES: wholeNumber(262_144),
       MAX_IN_FLIGHT: wholeNumber(1000),
       RATE_LIMIT: rateLimit,
-      PG_QUERY_TIMEOUT: duration('10s'),
       SWEEP_AFTER: duration('10s'),
     },
     env,

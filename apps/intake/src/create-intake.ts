@@ -1,7 +1,14 @@
 import { createServer } from 'node:http';
 import { closeDatabase, openDatabase } from '@orders/database';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
-import { createAdminServer, createOutageLog, type Logger, listen, type Service } from '@orders/runtime';
+import {
+  closeAdminServer,
+  createAdminServer,
+  createOutageLog,
+  type Logger,
+  listen,
+  type Service,
+} from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
@@ -71,7 +78,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       await bell.close();
       redis?.disconnect();
       await closeDatabase(database);
-      if (admin.listening) await new Promise((resolve) => admin.close(resolve).closeAllConnections());
+      await closeAdminServer(admin);
     },
   };
 }

@@ -13,7 +13,6 @@ import {
 /** What the worker takes from the environment; times in milliseconds. */
 export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment {
   QUEUE_URL: string;
-  PG_QUERY_TIMEOUT: number;
   /** Rings worked on at once. */
   WORKER_CONCURRENCY: number;
   /** How long a worker may hold receipts before they count as abandoned. */
@@ -35,7 +34,6 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       ...processEnvironment,
       ...databaseEnvironment,
       QUEUE_URL: queueUrl,
-      PG_QUERY_TIMEOUT: duration('10s'),
       WORKER_CONCURRENCY: wholeNumber(4, 1, 100),
       LEASE: duration('15s'),
       RETRY_ATTEMPTS: wholeNumber(8, 1, 100),

@@ -1,6 +1,7 @@
 import { answers, closeDatabase, faultOf, openDatabase } from '@orders/database';
 import { type Answering, answerRings, openBell, type Ring } from '@orders/queue';
 import {
+  closeAdminServer,
   createAdminServer,
   createOutageLog,
   describeError,
@@ -120,7 +121,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       await leaseReturns.close();
       await bell.close();
       await closeDatabase(database);
-      if (admin.listening) await new Promise((resolve) => admin.close(resolve).closeAllConnections());
+      await closeAdminServer(admin);
     },
   };
 }

@@ -1,10 +1,17 @@
 import { type Database, failReceipt, sqlstateOf } from '@orders/database';
 import type { AttemptErrorCode, Warning } from '@orders/domain';
-import type { Bell } from '@orders/queue';
+import { type Bell, backoff } from '@orders/queue';
 import { describeError, type Logger } from '@orders/runtime';
 import type { Lease } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import { type RetrySchedule, retryDelay } from './retry-delay.ts';
+
+/** When a receipt that failed is tried again; times in milliseconds. */
+interface RetrySchedule {
+  /** Attempts in all before it is dead. */
+  attempts: number;
+  base: number;
+  cap: number;
+}
 
 /** Counts a failed attempt against one receipt, and rings for its next one. */
 export type FailAttempt = (
@@ -26,7 +33,7 @@ export function createFailAttempt(deps: {
     const sqlstate = sqlstateOf(error);
     const code: AttemptErrorCode = sqlstate ? 'write_refused' : 'unexpected_error';
     const description = describeError(error, { stack: code === 'unexpected_error' });
-    const delayMs = retryDelay(attempts, retries);
+    const delayMs = backoff(attempts, retries);
     const state = await failReceipt(database, {
       receiptId,
       leaseId: lease.id,

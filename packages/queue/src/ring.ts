@@ -1,4 +1,5 @@
 import type { JobsOptions } from 'bullmq';
+import { backoff } from './backoff.ts';
 
 /** The one job there is: it says that receipts wait, and carries ids and nothing else. */
 export interface Ring {
@@ -24,8 +25,7 @@ export const RING_OPTIONS: JobsOptions = {
   removeOnFail: true,
 };
 
-/** Milliseconds until the next try: 250 ms, doubling up to 5 s, the last half of it by chance. */
+/** Milliseconds until a ring that met an outage is tried again. */
 export function outageBackoff(attemptsMade: number): number {
-  const ceiling = Math.min(5000, 250 * 2 ** Math.min(attemptsMade, 10));
-  return ceiling / 2 + (Math.random() * ceiling) / 2;
+  return backoff(attemptsMade, { base: 250, cap: 5000 });
 }

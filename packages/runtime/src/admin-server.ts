@@ -25,3 +25,8 @@ export function createAdminServer(readiness: () => Promise<Readiness>, registry:
     answer().catch(() => reply(500, 'text/plain', 'internal error\n'));
   });
 }
+
+/** Ends the admin server with every connection to it; one that never listened too. */
+export async function closeAdminServer(server: Server): Promise<void> {
+  if (server.listening) await new Promise((resolve) => server.close(resolve).closeAllConnections());
+}

@@ -78,6 +78,8 @@ export interface DatabaseEnvironment {
   DATABASE_URL: string;
   PG_POOL_SIZE: number;
   PG_PREPARED: boolean;
+  /** Milliseconds. */
+  PG_QUERY_TIMEOUT: number;
 }
 
 export const databaseEnvironment: Record<keyof DatabaseEnvironment, Joi.Schema> = {
@@ -86,6 +88,7 @@ export const databaseEnvironment: Record<keyof DatabaseEnvironment, Joi.Schema> 
     .required(),
   PG_POOL_SIZE: wholeNumber(10, 1, 1000),
   PG_PREPARED: Joi.boolean().truthy('on').falsy('off').default(true),
+  PG_QUERY_TIMEOUT: duration('10s'),
 };
 
 /** Where the queue is: Redis (`redis://`, `rediss://`) or BullMQ's Postgres backend (`postgres://`). */

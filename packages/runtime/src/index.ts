@@ -1,4 +1,4 @@
-export { createAdminServer, type Readiness } from './admin-server.ts';
+export { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
 export { describeError } from './describe-error.ts';
 export {
   ConfigurationError,
