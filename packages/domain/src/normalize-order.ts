@@ -1,12 +1,12 @@
 import { readAddress } from './normalize/address.ts';
-import { readCurrency } from './normalize/currency.ts';
 import { readCustomer } from './normalize/customer.ts';
-import { readEmirate } from './normalize/emirate.ts';
 import { readItems } from './normalize/items.ts';
 import type { JsonObject } from './normalize/json-object.ts';
 import { LIMITS } from './normalize/limits.ts';
+import { readMoney } from './normalize/money/read-money.ts';
+import { inferEmirate } from './normalize/place/infer-emirate.ts';
+import { readEmirate } from './normalize/place/read-emirate.ts';
 import { readText } from './normalize/text.ts';
-import { readTotal, writeTotal } from './normalize/total.ts';
 import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
 import { WarningList } from './normalize/warnings.ts';
 import type { NormalizedOrder } from './order.ts';
@@ -27,7 +27,8 @@ const MEMBERS: ReadonlySet<string> = new Set([
 /**
  * Makes the order that is stored from a payload, reading every field as well as it can be read. Pure and deterministic;
  * never throws, whatever JSON object it is given; normalizing a payload made of its own output changes nothing. What is
- * guessed, mended, cut or dropped leaves a warning; no warning repeats personal data.
+ * guessed, mended, inferred, cut or dropped leaves a warning; no warning repeats personal data. The rules, each with
+ * examples, are in `docs/normalization.md`.
  */
 export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrder {
   const warnings = new WarningList();
@@ -35,12 +36,12 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const order_number = readOrderNumber(payload, source_order_id, warnings);
   const customer = readCustomer(payload.customer, warnings);
   const address = readAddress(payload.address, warnings);
-  const { city, ...emirate } = readEmirate(payload.emirate, warnings);
-  const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? city;
+  const { rest, ...given } = readEmirate(payload.emirate, warnings);
+  const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? rest;
+  const inferred = given.emirate === null ? inferEmirate(area, address, warnings) : undefined;
+  const emirate = inferred ? { emirate: inferred.name, emirate_code: inferred.code } : given;
   const items = readItems(payload.items, warnings);
-  const amount = readTotal(payload.total, warnings);
-  const currency = readCurrency(payload.currency, amount?.currency ?? null, warnings);
-  const total = amount && writeTotal(amount, currency, warnings);
+  const money = readMoney(payload.total, payload.currency, warnings);
   const delivery_instructions = readText(
     payload.delivery_instructions,
     '/delivery_instructions',
@@ -48,7 +49,7 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
     warnings,
   );
   warnOfUnknownMembers(payload, MEMBERS, '', warnings);
-  const fields = { address, ...emirate, area, items, total, currency, delivery_instructions };
+  const fields = { address, ...emirate, area, items, ...money, delivery_instructions };
   return { order: { source_order_id, order_number, customer, ...fields }, warnings: warnings.toArray() };
 }
 

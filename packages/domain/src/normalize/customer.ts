@@ -2,7 +2,7 @@ import type { Customer } from '../order.ts';
 import { readEmail } from './email.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { LIMITS } from './limits.ts';
-import { findPhone, readPhone } from './phone.ts';
+import { findPhone, readPhone } from './phone/read-phone.ts';
 import { readText } from './text.ts';
 import { warnOfUnknownMembers } from './unknown-members.ts';
 import type { WarningList } from './warnings.ts';

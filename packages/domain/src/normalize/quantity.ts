@@ -25,14 +25,18 @@ function isQuantity(number: number): boolean {
   return Number.isSafeInteger(number) && number > 0;
 }
 
-/** "2", "٢" or "2.00"; NaN for anything else. */
+/** "2", "٢", "2.00", "x2" or "2 pcs"; NaN for anything else. */
 function spelledNumber(text: string): number {
-  const [, whole] = /^(\d+)(?:\.0+)?$/.exec(toAsciiDigits(text)) ?? [];
+  const [, whole] =
+    /^[x×]?\s?(\d+)(?:\.0+)?\s?(?:[x×]|pcs?\.?|pieces?|قطع|قطعة|حبة)?$/i.exec(toAsciiDigits(text)) ?? [];
   return Number(whole);
 }
 
+/** What is wrong with a number, which may be shown as it says nothing about a person; undefined for what is none. */
 function describe(value: unknown): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   const shown = String(value);
-  return shown.length > MAX_SHOWN ? undefined : `quantity ${shown} is not a positive whole number; left empty.`;
+  if (shown.length > MAX_SHOWN) return undefined;
+  if (!Number.isInteger(value)) return `quantity ${shown} is not a whole number`;
+  return `quantity ${shown} is ${value > 0 ? 'too large' : 'not above zero'}`;
 }

@@ -1,19 +1,29 @@
 import { toDecimalText } from './decimal-text.ts';
 import type { WarningList } from './warnings.ts';
 
-/** What may confuse a reader or be refused by Postgres: U+0000 and lone surrogates (the only `Cs` left) among them. */
-const FORBIDDEN = /[[\p{Cc}\p{Cs}\p{Bidi_Control}]--[\n\t]]/v;
+/**
+ * What confuses a reader or is refused by Postgres or a printer: control characters (U+0000 among them), bidirectional
+ * controls, lone surrogates (the only `Cs` left) and code points that are no characters.
+ */
+const FORBIDDEN = /[[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Noncharacter_Code_Point}]--[\n\t]]/v;
 const EVERY_FORBIDDEN = new RegExp(FORBIDDEN, 'gv');
+
+const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
  * Reads one text field: trimmed, cleaned, at most `limit` code points, or null when absent, blank or no text at all.
  * A number becomes its decimal text. Everything but trimming leaves a warning at `pointer`.
  */
 export function readText(value: unknown, pointer: string, limit: number, warnings: WarningList): string | null {
+  const text = readUncut(value, pointer, warnings);
+  return text && cutText(text, pointer, limit, warnings);
+}
+
+/** The same without a limit. */
+export function readUncut(value: unknown, pointer: string, warnings: WarningList): string | null {
   if (value === undefined || value === null) return null;
   const text = typeof value === 'string' ? value : writeOut(value, pointer, warnings);
-  const kept = cutText(cleanText(text, pointer, warnings), pointer, limit, warnings);
-  return kept === '' ? null : kept;
+  return cleanText(text, pointer, warnings) || null;
 }
 
 /** Removes forbidden characters, with a warning, then the blanks around the text. A carriage return becomes a newline. */
@@ -27,18 +37,27 @@ export function removeForbidden(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(EVERY_FORBIDDEN, '');
 }
 
-/** Cuts a clean text after `limit` code points, with a warning. The cut leaves no blanks at the end. */
+/** Cuts a clean text to at most `limit` code points, with a warning. The cut leaves no blanks at the end. */
 export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string {
   if (text.length <= limit) return text;
   let end = 0;
   for (let count = 0; count < limit && end < text.length; count++) end += isPair(text, end) ? 2 : 1;
   if (end === text.length) return text;
-  warnings.add(pointer, 'too_long', `Longer than ${limit} characters; the end was cut off.`);
-  return text.slice(0, end).trimEnd();
+  warnings.add(pointer, 'too_long', `Longer than ${limit} characters`);
+  return text.slice(0, wholeCharactersUpTo(end, text)).trimEnd();
 }
 
 function isPair(text: string, index: number): boolean {
   return (text.codePointAt(index) ?? 0) > 0xffff;
+}
+
+/**
+ * The last boundary between characters as people see them (grapheme clusters, UAX #29) that is not behind `end`; `end`
+ * itself if the text begins with a "character" longer than that.
+ */
+function wholeCharactersUpTo(end: number, text: string): number {
+  const character = GRAPHEMES.segment(text.slice(0, end + 2)).containing(end);
+  return character?.index || end;
 }
 
 function writeOut(value: unknown, pointer: string, warnings: WarningList): string {

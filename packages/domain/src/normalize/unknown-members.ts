@@ -1,8 +1,7 @@
 import type { JsonObject } from './json-object.ts';
 import type { WarningList } from './warnings.ts';
 
-/** Longer member names are shortened in pointers, which are then for people only. */
-const MAX_NAME = 255;
+const MAX_POINTED_AT = 255;
 
 /** Warns of every member of `object`, which is at `pointer`, that the interface does not know. */
 export function warnOfUnknownMembers(
@@ -12,12 +11,18 @@ export function warnOfUnknownMembers(
   warnings: WarningList,
 ): void {
   for (const name of Object.keys(object)) {
-    if (!known.has(name)) warnings.add(`${pointer}/${toReferenceToken(name)}`, 'unknown_field');
+    if (known.has(name)) continue;
+    if (isPointable(name)) warnings.add(`${pointer}/${toReferenceToken(name)}`, 'unknown_field');
+    else warnings.add(pointer, 'unknown_field', 'Has a member that is not a field of this interface');
   }
 }
 
-/** One step of an RFC 6901 pointer. What Postgres would refuse in a name is shown as U+FFFD. */
+/** A name that is very long, or that Postgres would refuse, is left out: the pointer then ends at its object. */
+function isPointable(name: string): boolean {
+  return name.length <= MAX_POINTED_AT && name.isWellFormed() && !name.includes('\0');
+}
+
+/** One step of a pointer (RFC 6901). */
 function toReferenceToken(name: string): string {
-  const short = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
-  return short.replaceAll('\0', '\uFFFD').toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -2,41 +2,58 @@
 export type Warning = { pointer: string; code: string; detail: string };
 
 /**
- * Every kind of warning. Codes are stable. Details may be shown to anybody and therefore never repeat a value of a
- * personal field.
+ * Every kind of warning: what is wrong, and what was done about it. Codes are stable. Neither may repeat a value of a
+ * personal field, as both may be shown to anybody.
  */
-const WARNINGS = {
-  not_text: 'Neither a text nor a number; left empty.',
-  number_as_text: 'A number where a text belongs; its decimal text is kept.',
-  inexact_number: 'A number too large for JSON to carry exactly; its last digits may be wrong. Send it as a text.',
-  out_of_range: 'The number is too large; left empty.',
-  characters_removed: 'Control characters, bidirectional controls or halves of surrogate pairs were removed.',
-  too_long: 'Longer than its limit; the end was cut off.',
-  customer_as_text: 'A text instead of an object; kept as the name, and searched for a phone number.',
-  customer_in_list: 'A list instead of an object; its only entry was read.',
-  not_an_object: 'Not an object; ignored.',
-  phone_unreadable: 'Not a possible phone number; kept as sent.',
-  phone_not_valid: 'A possible phone number, but not one that is in use.',
-  phone_extension: 'The phone number has an extension, which is kept behind it.',
-  email_implausible: 'Does not look like an e-mail address; kept as sent.',
-  address_joined: 'Parts instead of one text; joined in their order.',
-  emirate_unknown: 'Not one of the seven emirates; kept as sent, without a code.',
-  emirate_mended: 'Misspelled; read as the only emirate with a similar name.',
-  emirate_from_city: 'A city instead of an emirate; its emirate was filled in.',
-  items_not_a_list: 'Not a list of items; read as a single item.',
-  item_as_text: 'A text instead of an item object; kept as the item name.',
-  not_an_item: 'Neither an item object nor a text; ignored.',
-  quantity_from_text: 'A text instead of an integer; read as the number it spells.',
-  quantity_unreadable: 'Not a positive whole number; left empty.',
-  total_unreadable: 'Not an amount; left empty.',
-  total_negative: 'A negative amount; left empty.',
-  total_ambiguous: 'The separator can be read in two ways; check the amount.',
-  total_fraction: 'More decimals than the currency has; kept.',
-  total_rounded: 'More than 6 decimals; rounded to 6.',
-  currency_unknown: 'Not an ISO 4217 currency; kept as sent.',
-  currency_conflict: 'Differs from the currency written in the total; this one is used.',
-  unknown_field: 'Not a field of this interface; kept in the raw payload only.',
-} as const;
+export const WARNINGS = {
+  not_text: ['Neither a text nor a number', 'left empty'],
+  number_as_text: ['A number where a text belongs', 'its decimal text is kept'],
+  inexact_number: ['A number too large for JSON to carry exactly; send it as a text', 'its last digits may be wrong'],
+  out_of_range: ['The number is too large', 'left empty'],
+  characters_removed: [
+    'Holds control characters, bidirectional controls or characters that are none',
+    'these were removed',
+  ],
+  too_long: ['Longer than the limit of this field', 'the end was cut off'],
+  customer_as_text: ['A text instead of an object', 'kept as the name, and searched for a phone number'],
+  customer_in_list: ['A list instead of an object', 'its only entry was read'],
+  not_an_object: ['Not an object', 'ignored'],
+  phone_unreadable: ['Not a possible phone number', 'kept as sent'],
+  phone_not_valid: ['A possible phone number, but none that is in use', 'kept'],
+  phone_in_parts: ['Parts instead of one text', 'joined and read as one text'],
+  phone_extension: ['The phone number has an extension', 'it is kept behind the number'],
+  phone_second_number: ['More than one phone number', 'the first is kept'],
+  phone_with_text: ['There is text around the phone number', 'only the number is kept'],
+  phone_without_plus: ['A country code without + or 00 before it', 'read as if it had one'],
+  phone_scientific: ['A phone number in scientific notation', 'read as the number it stands for'],
+  phone_digits_lost: ['A spreadsheet rounded the last digits of this phone number away', 'kept as sent'],
+  email_implausible: ['Does not look like an e-mail address', 'kept as sent'],
+  address_joined: ['Parts instead of one text', 'joined in their order'],
+  emirate_unknown: ['Not one of the seven emirates', 'kept as sent, without a code'],
+  emirate_ambiguous: ['May be in more than one emirate', 'kept as sent, without a code'],
+  emirate_mended: ['Misspelled', 'read as the only emirate with a similar name'],
+  emirate_from_city: [
+    'A place instead of an emirate',
+    'its emirate was filled in, and the place moved to an empty area',
+  ],
+  emirate_extracted: ['More than the emirate', 'the rest moved to an empty area'],
+  inferred: ['The emirate is missing', 'it was inferred from what is written here'],
+  items_not_a_list: ['Not a list of items', 'read as a single item'],
+  item_as_text: ['A text instead of an item object', 'kept as the name of the item'],
+  not_an_item: ['Neither an item object nor a text', 'ignored'],
+  quantity_from_text: ['A text instead of a whole number', 'read as the number it spells'],
+  quantity_unreadable: ['The quantity is not a whole number above zero', 'left empty'],
+  total_unreadable: ['Not an amount of money', 'left empty'],
+  total_negative: ['A negative amount', 'left empty'],
+  total_ambiguous: ['The separator in the amount can be read in two ways', 'please check the amount'],
+  total_fraction: ['More decimals than the currency has', 'kept'],
+  total_rounded: ['More than 6 decimals', 'rounded to 6'],
+  currency_unknown: ['Not an ISO 4217 currency', 'kept as sent'],
+  currency_ambiguous: ['The currency beside the amount may be one of several; name it in `currency`', 'left empty'],
+  currency_conflict: ['Differs from the currency written in the total', 'this one is kept'],
+  unknown_field: ['Not a field of this interface', 'kept in the raw payload only'],
+  more_warnings: ['There are more problems than are listed', 'they were mended too'],
+} as const satisfies Record<string, readonly [problem: string, remedy: string]>;
 
 export type WarningCode = keyof typeof WARNINGS;
 
@@ -48,15 +65,21 @@ export class WarningList {
   readonly #warnings: Warning[] = [];
   #omitted = 0;
 
-  add(pointer: string, code: WarningCode, detail: string = WARNINGS[code]): void {
-    if (this.#warnings.length < MAX_WARNINGS) this.#warnings.push({ pointer, code, detail });
-    else this.#omitted++;
+  /** `problem`: more exact than what the catalogue says of the code. */
+  add(pointer: string, code: WarningCode, problem: string = WARNINGS[code][0]): void {
+    if (this.#warnings.length >= MAX_WARNINGS) this.#omitted++;
+    else this.#warnings.push({ pointer, code, detail: `${problem}; ${WARNINGS[code][1]}.` });
   }
 
   /** All warnings, or the first 1,000 and one about the whole payload that counts the others. */
   toArray(): Warning[] {
     if (this.#omitted === 0) return this.#warnings;
-    const detail = `${this.#omitted} more warnings are not listed.`;
+    const detail = `${this.#omitted} more problems are not listed; they were mended too.`;
     return [...this.#warnings, { pointer: '', code: 'more_warnings', detail }];
   }
+}
+
+/** The same places and kinds, as what is wrong there: for a caller whose order was not mended but refused. No value is repeated. */
+export function asProblems(warnings: readonly Warning[]): Warning[] {
+  return warnings.map(({ pointer, code }) => ({ pointer, code, detail: `${WARNINGS[code as WarningCode][0]}.` }));
 }

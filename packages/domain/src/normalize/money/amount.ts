@@ -1,9 +1,9 @@
-import { findCurrency } from './currency.ts';
-import { toAsciiDigits } from './digits.ts';
+import { toAsciiDigits } from '../digits.ts';
+import { findCurrencies } from './currency.ts';
 import { type Decimal, splitDecimal } from './separators.ts';
 
-/** An amount as written: its digits, its sign, and the currency named beside it. */
-export type Amount = Decimal & { isNegative: boolean; currency: string | null };
+/** An amount as written: its digits, its sign, and the currencies that the marks beside it may stand for; none without marks. */
+export type Amount = Decimal & { isNegative: boolean; currencies: readonly string[] };
 
 /**
  * Reads an amount of money from text, digit for digit: "149.50", "AED 1,250.5", "٩٩٫٥٠ درهم", "$20", "99/-". Null when
@@ -15,9 +15,9 @@ export function readAmount(text: string): Amount | null {
   if (start === end) return null;
   const decimal = splitDecimal(spelled.slice(start, end));
   const before = spelled.slice(0, start);
-  const currency = readMarks(before.replace(/[-+]/, ''), spelled.slice(end));
-  if (decimal === null || currency === undefined) return null;
-  return { ...decimal, isNegative: before.includes('-'), currency };
+  const currencies = readMarks(before.replace(/[-+]/, ''), spelled.slice(end));
+  if (decimal === null || currencies === undefined) return null;
+  return { ...decimal, isNegative: before.includes('-'), currencies };
 }
 
 /** ASCII digits and separators for Arabic ones, and one kind each of blank, apostrophe and minus. */
@@ -45,10 +45,14 @@ function isDigit(charCode: number): boolean {
   return charCode >= 0x30 && charCode <= 0x39;
 }
 
-/** The currency written before or behind the number, null if there is none, undefined if anything else is there. */
-function readMarks(before: string, behind: string): string | null | undefined {
-  const marks = [before.trim(), behind.replace(/^(?:\/[-=]|\.(?= |$))/, '').trim()].filter((mark) => mark !== '');
-  if (marks.length === 0) return null;
-  const [currency, ...others] = marks.map(findCurrency);
-  return others.every((other) => other === currency) ? currency : undefined;
+/** "99/-", "99.-", "99 only": what merchants write behind an amount and what says nothing. */
+const ENDING = /^(?:\/[-=]|[.,]-{1,2}|\.(?= |$))|(?:^| )(?:only|فقط)[.]?$/gi;
+
+/** The currencies that all marks before and behind the number agree on; undefined if there is anything else beside it. */
+function readMarks(before: string, behind: string): readonly string[] | undefined {
+  const marks = [before.trim(), behind.replace(ENDING, '').trim()].filter((mark) => mark !== '');
+  const [first, ...others] = marks.map(findCurrencies);
+  if (first === undefined) return [];
+  const agreed = others.reduce((left, right) => left.filter((code) => right.includes(code)), first);
+  return agreed.length > 0 ? agreed : undefined;
 }

@@ -1,0 +1,78 @@
+import { LIMITS } from '../limits.ts';
+import { joinParts } from '../parts.ts';
+import { cutText, readUncut } from '../text.ts';
+import type { WarningList } from '../warnings.ts';
+import { findNumbers } from './find-numbers.ts';
+import { type NumberReading, readNumber } from './read-number.ts';
+import { readScientific } from './read-scientific.ts';
+
+/**
+ * Reads a phone number as E.164, with " ext. N" behind it if it has an extension; a number without country code is one
+ * of the Emirates. Of several numbers the first is read. What holds no possible number is kept as sent, with a warning:
+ * the driver needs it.
+ */
+export function readPhone(value: unknown, pointer: string, warnings: WarningList): string | null {
+  const text = readUncut(toOneText(value, pointer, warnings), pointer, warnings);
+  if (text === null) return null;
+  const phone = readKnownForm(text, pointer, warnings);
+  if (phone !== undefined) return phone;
+  const kept = cutText(text, pointer, LIMITS.phone, warnings);
+  // What is left is read once more, so that reading what is stored finds no number that was not found here.
+  const phoneInKept = kept === text ? undefined : readKnownForm(kept, pointer, warnings);
+  if (phoneInKept !== undefined) return phoneInKept;
+  warnings.add(pointer, 'phone_unreadable');
+  return kept;
+}
+
+/** The first valid phone number written somewhere in a text, as `readPhone` writes it. */
+export function findPhone(text: string): string | null {
+  const [first] = findNumbers(text).numbers;
+  return first ? writeNumber(first) : null;
+}
+
+function toOneText(value: unknown, pointer: string, warnings: WarningList): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  warnings.add(pointer, 'phone_in_parts');
+  return joinParts(value);
+}
+
+/** A number, several of them, one with text around it, or one from a spreadsheet; undefined if it is none of these. */
+function readKnownForm(text: string, pointer: string, warnings: WarningList): string | undefined {
+  const whole = readNumber(text);
+  if (whole) return writeWithWarnings(whole, pointer, warnings);
+  const digits = readScientific(text);
+  if (digits !== undefined) return readSpreadsheetNumber(text, digits, pointer, warnings);
+  const { numbers, isAllNumbers } = findNumbers(text);
+  const [first, second] = numbers;
+  if (!first) return undefined;
+  if (second) warnings.add(pointer, 'phone_second_number');
+  if (!isAllNumbers) warnings.add(pointer, 'phone_with_text');
+  return writeWithWarnings(first, pointer, warnings);
+}
+
+function readSpreadsheetNumber(
+  text: string,
+  digits: string | null,
+  pointer: string,
+  warnings: WarningList,
+): string | undefined {
+  if (digits === null) {
+    warnings.add(pointer, 'phone_digits_lost');
+    return text;
+  }
+  const number = readNumber(digits);
+  if (!number) return undefined;
+  warnings.add(pointer, 'phone_scientific');
+  return writeWithWarnings(number, pointer, warnings);
+}
+
+function writeWithWarnings(reading: NumberReading, pointer: string, warnings: WarningList): string {
+  if (!reading.isValid) warnings.add(pointer, 'phone_not_valid');
+  if (reading.isPlusAssumed) warnings.add(pointer, 'phone_without_plus');
+  if (reading.extension) warnings.add(pointer, 'phone_extension');
+  return writeNumber(reading);
+}
+
+function writeNumber({ number, extension }: NumberReading): string {
+  return extension ? `${number} ext. ${extension}` : number;
+}

@@ -1,0 +1,67 @@
+/** One of the seven. Where names are patterns, `expandSpellings` reads them: "R{a,aa}s" is "Ras" and "Raas". */
+export type Emirate = {
+  name: EmirateName;
+  /** ISO 3166-2. */
+  code: string;
+  /** In Arabic. A small typo in it or in `name` is mended. */
+  arabicName: string;
+  /** Patterns of what else people write for it, English and Arabic; read silently. */
+  spellings: readonly string[];
+  /** Its ISO code, with and without country, and the short forms of plates and airports. A different letter is a different place. */
+  abbreviations: readonly string[];
+};
+
+export type EmirateName = 'Abu Dhabi' | 'Ajman' | 'Dubai' | 'Fujairah' | 'Ras Al Khaimah' | 'Sharjah' | 'Umm Al Quwain';
+
+/** Case, blanks, punctuation, accents, Arabic vowel signs and forms of alif do not matter: `toPlaceKey` folds them. */
+export const EMIRATES: readonly Emirate[] = [
+  {
+    name: 'Abu Dhabi',
+    code: 'AE-AZ',
+    arabicName: 'أبو ظبي',
+    spellings: ['Ab{u,ou,oo,o} {Dh,D,Z,Th}ab{i,y,ee}', '{أبو,أبي,بو} {ظ,ض}بي', 'ابوظہبی', 'أبو ظهبي'],
+    abbreviations: ['AE-AZ', 'AZ', 'AUH', 'AD', 'ABD'],
+  },
+  {
+    name: 'Ajman',
+    code: 'AE-AJ',
+    arabicName: 'عجمان',
+    spellings: ['A{j,dj}m{a,aa}n', 'Ujman'],
+    abbreviations: ['AE-AJ', 'AJ', 'AJM'],
+  },
+  {
+    name: 'Dubai',
+    code: 'AE-DU',
+    arabicName: 'دبي',
+    spellings: ['D{u,ou}b{ai,ay,ayy,ei,ey}', '{دبي,دوبي,دبئی}'],
+    abbreviations: ['AE-DU', 'DU', 'DXB', 'DUB'],
+  },
+  {
+    name: 'Fujairah',
+    code: 'AE-FU',
+    arabicName: 'الفجيرة',
+    spellings: ['{,Al ,El }F{u,ou}j{ai,ei,ay,ey,a,e,i}r{a,ah,eh}', '{,ال}فجيرة'],
+    abbreviations: ['AE-FU', 'FU', 'FUJ', 'FJR'],
+  },
+  {
+    name: 'Ras Al Khaimah',
+    code: 'AE-RK',
+    arabicName: 'رأس الخيمة',
+    spellings: ['R{a,aa}s {,Al ,El ,Ul ,Il }Kh{ai,ei,ay,ey,a,e,i}m{a,ah,eh}', 'رأس {,ال}خيمة'],
+    abbreviations: ['AE-RK', 'RK', 'RAK', 'RKT'],
+  },
+  {
+    name: 'Sharjah',
+    code: 'AE-SH',
+    arabicName: 'الشارقة',
+    spellings: ['{,Al ,El ,As ,Ash }Sh{a,aa}r{j,ej,ij,iq,q,g}{a,ah,eh}', '{,ال}شار{ق,ج}ة'],
+    abbreviations: ['AE-SH', 'SH', 'SHJ', 'SHRJ'],
+  },
+  {
+    name: 'Umm Al Quwain',
+    code: 'AE-UQ',
+    arabicName: 'أم القيوين',
+    spellings: ['U{m,mm} {,Al ,El ,Ul }{Q,K}{uw,aiw,ayw,iw,eiw,ew}{ai,ei,ay,ey,a,e,i}n', 'أم {,ال}{قيوين,قوين}'],
+    abbreviations: ['AE-UQ', 'UQ', 'UAQ', 'QIW'],
+  },
+];

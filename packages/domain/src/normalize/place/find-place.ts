@@ -1,0 +1,35 @@
+import { EMIRATES, type Emirate } from './emirates.ts';
+import { expandSpellings } from './expand-spellings.ts';
+import { removeSurroundings, toPlaceKey } from './place-key.ts';
+import { PLACES, SHARED_PLACES } from './places.ts';
+
+/** An emirate, and what was written for it: its name, an abbreviation, or a city or district of it. */
+export type Place = { emirate: Emirate; as: 'name' | 'abbreviation' | 'city' | 'district' };
+
+const PLACE_BY_KEY: ReadonlyMap<string, Place> = new Map(
+  EMIRATES.flatMap((emirate) => {
+    const { cities, districts } = PLACES[emirate.name];
+    return [
+      ...entries(districts, { emirate, as: 'district' }),
+      ...entries(cities, { emirate, as: 'city' }),
+      ...entries(emirate.abbreviations, { emirate, as: 'abbreviation' }),
+      ...entries([emirate.name, emirate.arabicName, ...emirate.spellings], { emirate, as: 'name' }),
+    ];
+  }),
+);
+const SHARED: ReadonlySet<string> = new Set(SHARED_PLACES.flatMap(expandSpellings).map(toPlaceKey));
+
+function entries(patterns: readonly string[], place: Place): [key: string, place: Place][] {
+  return patterns.flatMap(expandSpellings).map((spelling) => [toPlaceKey(spelling), place]);
+}
+
+/** What a text stands for, if all of it is the name of an emirate or of a place in exactly one. */
+export function findPlace(text: string): Place | undefined {
+  const key = toPlaceKey(text);
+  return PLACE_BY_KEY.get(key) ?? PLACE_BY_KEY.get(removeSurroundings(key));
+}
+
+/** Whether there is a place of this name in more than one emirate. */
+export function isShared(text: string): boolean {
+  return SHARED.has(toPlaceKey(text));
+}

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { normalizeOrder } from '../src/index.ts';
+import { WARNINGS } from '../src/normalize/warnings.ts';
+import { memberAt, readTables, toPayload } from './read-tables.ts';
+
+const DOCUMENT = readFileSync(new URL('../../../docs/normalization.md', import.meta.url), 'utf8');
+const TABLES = new URL('tables/', import.meta.url);
+
+const sources = [
+  { name: 'docs/normalization.md', markdown: DOCUMENT },
+  ...readdirSync(TABLES).map((name) => ({ name, markdown: readFileSync(new URL(name, TABLES), 'utf8') })),
+].map(({ name, markdown }) => ({ name, rows: readTables(markdown) }));
+
+describe.each(sources)('what $name says happens', ({ rows }) => {
+  test.each(rows)('$about', ({ sent, stored, warnings }) => {
+    const normalized = normalizeOrder(toPayload(sent));
+    const warned = normalized.warnings.map(({ pointer, code }) => `${pointer} ${code}`);
+    const found = Object.fromEntries(Object.keys(stored).map((path) => [path, memberAt(normalized.order, path)]));
+    expect({ ...found, warned }).toEqual({ ...stored, warned: warnings });
+  });
+});
+
+test('each table is found', () => {
+  expect(Object.fromEntries(sources.map(({ name, rows }) => [name, rows.length > 20]))).toEqual(
+    Object.fromEntries(sources.map(({ name }) => [name, true])),
+  );
+});
+
+test('the document lists every code with its text', () => {
+  const [, list] = DOCUMENT.split('## Warning codes');
+  const listed = (list ?? '').split('\n').filter((line) => line.startsWith('| `'));
+  expect(listed).toEqual(
+    Object.entries(WARNINGS).map(([code, [problem, remedy]]) => `| \`${code}\` | ${problem}; ${remedy}. |`),
+  );
+});
+
+test('every code has a row', () => {
+  const tried = sources.flatMap(({ rows }) => rows.flatMap(({ warnings }) => warnings));
+  const codes = new Set(tried.map((warning) => warning.split(' ')[1]));
+  expect(Object.keys(WARNINGS).filter((code) => !codes.has(code))).toEqual(['more_warnings']);
+});

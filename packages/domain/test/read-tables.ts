@@ -1,0 +1,83 @@
+/**
+ * A row of a table about normalization, ready to be tried.
+ *
+ * Such a table is Markdown. Its columns "sent as `path`" say which members an order is sent with, a column "`path`" says
+ * what is stored, the column "warnings" every warning. A cell is a text as it is, or JSON in backticks; an empty one is
+ * a member not sent, null, or no warning. " · " separates alternatives, which all lead to the same.
+ */
+export type Row = { about: string; sent: Record<string, unknown>; stored: Record<string, unknown>; warnings: string[] };
+
+/** Every row of every such table in a Markdown text; other tables are passed over. */
+export function readTables(markdown: string): Row[] {
+  const rows: Row[] = [];
+  let heading = '';
+  let header: string[] = [];
+  for (const line of markdown.split('\n')) {
+    const [, title] = /^#+ (.*)$/.exec(line) ?? [];
+    if (title) heading = title;
+    if (!line.startsWith('|')) header = [];
+    else if (header.length === 0) header = cellsOf(line);
+    else if (!/^\|[\s|:-]+$/.test(line) && header.some(isSent)) rows.push(...readRow(heading, header, cellsOf(line)));
+  }
+  return rows;
+}
+
+function cellsOf(line: string): string[] {
+  const cells = line.trim().slice(1, -1).split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
+}
+
+const isSent = (title: string) => title.startsWith('sent as ');
+const pathOf = (title: string) => title.replace('sent as ', '').replaceAll('`', '');
+
+function readRow(heading: string, header: string[], cells: string[]): Row[] {
+  const columns = header.map((title, index) => ({ title, cell: cells[index] ?? '' }));
+  const sentColumns = columns.filter(({ title }) => isSent(title));
+  const expected = columns.filter(({ title }) => /^`.+`$/.test(title));
+  const stored = Object.fromEntries(expected.map(({ title, cell }) => [pathOf(title), valueOf(cell) ?? null]));
+  const noted = columns.find(({ title }) => title === 'warnings')?.cell ?? '';
+  const [only] = sentColumns.map(({ title }) => pointerOf(pathOf(title)));
+  const warnings = noted === '' ? [] : noted.split(', ').map((warning) => withPointer(warning, only ?? ''));
+  const alternatives = sentColumns.map(({ cell }) => cell.split(' · '));
+  return (alternatives[0] ?? []).map((first) => {
+    const values = [first, ...alternatives.slice(1).map(([cell]) => cell ?? '')];
+    const sent = Object.fromEntries(sentColumns.map(({ title }, index) => [pathOf(title), valueOf(values[index] ?? '')]));
+    return { about: `${heading}: ${values.join(' | ')}`, sent, stored, warnings };
+  });
+}
+
+function valueOf(cell: string): unknown {
+  if (cell === '') return undefined;
+  const [, json] = /^`(.*)`$/.exec(cell) ?? [];
+  return json === undefined ? cell : JSON.parse(json);
+}
+
+function withPointer(warning: string, pointer: string): string {
+  const [code, at] = warning.replaceAll('`', '').split(' at ');
+  return `${at ?? pointer} ${code}`;
+}
+
+function pointerOf(path: string): string {
+  return `/${path.replaceAll('.', '/')}`;
+}
+
+/** The payload with these members: "customer.phone" and "items.0.sku" are inside objects and lists. */
+export function toPayload(members: Record<string, unknown>): Record<string, unknown> {
+  const payload: Record<string, unknown> = { source_order_id: 'row-1' };
+  for (const [path, value] of Object.entries(members)) {
+    if (value === undefined) continue;
+    const names = path.split('.');
+    let at: Record<string, unknown> = payload;
+    for (const [index, name] of names.slice(0, -1).entries()) {
+      at[name] ??= /^\d+$/.test(names[index + 1] ?? '') ? [] : {};
+      at = at[name] as Record<string, unknown>;
+    }
+    at[names.at(-1) ?? ''] = value;
+  }
+  return payload;
+}
+
+/** The member at a path such as "items.0.quantity". */
+export function memberAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
+}
