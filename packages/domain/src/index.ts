@@ -14,4 +14,4 @@ export {
   type ReceiptState,
   type ReviewState,
 } from './receipt-states.ts';
-export { validateOrder } from './validate-order.ts';
+export { validateOrder, validateStrictly } from './validate-order.ts';

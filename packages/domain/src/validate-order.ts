@@ -1,5 +1,7 @@
 import Joi from 'joi';
-import { Problem } from './problems.ts';
+import { asProblems } from './normalize/warnings.ts';
+import { normalizeOrder } from './normalize-order.ts';
+import { type FieldError, Problem } from './problems.ts';
 
 const MAX_CODE_POINTS = 255;
 
@@ -43,14 +45,28 @@ const sourceOrderId = Joi.string()
  * space, without control characters and lone surrogates. Throws `validation_failed` with every broken rule in `errors`.
  */
 export function validateOrder(payload: Record<string, unknown>): void {
+  refuseIfAny(findBreaches(payload));
+}
+
+/**
+ * The same, and throws `validation_failed` for whatever `normalizeOrder` would warn of (`Prefer: handling=strict`,
+ * contract, section 4), at the same place with the same code. No value is repeated.
+ */
+export function validateStrictly(payload: Record<string, unknown>): void {
+  refuseIfAny([...findBreaches(payload), ...asProblems(normalizeOrder(payload).warnings)]);
+}
+
+function refuseIfAny(errors: FieldError[]): void {
+  if (errors.length > 0) throw new Problem('validation_failed', { errors });
+}
+
+function findBreaches(payload: Record<string, unknown>): FieldError[] {
   // The member alone, not the payload: joi's clone of an object would take over a member `__proto__` as its prototype.
   const { error } = sourceOrderId.validate(payload.source_order_id);
-  if (!error) return;
-  const errors = error.details.map(({ type }) => ({
+  return (error?.details ?? []).map(({ type }) => ({
     pointer: '/source_order_id',
     ...(BREACHES[type] ?? { code: 'invalid', detail: 'source_order_id breaks its rule.' }),
   }));
-  throw new Problem('validation_failed', { errors });
 }
 
 function refuse(type: string, isBroken: (id: string) => boolean): Joi.CustomValidator<string> {

@@ -23,7 +23,10 @@ export function readTables(markdown: string): Row[] {
 }
 
 function cellsOf(line: string): string[] {
-  const cells = line.trim().slice(1, -1).split(/(?<!\\)\|/);
+  const cells = line
+    .trim()
+    .slice(1, -1)
+    .split(/(?<!\\)\|/);
   return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
@@ -34,22 +37,23 @@ function readRow(heading: string, header: string[], cells: string[]): Row[] {
   const columns = header.map((title, index) => ({ title, cell: cells[index] ?? '' }));
   const sentColumns = columns.filter(({ title }) => isSent(title));
   const expected = columns.filter(({ title }) => /^`.+`$/.test(title));
-  const stored = Object.fromEntries(expected.map(({ title, cell }) => [pathOf(title), valueOf(cell) ?? null]));
+  const stored = Object.fromEntries(expected.map(({ title, cell }) => [pathOf(title), readCell(cell) ?? null]));
   const noted = columns.find(({ title }) => title === 'warnings')?.cell ?? '';
   const [only] = sentColumns.map(({ title }) => pointerOf(pathOf(title)));
   const warnings = noted === '' ? [] : noted.split(', ').map((warning) => withPointer(warning, only ?? ''));
   const alternatives = sentColumns.map(({ cell }) => cell.split(' · '));
   return (alternatives[0] ?? []).map((first) => {
     const values = [first, ...alternatives.slice(1).map(([cell]) => cell ?? '')];
-    const sent = Object.fromEntries(sentColumns.map(({ title }, index) => [pathOf(title), valueOf(values[index] ?? '')]));
+    const sent = Object.fromEntries(
+      sentColumns.map(({ title }, index) => [pathOf(title), readCell(values[index] ?? '')]),
+    );
     return { about: `${heading}: ${values.join(' | ')}`, sent, stored, warnings };
   });
 }
 
-function valueOf(cell: string): unknown {
+function readCell(cell: string): unknown {
   if (cell === '') return undefined;
-  const [, json] = /^`(.*)`$/.exec(cell) ?? [];
-  return json === undefined ? cell : JSON.parse(json);
+  return /^`.*`$/.test(cell) ? JSON.parse(cell.slice(1, -1)) : cell;
 }
 
 function withPointer(warning: string, pointer: string): string {
@@ -79,5 +83,7 @@ export function toPayload(members: Record<string, unknown>): Record<string, unkn
 
 /** The member at a path such as "items.0.quantity". */
 export function memberAt(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
+  return path
+    .split('.')
+    .reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 }

@@ -1,0 +1,143 @@
+import { describe, expect, test } from '@jest/globals';
+import { normalizeOrder } from '../src/index.ts';
+
+/** Normalizes a payload of a few fields: the order, and its warnings as "/pointer code". */
+function normalize(fields: Record<string, unknown>) {
+  const { order, warnings } = normalizeOrder({ source_order_id: 'test-1', ...fields });
+  return { order, warned: warnings.map(({ pointer, code }) => `${pointer} ${code}`) };
+}
+
+describe('a text that is too long', () => {
+  test.each(['x', '😀', 'ع'])('of %s is cut after its limit of code points, not before', (character) => {
+    expect(normalize({ area: character.repeat(200) })).toMatchObject({
+      order: { area: character.repeat(200) },
+      warned: [],
+    });
+    expect(normalize({ area: character.repeat(201) })).toMatchObject({
+      order: { area: character.repeat(200) },
+      warned: ['/area too_long'],
+    });
+  });
+
+  test.each([
+    ['a letter and its accent', 'e\u0301'],
+    ['an Arabic letter and its vowel sign', 'بَ'],
+    ['a flag', '🇦🇪'],
+    ['a family', '👩‍👩‍👧‍👦'],
+    ['a waving hand with its colour', '👋🏽'],
+    ['a syllable of Devanagari', 'क्षि'],
+  ])('is never cut inside %s', (_, character) => {
+    for (let before = 199; before > 190; before--) {
+      const { order } = normalize({ area: 'x'.repeat(before) + character.repeat(20) });
+      const kept = order.area?.replace(/^x+/, '') ?? '';
+      expect([before, kept.replaceAll(character, '')]).toEqual([before, '']);
+      expect([...(order.area ?? '')].length).toBeLessThanOrEqual(200);
+    }
+  });
+
+  test('is cut between code points where one character is longer than the limit', () => {
+    expect(normalize({ area: `e${'\u0301'.repeat(300)}` }).order.area).toBe(`e${'\u0301'.repeat(199)}`);
+  });
+
+  test('ends without a blank', () => {
+    expect(normalize({ area: `${'x'.repeat(199)} y` }).order.area).toBe('x'.repeat(199));
+  });
+});
+
+test('a phone number behind more text than fits is found', () => {
+  const phone = `${'call the guard first, '.repeat(5)}050 123 4567`;
+  expect(normalize({ customer: { phone } })).toMatchObject({
+    order: { customer: { phone: '+971501234567' } },
+    warned: ['/customer/phone phone_with_text'],
+  });
+});
+
+test('a long text without a phone number is cut', () => {
+  const { order, warned } = normalize({ customer: { phone: 'ask the guard '.repeat(10) } });
+  expect(order.customer.phone).toBe('ask the guard '.repeat(10).slice(0, 64).trim());
+  expect(warned).toEqual(['/customer/phone too_long', '/customer/phone phone_unreadable']);
+});
+
+test.each([' # 1 ', 'a\u200eb', '\u200e'])(
+  'the order number is by default the source_order_id %p exactly as sent',
+  (id) => {
+    const { order, warnings } = normalizeOrder({ source_order_id: id });
+    expect(order).toMatchObject({ source_order_id: id, order_number: id });
+    expect(warnings).toEqual([]);
+    expect(normalizeOrder({ source_order_id: id, order_number: id }).order.order_number).toBe(id);
+  },
+);
+
+describe('an unknown member', () => {
+  test('is pointed to, with ~ and / escaped', () => {
+    const { warned } = normalize({ 'a/b~c': 1, customer: { vip: true } });
+    expect(warned).toEqual(['/customer/vip unknown_field', '/a~1b~0c unknown_field']);
+  });
+
+  test.each(['x'.repeat(256), 'a\0b', 'a\ud83d'])(
+    'whose name cannot be repeated is pointed to by its object',
+    (name) => {
+      expect(normalize({ customer: { [name]: 1 } }).warned).toEqual(['/customer unknown_field']);
+    },
+  );
+
+  test('called __proto__ is one like others', () => {
+    const { order, warned } = normalize(
+      JSON.parse('{"__proto__": {"area": "x"}, "items": [{"__proto__": {"name": "y"}}]}'),
+    );
+    expect(order).toMatchObject({ area: null, items: [{ name: null }] });
+    expect(warned).toEqual(['/items/0/__proto__ unknown_field', '/__proto__ unknown_field']);
+  });
+
+  test('is counted, not listed, past 1,000 warnings', () => {
+    const members = Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`m${index}`, 1]));
+    const { warnings } = normalizeOrder({ source_order_id: 'a', ...members });
+    expect(warnings).toHaveLength(1_001);
+    expect(warnings.at(-1)).toEqual({
+      pointer: '',
+      code: 'more_warnings',
+      detail: '500 more problems are not listed; they were mended too.',
+    });
+  });
+});
+
+test('no warning repeats personal data', () => {
+  const secret = 'Secret0501234567';
+  const { warnings } = normalizeOrder({
+    source_order_id: 'test-1',
+    customer: { name: `${secret}\0`, phone: secret, email: secret, id: `${secret}\0` },
+    address: { street: secret },
+    emirate: secret,
+    items: secret,
+  });
+  expect(warnings.length).toBeGreaterThanOrEqual(7);
+  expect(JSON.stringify(warnings)).not.toMatch(/Secret|0501234567/);
+});
+
+test.each([
+  [1.5, 'quantity 1.5 is not a whole number; left empty.'],
+  [0, 'quantity 0 is not above zero; left empty.'],
+  [2 ** 53, 'quantity 9007199254740992 is too large; left empty.'],
+  ['two', 'The quantity is not a whole number above zero; left empty.'],
+])('of the quantity %p a warning says: %s', (quantity, detail) => {
+  const { warnings } = normalizeOrder({ source_order_id: 'test-1', items: [{ quantity }] });
+  expect(warnings).toEqual([{ pointer: '/items/0/quantity', code: 'quantity_unreadable', detail }]);
+});
+
+test('digits of a text never pass through a float', () => {
+  expect(normalize({ total: '123456789012345.678901', currency: 'XYZ' }).order.total).toBe('123456789012345.678901');
+});
+
+test('a field as long as the body may be takes no time', () => {
+  const zeros = '0'.repeat(130_000);
+  const start = performance.now();
+  for (const text of [`1.${zeros}1${zeros}1`, `${zeros}${zeros}x`, `1,${'000,'.repeat(60_000)}x1`]) {
+    normalize({ total: text, emirate: text, area: text, address: text, customer: { phone: text, email: text } });
+  }
+  for (const piece of [' ', '-', ' - ', ', ', '1 ', '050 123 456, ', 'Dubai ', 'e\u0301', '\u202e']) {
+    const text = piece.repeat(250_000 / piece.length);
+    normalize({ total: text, emirate: text, address: text, customer: text });
+    normalize({ area: text, delivery_instructions: text, customer: { phone: text, email: text }, items: text });
+  }
+  expect(performance.now() - start).toBeLessThan(3_000);
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+import { EMIRATES } from '../src/normalize/place/emirates.ts';
+import { expandSpellings } from '../src/normalize/place/expand-spellings.ts';
+import { toPlaceKey } from '../src/normalize/place/place-key.ts';
+import { FOREIGN_PLACES, PLACES, SHARED_PLACES } from '../src/normalize/place/places.ts';
+import { typingDistance } from '../src/normalize/place/typing-distance.ts';
+
+const keysOf = (patterns: readonly string[]) => new Set(patterns.flatMap(expandSpellings).map(toPlaceKey));
+
+describe('the tables of places', () => {
+  const byEmirate = EMIRATES.map(({ name, arabicName, spellings, abbreviations }) =>
+    keysOf([name, arabicName, ...spellings, ...abbreviations, ...PLACES[name].cities, ...PLACES[name].districts]),
+  );
+  const all = byEmirate.flatMap((keys) => [...keys]);
+
+  test('have no spelling of two emirates', () => {
+    expect(all.filter((key, index) => all.indexOf(key) !== index)).toEqual([]);
+  });
+
+  test('have no spelling of one emirate that is also shared, or elsewhere', () => {
+    const elsewhere = keysOf([...SHARED_PLACES, ...FOREIGN_PLACES]);
+    expect(all.filter((key) => elsewhere.has(key))).toEqual([]);
+  });
+
+  test('have no blank spelling', () => {
+    expect(all.filter((key) => key.length < 2)).toEqual([]);
+  });
+});
+
+test('a pattern stands for each of its alternatives', () => {
+  expect(expandSpellings('D{i,e}b{,b}a')).toEqual(['Diba', 'Dibba', 'Deba', 'Debba']);
+  expect(expandSpellings('{a{b,c},d}')).toEqual(['ab', 'd', 'ac', 'd']);
+});
+
+test.each([
+  ['dubai', 'dubai', 0],
+  ['dubia', 'dubai', 1],
+  ['duba', 'dubai', 1],
+  ['ddubai', 'dubai', 1],
+  ['tubai', 'dubai', 1],
+  ['mumbai', 'dubai', 2],
+  ['dibba', 'dubai', 3],
+  ['ab', '', 2],
+  ['abcd', 'badc', 2],
+])('"%s" is as far from "%s" as %d typos', (a, b, distance) => {
+  expect(typingDistance(a, b)).toBe(distance);
+  expect(typingDistance(b, a)).toBe(distance);
+});
