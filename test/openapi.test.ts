@@ -18,6 +18,7 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
   expect(Object.keys(body.paths)).toEqual([
     '/ingest/orders',
     '/ingest/webhook',
+    '/ingest/preview',
     '/ingest/status/{receipt_id}',
     '/openapi.json',
   ]);

@@ -245,14 +245,36 @@ describe('the body', () => {
     );
   });
 
-  test('strict handling refuses what would be mended, and stores nothing', async () => {
-    const before = await countStored();
-    const order = { source_order_id: 's', items: [{ name: 'A', quantity: 1.5 }], gift: true };
-    const reply = await intake.api.order(unsigned, order, { Prefer: 'handling=strict' });
-    expectProblem(reply, 422, 'validation_failed');
-    const pointers = reply.body.errors.map((error: { pointer: string }) => error.pointer);
-    expect(pointers.toSorted()).toEqual(['/gift', '/items/0/quantity']);
-    expect(await countStored()).toBe(before);
+  test.each(['order', 'webhook'] as const)(
+    'strict handling refuses by %s what would be mended, all of it, and stores nothing',
+    async (route) => {
+      const before = await countStored();
+      const order = { source_order_id: 's', customer: 'Aisha', items: [{ name: 'A', quantity: 1.5 }], gift: true };
+      const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
+      expectProblem(reply, 422, 'validation_failed');
+      expect(reply.headers['preference-applied']).toBe('handling=strict');
+      const found = reply.body.errors.map((error: Record<string, string>) => `${error.pointer} ${error.code}`);
+      expect(found).toEqual([
+        '/customer customer_as_text',
+        '/items/0/quantity quantity_unreadable',
+        '/gift unknown_field',
+      ]);
+      expect(JSON.stringify(reply.body)).not.toMatch(/Aisha|1\.5/);
+      expect(await countStored()).toBe(before);
+    },
+  );
+
+  test.each(['order', 'webhook'] as const)('strict handling takes by %s what needs no mending', async (route) => {
+    const order = { source_order_id: `strict ${route}`, customer: { phone: '050 123 4567' }, emirate: 'dxb' };
+    const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
+    expect(reply.status).toBe(202);
+    expect(reply.headers['preference-applied']).toBe('handling=strict');
+  });
+
+  test('lenient handling, asked for, is said to be applied', async () => {
+    const reply = await intake.api.order(signed, { source_order_id: 'l', gift: true }, { Prefer: 'handling=lenient' });
+    expect(reply.status).toBe(202);
+    expect(reply.headers['preference-applied']).toBe('handling=lenient');
   });
 });
 

@@ -20,6 +20,7 @@ export interface Api {
   send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<Reply>;
   order(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   webhook(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  preview(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
   /** The status once it is final; at most 30 s. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
@@ -57,6 +58,8 @@ export async function openApi(url: string): Promise<Api> {
     status,
     order: (account, order, headers = {}) =>
       send('POST', '/ingest/orders', { ...bearer(account), ...json, ...headers }, textOf(order)),
+    preview: (account, order, headers = {}) =>
+      send('POST', '/ingest/preview', { ...bearer(account), ...json, ...headers }, textOf(order)),
     webhook(account, order, headers = {}) {
       const body = textOf(order);
       const signature = { 'x-service-signature': `sha256=${sign(account.secret, body)}` };

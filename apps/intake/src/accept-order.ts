@@ -1,5 +1,5 @@
 import { type Database, findReceipt } from '@orders/database';
-import { type Channel, normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
+import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
 import type { Counter, Logger } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
@@ -25,8 +25,10 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
     const idempotencyKey = readIdempotencyKey(request);
     const preferences = readPreferences(request);
     const payload = parseBody(request.body);
-    validateOrder(payload);
-    if (preferences.handling === 'strict') refuseWhatWouldBeMended(payload);
+    if (preferences.handling === 'strict') {
+      response.set('Preference-Applied', 'handling=strict');
+      validateStrictly(payload);
+    } else validateOrder(payload);
     const recorded = await deps.writer.record({
       receiptId: uuidv7(),
       accountId: holderOf(request).accountId,
@@ -38,12 +40,6 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
     noteOutcome(request, recorded, deps);
     await reply(request, response, recorded, preferences, deps);
   };
-}
-
-/** `Prefer: handling=strict`: a caller that would rather be told than helped (contract, section 4). */
-function refuseWhatWouldBeMended(payload: Record<string, unknown>): void {
-  const { warnings } = normalizeOrder(payload);
-  if (warnings.length > 0) throw new Problem('validation_failed', { errors: warnings });
 }
 
 function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {

@@ -15,6 +15,7 @@ import { limitRate } from './limit-rate.ts';
 import type { IntakeMetrics } from './metrics.ts';
 import type { OpenReplies } from './open-replies.ts';
 import { openApiDocument } from './openapi.ts';
+import { previewOrder } from './preview-order.ts';
 import { readBody, requireJson } from './read-body.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { createReceiptWriter } from './receipt-writer.ts';
@@ -69,6 +70,7 @@ export function createApp(deps: AppDeps): Express {
   route('/ingest/webhook', {
     post: [...identify, requireJson, place, body, verifySignature(secretsKey), accept('webhook')],
   });
+  route('/ingest/preview', { post: [...identify, requireJson, place, body, previewOrder(database)] });
   route('/ingest/status/:receiptId', { get: [authenticated, showStatus(database, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));

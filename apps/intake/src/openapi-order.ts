@@ -52,3 +52,34 @@ export const orderSchema = {
     },
   ],
 };
+
+const textOrNull = { type: ['string', 'null'] };
+const strictly = (properties: Record<string, object>) => ({
+  type: 'object',
+  required: Object.keys(properties),
+  additionalProperties: false,
+  properties,
+});
+
+/** The order as it is stored: every member is there, `null` when absent or unreadable. */
+export const normalizedOrderSchema = strictly({
+  source_order_id: { type: 'string' },
+  order_number: { type: 'string' },
+  customer: strictly({
+    name: textOrNull,
+    phone: text('E.164; as sent when it is no phone number'),
+    email: textOrNull,
+    id: textOrNull,
+  }),
+  address: textOrNull,
+  emirate: text('One of the seven in English; as sent when it is none, and then without a code'),
+  emirate_code: { ...text('ISO 3166-2'), examples: ['AE-DU'] },
+  area: textOrNull,
+  items: {
+    type: 'array',
+    items: strictly({ name: textOrNull, quantity: { type: ['integer', 'null'], minimum: 1 }, sku: textOrNull }),
+  },
+  total: { ...text('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
+  currency: { type: 'string', description: 'ISO 4217; as sent when it is none' },
+  delivery_instructions: textOrNull,
+});

@@ -1,9 +1,17 @@
 import { ATTEMPT_ERRORS, PROBLEMS, RECEIPT_STATES } from '@orders/domain';
+import { normalizedOrderSchema } from './openapi-order.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: 'string' };
 const time = { type: 'string', format: 'date-time' };
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+
+const originalSchema = orNull({
+  type: 'object',
+  required: ['receipt_id', 'order_id'],
+  additionalProperties: false,
+  properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
+});
 
 /** The reply to an accepted order. */
 export const acceptedSchema = {
@@ -69,12 +77,22 @@ export const receiptSchema = {
       additionalProperties: false,
       properties: { code: { type: 'string', examples: Object.keys(ATTEMPT_ERRORS) }, detail: text },
     }),
-    duplicate_of: orNull({
-      type: 'object',
-      required: ['receipt_id', 'order_id'],
-      additionalProperties: false,
-      properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
-    }),
+    duplicate_of: originalSchema,
+  },
+};
+
+/** The reply to a preview. */
+export const previewSchema = {
+  type: 'object',
+  required: ['normalized', 'warnings', 'duplicate_of'],
+  additionalProperties: false,
+  properties: {
+    normalized: normalizedOrderSchema,
+    warnings: { type: 'array', items: ref('Warning') },
+    duplicate_of: {
+      ...originalSchema,
+      description: 'The order that exists with this `source_order_id`; sent now, this one would end as `duplicate`',
+    },
   },
 };
 

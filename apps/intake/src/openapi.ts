@@ -1,6 +1,6 @@
 import { PROBLEMS, type ProblemCode } from '@orders/domain';
 import { orderSchema } from './openapi-order.ts';
-import { acceptedSchema, fieldNoteSchema, problemSchema, receiptSchema } from './openapi-replies.ts';
+import { acceptedSchema, fieldNoteSchema, previewSchema, problemSchema, receiptSchema } from './openapi-replies.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const header = (description: string) => ({ description, schema: { type: 'string' } });
@@ -12,6 +12,7 @@ const COMMON_HEADERS = {
 const RETRY_AFTER = { 'Retry-After': header('Seconds') };
 const REFUSAL_HEADERS: Record<number, object> = {
   401: { 'WWW-Authenticate': header('The scheme, when it is the key that is refused') },
+  422: { 'Preference-Applied': header('`handling=strict`, if that was asked for') },
   429: {
     ...RETRY_AFTER,
     'RateLimit-Policy': header('The rate of the account'),
@@ -64,6 +65,7 @@ export function openApiDocument(basePath: string): object {
           ['signing_unavailable', 'missing_signature', 'invalid_signature'],
         ),
       },
+      '/ingest/preview': { post: previewOperation },
       '/ingest/status/{receipt_id}': { get: statusOperation },
       '/openapi.json': {
         get: {
@@ -85,6 +87,7 @@ export function openApiDocument(basePath: string): object {
         Order: orderSchema,
         Accepted: acceptedSchema,
         Receipt: receiptSchema,
+        Preview: previewSchema,
         Warning: fieldNoteSchema,
         Problem: problemSchema,
       },
@@ -130,6 +133,22 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
     },
   };
 }
+
+const previewOperation = {
+  operationId: 'previewOrder',
+  tags: ['Orders'],
+  summary: 'See what would become of an order',
+  description: 'Nothing is stored, and no receipt is made.',
+  requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
+  responses: {
+    200: {
+      description: 'The order as it would be written',
+      headers: COMMON_HEADERS,
+      content: { 'application/json': { schema: ref('Preview') } },
+    },
+    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS]),
+  },
+};
 
 const statusOperation = {
   operationId: 'getReceipt',
