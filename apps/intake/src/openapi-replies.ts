@@ -1,4 +1,4 @@
-import { ATTEMPT_ERRORS, PROBLEMS, RECEIPT_STATES } from '@orders/domain';
+import { ATTEMPT_ERRORS, PROBLEMS, RECEIPT_STATES, WARNINGS } from '@orders/domain';
 import { normalizedOrderSchema } from './openapi-order.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -30,6 +30,10 @@ export const acceptedSchema = {
   },
 };
 
+const warningCodes = Object.entries(WARNINGS)
+  .map(([code, [problem, remedy]]) => `- \`${code}\`: ${problem}; ${remedy}.`)
+  .join('\n');
+
 /** What had to be mended, or what was refused, at one place of the payload. */
 export const fieldNoteSchema = {
   type: 'object',
@@ -37,7 +41,7 @@ export const fieldNoteSchema = {
   additionalProperties: false,
   properties: {
     pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
-    code: text,
+    code: { type: 'string', description: `Stable. Of warnings:\n\n${warningCodes}` },
     detail: text,
   },
 };
