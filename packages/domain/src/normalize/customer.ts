@@ -3,7 +3,7 @@ import { readEmail } from './email.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { LIMITS } from './limits.ts';
 import { findPhone, readPhone } from './phone/read-phone.ts';
-import { readText } from './text.ts';
+import { cleanText, cutText, readText } from './text.ts';
 import { warnOfUnknownMembers } from './unknown-members.ts';
 import type { WarningList } from './warnings.ts';
 
@@ -35,8 +35,8 @@ function readMembers(customer: JsonObject, pointer: string, warnings: WarningLis
 }
 
 function readFreeText(text: string, warnings: WarningList): Customer {
-  const name = readText(text, POINTER, LIMITS.customerName, warnings);
-  if (name === null) return { ...NOBODY };
+  const cleaned = cleanText(text, POINTER, warnings);
+  if (cleaned === '') return { ...NOBODY };
   warnings.add(POINTER, 'customer_as_text');
-  return { ...NOBODY, name, phone: findPhone(text) };
+  return { ...NOBODY, name: cutText(cleaned, POINTER, LIMITS.customerName, warnings), phone: findPhone(cleaned) };
 }

@@ -13,7 +13,7 @@ export function joinParts(value: object): string {
 
 function collectParts(value: unknown, parts: string[]): void {
   if (typeof value === 'string') {
-    if (removeForbidden(value).trim() !== '') parts.push(value.trim());
+    if (removeForbidden(value) !== '') parts.push(value.trim());
   } else if (typeof value === 'number') {
     if (Number.isFinite(value)) parts.push(toDecimalText(value));
   } else if (typeof value === 'object' && value !== null) {

@@ -1,4 +1,5 @@
 import { toAsciiDigits } from './digits.ts';
+import { removeInvisible } from './text.ts';
 import type { WarningList } from './warnings.ts';
 
 /** Longer texts are not repeated in a warning. */
@@ -9,7 +10,7 @@ export function readQuantity(value: unknown, pointer: string, warnings: WarningL
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && isQuantity(value)) return value;
   if (typeof value === 'string') {
-    const text = value.trim();
+    const text = removeInvisible(value).trim();
     if (text === '') return null;
     const spelled = spelledNumber(text);
     if (isQuantity(spelled)) {
@@ -17,7 +18,7 @@ export function readQuantity(value: unknown, pointer: string, warnings: WarningL
       return spelled;
     }
   }
-  warnings.add(pointer, 'quantity_unreadable', describe(value));
+  warnings.add(pointer, 'quantity_unreadable', quantityProblem(value));
   return null;
 }
 
@@ -33,7 +34,7 @@ function spelledNumber(text: string): number {
 }
 
 /** What is wrong with a number, which may be shown as it says nothing about a person; undefined for what is none. */
-function describe(value: unknown): string | undefined {
+function quantityProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   const shown = String(value);
   if (shown.length > MAX_SHOWN) return undefined;

@@ -8,6 +8,8 @@ import type { WarningList } from './warnings.ts';
 const FORBIDDEN = /[[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Noncharacter_Code_Point}]--[\n\t]]/v;
 const EVERY_FORBIDDEN = new RegExp(FORBIDDEN, 'gv');
 
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
@@ -26,15 +28,26 @@ export function readUncut(value: unknown, pointer: string, warnings: WarningList
   return cleanText(text, pointer, warnings) || null;
 }
 
-/** Removes forbidden characters, with a warning, then the blanks around the text. A carriage return becomes a newline. */
+/**
+ * Removes forbidden characters, with a warning, then the blanks around the text. A carriage return becomes a newline.
+ * What shows nothing then, a zero-width space for instance, is nothing.
+ */
 export function cleanText(text: string, pointer: string, warnings: WarningList): string {
-  if (!FORBIDDEN.test(text)) return text.trim();
+  const trimmed = text.trim();
+  if (!FORBIDDEN.test(trimmed) && (VISIBLE.test(trimmed) || trimmed === '')) return trimmed;
   warnings.add(pointer, 'characters_removed');
-  return removeForbidden(text).trim();
+  return removeForbidden(trimmed);
 }
 
+/** The text without forbidden characters and the blanks around it; empty when nothing of it can be seen. */
 export function removeForbidden(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(EVERY_FORBIDDEN, '');
+  const cleaned = text.replace(/\r\n?/g, '\n').replace(EVERY_FORBIDDEN, '');
+  return VISIBLE.test(cleaned) ? cleaned.trim() : '';
+}
+
+/** Without joiners, zero-width spaces and soft hyphens, which come along when a number is copied from a page. */
+export function removeInvisible(text: string): string {
+  return text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
 /** Cuts a clean text to at most `limit` code points, with a warning. The cut leaves no blanks at the end. */

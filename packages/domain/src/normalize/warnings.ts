@@ -1,5 +1,5 @@
 /** Something best effort had to mend: where in the payload as sent (RFC 6901), which kind, and a sentence about it. */
-export type Warning = { pointer: string; code: string; detail: string };
+export type Warning = { pointer: string; code: WarningCode; detail: string };
 
 /**
  * Every kind of warning: what is wrong, and what was done about it. Codes are stable. Neither may repeat a value of a
@@ -8,10 +8,10 @@ export type Warning = { pointer: string; code: string; detail: string };
 export const WARNINGS = {
   not_text: ['Neither a text nor a number', 'left empty'],
   number_as_text: ['A number where a text belongs', 'its decimal text is kept'],
-  inexact_number: ['A number too large for JSON to carry exactly; send it as a text', 'its last digits may be wrong'],
+  inexact_number: ['A number too large for JSON to carry exactly', 'its last digits may be wrong: send it as a text'],
   out_of_range: ['The number is too large', 'left empty'],
   characters_removed: [
-    'Holds control characters, bidirectional controls or characters that are none',
+    'Holds control characters, bidirectional controls or what is no character at all',
     'these were removed',
   ],
   too_long: ['Longer than the limit of this field', 'the end was cut off'],
@@ -19,11 +19,11 @@ export const WARNINGS = {
   customer_in_list: ['A list instead of an object', 'its only entry was read'],
   not_an_object: ['Not an object', 'ignored'],
   phone_unreadable: ['Not a possible phone number', 'kept as sent'],
-  phone_not_valid: ['A possible phone number, but none that is in use', 'kept'],
+  phone_not_valid: ['A phone number of a possible length that no numbering plan has', 'kept'],
   phone_in_parts: ['Parts instead of one text', 'joined and read as one text'],
   phone_extension: ['The phone number has an extension', 'it is kept behind the number'],
   phone_second_number: ['More than one phone number', 'the first is kept'],
-  phone_with_text: ['There is text around the phone number', 'only the number is kept'],
+  phone_with_text: ['There is more than a phone number', 'only the number is kept'],
   phone_without_plus: ['A country code without + or 00 before it', 'read as if it had one'],
   phone_scientific: ['A phone number in scientific notation', 'read as the number it stands for'],
   phone_digits_lost: ['A spreadsheet rounded the last digits of this phone number away', 'kept as sent'],
@@ -32,11 +32,11 @@ export const WARNINGS = {
   emirate_unknown: ['Not one of the seven emirates', 'kept as sent, without a code'],
   emirate_ambiguous: ['May be in more than one emirate', 'kept as sent, without a code'],
   emirate_mended: ['The name of the emirate is misspelled', 'read as the only one with a similar name'],
-  emirate_from_city: [
+  emirate_from_place: [
     'A place instead of an emirate',
-    'its emirate was filled in, and the place moved to an empty area',
+    'its emirate was filled in; the place went to the area, if that was empty',
   ],
-  emirate_extracted: ['More than the name of an emirate', 'the rest moved to an empty area'],
+  emirate_extracted: ['More than the name of an emirate', 'the rest went to the area, if that was empty'],
   inferred: ['The emirate is missing', 'it was inferred from what is written here'],
   items_not_a_list: ['Not a list of items', 'read as a single item'],
   item_as_text: ['A text instead of an item object', 'kept as the name of the item'],
@@ -49,7 +49,7 @@ export const WARNINGS = {
   total_fraction: ['More decimals than the currency has', 'kept'],
   total_rounded: ['More than 6 decimals', 'rounded to 6'],
   currency_unknown: ['Not an ISO 4217 currency', 'kept as sent'],
-  currency_ambiguous: ['The currency beside the amount may be one of several; name it in `currency`', 'left empty'],
+  currency_ambiguous: ['The currency beside the amount may be one of several', 'left empty: name it in `currency`'],
   currency_conflict: ['Differs from the currency written in the total', 'this one is kept'],
   unknown_field: ['Not a field of this interface', 'kept in the raw payload only'],
   more_warnings: ['There are more problems than are listed', 'they were mended too'],
@@ -81,5 +81,5 @@ export class WarningList {
 
 /** The same places and kinds, as what is wrong there: for a caller whose order was not mended but refused. No value is repeated. */
 export function asProblems(warnings: readonly Warning[]): Warning[] {
-  return warnings.map(({ pointer, code }) => ({ pointer, code, detail: `${WARNINGS[code as WarningCode][0]}.` }));
+  return warnings.map(({ pointer, code }) => ({ pointer, code, detail: `${WARNINGS[code][0]}.` }));
 }

@@ -1,5 +1,6 @@
 import { toAsciiDigits } from '../digits.ts';
-import { findCurrencies } from './currency.ts';
+import { removeInvisible } from '../text.ts';
+import { findCurrenciesBeside } from './currency.ts';
 import { type Decimal, splitDecimal } from './separators.ts';
 
 /** An amount as written: its digits, its sign, and the currencies that the marks beside it may stand for; none without marks. */
@@ -22,7 +23,7 @@ export function readAmount(text: string): Amount | null {
 
 /** ASCII digits and separators for Arabic ones, and one kind each of blank, apostrophe and minus. */
 function toAsciiSpelling(text: string): string {
-  return toAsciiDigits(text)
+  return toAsciiDigits(removeInvisible(text))
     .replaceAll('٫', '.')
     .replace(/[٬’]/g, "'")
     .replaceAll('،', ',')
@@ -51,7 +52,7 @@ const ENDING = /^(?:\/[-=]|[.,]-{1,2}|\.(?= |$))|(?:^| )(?:only|فقط)[.]?$/gi;
 /** The currencies that all marks before and behind the number agree on; undefined if there is anything else beside it. */
 function readMarks(before: string, behind: string): readonly string[] | undefined {
   const marks = [before.trim(), behind.replace(ENDING, '').trim()].filter((mark) => mark !== '');
-  const [first, ...others] = marks.map(findCurrencies);
+  const [first, ...others] = marks.map(findCurrenciesBeside);
   if (first === undefined) return [];
   const agreed = others.reduce((left, right) => left.filter((code) => right.includes(code)), first);
   return agreed.length > 0 ? agreed : undefined;

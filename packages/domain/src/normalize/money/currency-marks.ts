@@ -1,44 +1,71 @@
-/**
- * How people write a currency beside its ISO 4217 code, as `foldMark` folds it: upper case, without points and blanks.
- * "$" and "dollar" alone are the US dollar, by the contract.
- */
-export const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
-  AED: [
-    ...['DH', 'DHS', 'DHM', 'DHMS', 'DIRHAM', 'DIRHAMS', 'UAEDIRHAM', 'UAEDIRHAMS', 'EMIRATIDIRHAM', '\u20c3'],
-    ...['دإ', 'درهم', 'دراهم', 'درهما', 'درهمإماراتي', 'درهماماراتي', 'دراهمإماراتية', 'دراهماماراتية'],
-  ],
-  USD: ['$', 'US$', '$US', 'USD$', 'DOLLAR', 'DOLLARS', 'USDOLLAR', 'USDOLLARS', 'دولار', 'دولارأمريكي', 'دولارامريكي'],
-  EUR: ['€', 'EURO', 'EUROS', 'يورو'],
-  GBP: ['£', 'STERLING', 'POUNDSTERLING'],
-  SAR: ['SR', 'SRS', 'SAUDIRIYAL', 'SAUDIRIYALS', '\u20c1', 'رس', 'ريالسعودي'],
-  QAR: ['QR', 'QATARIRIYAL', 'QATARIRIYALS', 'رق', 'ريالقطري'],
-  OMR: ['OMANIRIAL', 'OMANIRIALS', 'رع', 'ريالعماني'],
-  KWD: ['KD', 'KUWAITIDINAR', 'KUWAITIDINARS', 'دك', 'ديناركويتي'],
-  BHD: ['BD', 'BAHRAINIDINAR', 'BAHRAINIDINARS', 'دب', 'ديناربحريني'],
-  JOD: ['JD', 'JORDANIANDINAR', 'دأ', 'دينارأردني', 'ديناراردني'],
-  EGP: ['EGYPTIANPOUND', 'EGYPTIANPOUNDS', 'جم', 'جنيهمصري'],
-  INR: ['₹', 'INDIANRUPEE', 'INDIANRUPEES'],
-  PKR: ['PAKISTANIRUPEE', 'PAKISTANIRUPEES'],
-  JPY: ['YEN'],
-  CNY: ['YUAN', 'RMB'],
-};
+/** Points and blanks, case and Arabic vowel signs in a mark do not matter: `findCurrencies` folds them. */
+export type CurrencyMarks = { currencies: readonly string[]; marks: readonly string[] };
 
-/** Marks of several currencies: they agree with each of these and name none. */
-export const SHARED_MARKS: Readonly<Record<string, readonly string[]>> = {
-  RS: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'],
-  RUPEE: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'],
-  RUPEES: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'],
-  روبية: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'],
-  RIYAL: ['SAR', 'QAR', 'OMR', 'YER', 'IRR'],
-  RIYALS: ['SAR', 'QAR', 'OMR', 'YER', 'IRR'],
-  RIAL: ['SAR', 'QAR', 'OMR', 'YER', 'IRR'],
-  ريال: ['SAR', 'QAR', 'OMR', 'YER', 'IRR'],
-  DINAR: ['KWD', 'BHD', 'JOD', 'IQD', 'LYD', 'TND', 'DZD', 'RSD'],
-  DINARS: ['KWD', 'BHD', 'JOD', 'IQD', 'LYD', 'TND', 'DZD', 'RSD'],
-  دينار: ['KWD', 'BHD', 'JOD', 'IQD', 'LYD', 'TND', 'DZD'],
-  POUND: ['GBP', 'EGP', 'LBP', 'SYP', 'SDG', 'SSP'],
-  POUNDS: ['GBP', 'EGP', 'LBP', 'SYP', 'SDG', 'SSP'],
-  جنيه: ['GBP', 'EGP', 'SDG'],
-  '¥': ['JPY', 'CNY'],
-  KR: ['SEK', 'NOK', 'DKK', 'ISK'],
-};
+/**
+ * How people write a currency beside its ISO 4217 code. "$" and "dollar" alone are the US dollar, by the contract. A mark
+ * of several currencies agrees with each of them and names none.
+ */
+export const CURRENCY_MARKS: readonly CurrencyMarks[] = [
+  {
+    currencies: ['AED'],
+    // The last is the sign of the dirham, in Unicode since 2026.
+    marks: ['Dh', 'Dhs', 'Dhm', 'Dhms', 'Dirham', 'Dirhams', 'UAE Dirham', 'UAE Dirhams', 'Emirati Dirham', '\u20c3'],
+  },
+  {
+    currencies: ['AED'],
+    marks: ['د.إ', 'درهم', 'دراهم', 'درهما', 'درهم إماراتي', 'درهم اماراتي', 'دراهم إماراتية', 'دراهم اماراتية'],
+  },
+  {
+    currencies: ['USD'],
+    marks: [
+      '$',
+      'US$',
+      '$US',
+      'USD$',
+      'Dollar',
+      'Dollars',
+      'US Dollar',
+      'US Dollars',
+      'دولار',
+      'دولار أمريكي',
+      'دولار امريكي',
+    ],
+  },
+  { currencies: ['EUR'], marks: ['€', 'Euro', 'Euros', 'يورو'] },
+  { currencies: ['GBP'], marks: ['£', 'Sterling', 'Pound Sterling', 'Pounds Sterling'] },
+  // The sign of the riyal is in Unicode since 2025.
+  { currencies: ['SAR'], marks: ['SR', 'SRs', 'Saudi Riyal', 'Saudi Riyals', '\u20c1', 'ر.س', 'ريال سعودي'] },
+  { currencies: ['QAR'], marks: ['QR', 'QRs', 'Qatari Riyal', 'Qatari Riyals', 'ر.ق', 'ريال قطري'] },
+  { currencies: ['OMR'], marks: ['RO', 'Omani Rial', 'Omani Rials', 'ر.ع', 'ريال عماني'] },
+  { currencies: ['KWD'], marks: ['KD', 'Kuwaiti Dinar', 'Kuwaiti Dinars', 'د.ك', 'دينار كويتي'] },
+  { currencies: ['BHD'], marks: ['BD', 'Bahraini Dinar', 'Bahraini Dinars', 'د.ب', 'دينار بحريني'] },
+  { currencies: ['JOD'], marks: ['JD', 'Jordanian Dinar', 'Jordanian Dinars', 'د.أ', 'دينار أردني', 'دينار اردني'] },
+  { currencies: ['EGP'], marks: ['E£', 'Egyptian Pound', 'Egyptian Pounds', 'ج.م', 'جنيه مصري'] },
+  { currencies: ['INR'], marks: ['₹', 'Indian Rupee', 'Indian Rupees'] },
+  { currencies: ['PKR'], marks: ['Pakistani Rupee', 'Pakistani Rupees'] },
+  { currencies: ['JPY'], marks: ['Yen'] },
+  { currencies: ['CNY'], marks: ['Yuan', 'RMB'] },
+  { currencies: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'], marks: ['Rs', 'Rupee', 'Rupees', 'روبية'] },
+  { currencies: ['SAR', 'QAR', 'OMR', 'YER', 'IRR'], marks: ['Riyal', 'Riyals', 'Rial', 'Rials', 'ريال'] },
+  { currencies: ['KWD', 'BHD', 'JOD', 'IQD', 'LYD', 'TND', 'DZD'], marks: ['Dinar', 'Dinars', 'دينار'] },
+  { currencies: ['GBP', 'EGP', 'LBP', 'SYP', 'SDG', 'SSP'], marks: ['Pound', 'Pounds', 'جنيه'] },
+  { currencies: ['JPY', 'CNY'], marks: ['¥'] },
+  { currencies: ['SEK', 'NOK', 'DKK', 'ISK'], marks: ['kr'] },
+];
+
+/** Codes that are English words: beside an amount they are currencies only in capitals ("99 all", "5 cup"). */
+export const CODES_LIKE_WORDS: ReadonlySet<string> = new Set([
+  'ALL',
+  'BAM',
+  'BOB',
+  'COP',
+  'CUP',
+  'DOP',
+  'GEL',
+  'MAD',
+  'MOP',
+  'PEN',
+  'SOS',
+  'TOP',
+  'TRY',
+]);

@@ -22,19 +22,19 @@ export function readMoney(
   const amount = readTotal(total, warnings);
   const named = readCurrency(currency, warnings);
   const beside = amount?.currencies ?? [];
-  if (named === null && beside.length === 1 && beside[0]) return write(amount, beside[0], warnings);
+  if (named === null && beside.length === 1 && beside[0]) return writeMoney(amount, beside[0], warnings);
   const stored = named ?? DEFAULT_CURRENCY;
-  if (beside.length === 0 || beside.includes(stored)) return write(amount, stored, warnings);
+  if (beside.length === 0 || beside.includes(stored)) return writeMoney(amount, stored, warnings);
   if (beside.length > 1) {
     warnings.add(TOTAL, 'currency_ambiguous');
     return { total: null, currency: stored };
   }
   warnings.add(CURRENCY, 'currency_conflict');
-  return write(amount, stored, warnings);
+  return writeMoney(amount, stored, warnings);
 }
 
-function write(amount: Amount | null, currency: string, warnings: WarningList) {
-  return { total: amount && writeTotal(amount, currency, TOTAL, warnings), currency };
+function writeMoney(amount: Amount | null, currency: string, warnings: WarningList) {
+  return { total: amount && writeTotal(amount, currency, warnings), currency };
 }
 
 function readTotal(value: unknown, warnings: WarningList): Amount | null {

@@ -1,13 +1,18 @@
 import { findPhoneNumbersInText } from 'libphonenumber-js/min';
 import { toAsciiDigits } from '../digits.ts';
-import { type NumberReading, REGION, readNumber } from './read-number.ts';
+import { DEFAULT_REGION, isValid, type NumberReading, readNumber } from './read-number.ts';
 
 /** A free text is searched no further than this, to bound the time it takes. */
 const MAX_SEARCHED = 300;
 
-/** What people put between two numbers; a slash or dash only where a number can begin behind it: "04/1234567" is one. */
-const BETWEEN = /[,،;؛|\n&]|\s\/|\/\s|\/(?=[+0])|\s(?:or|and|أو|او|و)\s|\s[-–—]\s|(?<=\d{7})[-–—](?=[+0])/i;
+/**
+ * What people put between two numbers. A slash or dash only where another number can begin, for "04/1234567" is one, or
+ * where a few digits more name a second line: "04 1234567/8".
+ */
+const BETWEEN =
+  /[,،;؛|\n&]|\s\/|\/\s|\/(?=[+0])|(?<=\d{6})\/(?=\d{1,3}(?:\D|$))|\s(?:or|and|أو|او|و)\s|\s[-–—]\s|(?<=\d{7})[-–—](?=[+0])/i;
 
+/** The shortest local number. Parts with fewer digits need not be searched, which takes long. */
 const MIN_DIGITS = 7;
 
 /** The valid phone numbers in a free text, in their order, and whether it holds nothing else. */
@@ -27,6 +32,6 @@ function readCertain(part: string): NumberReading | undefined {
 
 function searchPart(part: string): NumberReading[] {
   if (part.replace(/\D/g, '').length < MIN_DIGITS) return [];
-  const found = findPhoneNumbersInText(part, REGION);
-  return found.map(({ number: { number, ext } }) => ({ number, extension: ext, isValid: true }));
+  const found = findPhoneNumbersInText(part, DEFAULT_REGION).map(({ number }) => number);
+  return found.filter(isValid).map(({ number, ext }) => ({ number, extension: ext, isValid: true }));
 }

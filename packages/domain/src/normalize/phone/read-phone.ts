@@ -4,7 +4,7 @@ import { cutText, readUncut } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { findNumbers } from './find-numbers.ts';
 import { type NumberReading, readNumber } from './read-number.ts';
-import { readScientific } from './read-scientific.ts';
+import { readScientific, type ScientificReading } from './read-scientific.ts';
 
 /**
  * Reads a phone number as E.164, with " ext. N" behind it if it has an extension; a number without country code is one
@@ -39,12 +39,12 @@ function toOneText(value: unknown, pointer: string, warnings: WarningList): unkn
 /** A number, several of them, one with text around it, or one from a spreadsheet; undefined if it is none of these. */
 function readKnownForm(text: string, pointer: string, warnings: WarningList): string | undefined {
   const whole = readNumber(text);
-  if (whole) return writeWithWarnings(whole, pointer, warnings);
-  const digits = readScientific(text);
-  if (digits !== undefined) return readSpreadsheetNumber(text, digits, pointer, warnings);
+  if (whole?.isValid) return writeWithWarnings(whole, pointer, warnings);
+  const scientific = readScientific(text);
+  if (scientific) return readSpreadsheetNumber(text, scientific, pointer, warnings);
   const { numbers, isAllNumbers } = findNumbers(text);
   const [first, second] = numbers;
-  if (!first) return undefined;
+  if (!first) return whole && writeWithWarnings(whole, pointer, warnings);
   if (second) warnings.add(pointer, 'phone_second_number');
   if (!isAllNumbers) warnings.add(pointer, 'phone_with_text');
   return writeWithWarnings(first, pointer, warnings);
@@ -52,15 +52,15 @@ function readKnownForm(text: string, pointer: string, warnings: WarningList): st
 
 function readSpreadsheetNumber(
   text: string,
-  digits: string | null,
+  scientific: ScientificReading,
   pointer: string,
   warnings: WarningList,
 ): string | undefined {
-  if (digits === null) {
+  if (scientific === 'rounded') {
     warnings.add(pointer, 'phone_digits_lost');
     return text;
   }
-  const number = readNumber(digits);
+  const number = readNumber(scientific.digits);
   if (!number) return undefined;
   warnings.add(pointer, 'phone_scientific');
   return writeWithWarnings(number, pointer, warnings);

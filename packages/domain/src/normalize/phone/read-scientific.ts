@@ -1,14 +1,17 @@
 import { toAsciiDigits } from '../digits.ts';
 
+/** A number in scientific notation: its digits, or that they are not all there. */
+export type ScientificReading = { digits: string } | 'rounded';
+
 /**
- * The digits of a whole number in scientific notation, as spreadsheets write long numbers: "5.01234567E8" is 501234567.
- * `null` when digits were rounded away ("9.71501E+11"), undefined when the text is nothing of the kind.
+ * Reads a whole number in scientific notation, as spreadsheets write long ones: "5.01234567E8" is 501234567, and of
+ * "9.71501E+11" the last digits were rounded away. Undefined when the text is nothing of the kind.
  */
-export function readScientific(text: string): string | null | undefined {
+export function readScientific(text: string): ScientificReading | undefined {
   const [, first, rest = '', exponent] = /^\+?(\d)(?:[.,٫](\d+))?\s?e\+?(\d{1,2})$/i.exec(toAsciiDigits(text)) ?? [];
   if (first === undefined) return undefined;
   const digits = first + rest;
   const length = Number(exponent) + 1;
-  if (digits.length < length) return null;
-  return /^0*$/.test(digits.slice(length)) ? digits.slice(0, length) : undefined;
+  if (digits.length < length) return 'rounded';
+  return /^0*$/.test(digits.slice(length)) ? { digits: digits.slice(0, length) } : undefined;
 }

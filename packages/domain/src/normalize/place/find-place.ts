@@ -1,23 +1,28 @@
 import { EMIRATES, type Emirate } from './emirates.ts';
 import { expandSpellings } from './expand-spellings.ts';
 import { removeSurroundings, toPlaceKey } from './place-key.ts';
-import { PLACES, SHARED_PLACES } from './places.ts';
+import { FOREIGN_PLACES, PLACES, SHARED_PLACES } from './places.ts';
 
 /** An emirate, and what was written for it: its name, an abbreviation, or a city or district of it. */
-export type Place = { emirate: Emirate; as: 'name' | 'abbreviation' | 'city' | 'district' };
+export type Place = { emirate: Emirate; kind: 'name' | 'abbreviation' | 'city' | 'district' };
 
 const PLACE_BY_KEY: ReadonlyMap<string, Place> = new Map(
   EMIRATES.flatMap((emirate) => {
     const { cities, districts } = PLACES[emirate.name];
     return [
-      ...entries(districts, { emirate, as: 'district' }),
-      ...entries(cities, { emirate, as: 'city' }),
-      ...entries(emirate.abbreviations, { emirate, as: 'abbreviation' }),
-      ...entries([emirate.name, emirate.arabicName, ...emirate.spellings], { emirate, as: 'name' }),
+      ...entries(districts, { emirate, kind: 'district' }),
+      ...entries(cities, { emirate, kind: 'city' }),
+      ...entries(emirate.abbreviations, { emirate, kind: 'abbreviation' }),
+      ...entries([emirate.name, emirate.arabicName, ...emirate.spellings], { emirate, kind: 'name' }),
     ];
   }),
 );
-const SHARED: ReadonlySet<string> = new Set(SHARED_PLACES.flatMap(expandSpellings).map(toPlaceKey));
+const SHARED = keysOf(SHARED_PLACES);
+const FOREIGN = keysOf(FOREIGN_PLACES);
+
+function keysOf(patterns: readonly string[]): ReadonlySet<string> {
+  return new Set(patterns.flatMap(expandSpellings).map(toPlaceKey));
+}
 
 function entries(patterns: readonly string[], place: Place): [key: string, place: Place][] {
   return patterns.flatMap(expandSpellings).map((spelling) => [toPlaceKey(spelling), place]);
@@ -29,7 +34,17 @@ export function findPlace(text: string): Place | undefined {
   return PLACE_BY_KEY.get(key) ?? PLACE_BY_KEY.get(removeSurroundings(key));
 }
 
+/** Whether it is an emirate itself that is named, and not a place in it. */
+export function namesEmirate(place: Place): boolean {
+  return place.kind === 'name' || place.kind === 'abbreviation';
+}
+
 /** Whether there is a place of this name in more than one emirate. */
 export function isShared(text: string): boolean {
   return SHARED.has(toPlaceKey(text));
+}
+
+/** Whether a text names a place outside the Emirates. */
+export function isForeign(text: string): boolean {
+  return FOREIGN.has(toPlaceKey(text));
 }

@@ -1,6 +1,6 @@
 import type { WarningList } from '../warnings.ts';
 import type { Emirate } from './emirates.ts';
-import { findPlace } from './find-place.ts';
+import { findPlace, isForeign } from './find-place.ts';
 import { isCountry, toPlaceKey } from './place-key.ts';
 import { splitParts } from './split-parts.ts';
 
@@ -19,8 +19,11 @@ const LEADING_AWAY: ReadonlySet<string> = new Set([
  * undefined unless that is unmistakable: whatever names an emirate there has to name the same.
  */
 export function inferEmirate(area: string | null, address: string | null, warnings: WarningList): Emirate | undefined {
-  const [fromArea, ...otherAreas] = area === null ? [] : emiratesIn(partsOf(area));
-  const [fromAddress, ...otherAddresses] = address === null ? [] : emiratesOf(partsOf(address));
+  const areaParts = partsOf(area ?? '');
+  const addressParts = partsOf(address ?? '');
+  if ([...areaParts, ...addressParts].some(isForeign)) return undefined;
+  const [fromArea, ...otherAreas] = emiratesIn(areaParts);
+  const [fromAddress, ...otherAddresses] = emiratesInAddress(addressParts);
   if (otherAreas.length > 0 || otherAddresses.length > 0) return undefined;
   if (fromArea && fromAddress && fromArea !== fromAddress) return undefined;
   const emirate = fromArea ?? fromAddress;
@@ -45,7 +48,7 @@ function emiratesIn(parts: readonly string[]): Set<Emirate> {
 }
 
 /** The same, but none if the last part of the address names none: "Sharjah Co-op, Street 5" may be anywhere. */
-function emiratesOf(address: readonly string[]): Set<Emirate> {
+function emiratesInAddress(address: readonly string[]): Set<Emirate> {
   const emirates = emiratesIn(address);
   return emiratesIn(address.slice(-1)).size > 0 ? emirates : new Set();
 }
@@ -53,7 +56,7 @@ function emiratesOf(address: readonly string[]): Set<Emirate> {
 /** Of "Dubai", "SHJ" or "Dubai Marina". */
 function emirateNamedBy(part: string): Emirate | undefined {
   const place = findPlace(part);
-  const isTooShort = place?.as === 'abbreviation' && toPlaceKey(part).length < MIN_ABBREVIATION_LENGTH;
+  const isTooShort = place?.kind === 'abbreviation' && toPlaceKey(part).length < MIN_ABBREVIATION_LENGTH;
   return isTooShort ? undefined : place?.emirate;
 }
 
@@ -78,7 +81,7 @@ function emirateNamedByWords(words: readonly string[]): Emirate | undefined {
   if (!/^[\p{Script=Latin}\p{P}\s]+$/u.test(text)) return undefined;
   const place = findPlace(text);
   // "Alain" is a first name, "Al Ain" a city.
-  const isClear = place?.as === 'name' || (place?.as === 'city' && words.length > 1);
+  const isClear = place?.kind === 'name' || (place?.kind === 'city' && words.length > 1);
   return isClear ? place?.emirate : undefined;
 }
 

@@ -1,17 +1,16 @@
 import { EMIRATES, type Emirate } from './emirates.ts';
+import { isForeign } from './find-place.ts';
 import { removeSurroundings, toPlaceKey } from './place-key.ts';
-import { FOREIGN_PLACES } from './places.ts';
 import { typingDistance } from './typing-distance.ts';
 
 const NAMES = EMIRATES.flatMap((emirate) =>
   [emirate.name, emirate.arabicName].map((name) => ({ emirate, key: toPlaceKey(name) })),
 );
-const FOREIGN: ReadonlySet<string> = new Set(FOREIGN_PLACES.map(toPlaceKey));
 
 /** The emirate that a misspelled text is a small typo away from, if it is the only one. */
 export function mendEmirate(text: string): Emirate | undefined {
   const key = removeSurroundings(toPlaceKey(text));
-  if (FOREIGN.has(key)) return undefined;
+  if (isForeign(text)) return undefined;
   const near = new Set(NAMES.filter((name) => isNear(key, name.key)).map(({ emirate }) => emirate));
   const [only] = near;
   return near.size === 1 ? only : undefined;

@@ -163,7 +163,7 @@ export const PLACES: Readonly<Record<EmirateName, Places>> = {
     ],
   },
   'Umm Al Quwain': {
-    cities: ['Falaj Al M{u,o}{al,all,ual,ual}a', 'فلج المعلا'],
+    cities: ['Falaj Al M{u,o}{al,all,ual}a', 'فلج المعلا'],
     districts: ['UAQ {FTZ,Free Zone,Free Trade Zone}'],
   },
 };
@@ -192,5 +192,62 @@ export const SHARED_PLACES: readonly string[] = [
   'بني ياس',
 ];
 
-/** Places elsewhere whose name is a small typo away from an emirate's: never taken for its misspelling. */
-export const FOREIGN_PLACES: readonly string[] = ['Amman', 'Aman', 'Oman', 'عمان'];
+/**
+ * Places elsewhere. An address that names one is not taken for one in the Emirates, and none of them for the misspelling
+ * of an emirate, which Oman and Amman nearly are.
+ */
+export const FOREIGN_PLACES: readonly string[] = [
+  ...['Oman', '{Sultanate of ,}Oman', 'Muscat', 'عمان', '{سلطنة ,}عمان', 'مسقط', 'Salalah', 'Sohar', 'Amman', 'Aman'],
+  ...[
+    '{,Kingdom of }Saudi Arabia',
+    'KSA',
+    'السعودية',
+    'المملكة العربية السعودية',
+    'Riyadh',
+    'الرياض',
+    'Jeddah',
+    'جدة',
+    'Dammam',
+  ],
+  ...[
+    '{,State of }Qatar',
+    'قطر',
+    'Doha',
+    'الدوحة',
+    'Kuwait{, City}',
+    'الكويت',
+    'Bahrain',
+    'البحرين',
+    'Manama',
+    'المنامة',
+  ],
+  ...[
+    'Jordan',
+    'الأردن',
+    'Egypt',
+    'مصر',
+    'Cairo',
+    'القاهرة',
+    'Lebanon',
+    'لبنان',
+    'Beirut',
+    'بيروت',
+    'Iraq',
+    'العراق',
+    'Iran',
+  ],
+  ...[
+    'India',
+    'Mumbai',
+    'Delhi',
+    'New Delhi',
+    'Kerala',
+    'Pakistan',
+    'Karachi',
+    'Lahore',
+    'Bangladesh',
+    'Sri Lanka',
+    'Philippines',
+  ],
+  ...['UK', 'United Kingdom', 'England', 'London', 'USA', 'United States{, of America}', 'Turkey', 'Istanbul', 'China'],
+];
