@@ -287,6 +287,7 @@ describe('the path and the method', () => {
   test.each([
     ['GET', '/ingest/orders', 'POST'],
     ['PUT', '/ingest/webhook', 'POST'],
+    ['GET', '/ingest/preview', 'POST'],
     ['POST', '/ingest/status/x', 'GET, HEAD'],
     ['OPTIONS', '/ingest/orders', 'POST'],
   ])('%s %s: method_not_allowed', async (method, path, allow) => {
@@ -355,8 +356,9 @@ test.each(QUEUE_KINDS)(
       ];
       const [one, other] = [await limits.account(), await limits.account()];
       const isShared = kind === 'redis';
-      for (let sent = 0; sent < 3; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
-      const refused = [await limited.api.order(one, {}), await limited.api.order(one, {})];
+      expect((await limited.api.preview(one, {})).status).toBe(422);
+      for (let sent = 0; sent < 2; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
+      const refused = [await limited.api.order(one, {}), await limited.api.preview(one, {})];
       if (isShared) refused.push(await beside.api.order(one, {}));
       for (const reply of refused) {
         expectProblem(reply, 429, 'rate_limited');
@@ -368,19 +370,22 @@ test.each(QUEUE_KINDS)(
     }),
 );
 
-test('too many in flight: overloaded, with when to come back', async () => {
-  const narrow = await stack.intake({ MAX_IN_FLIGHT: '1' });
-  const account = await stack.account();
-  await stack.database.knex.transaction(async (trx) => {
-    await trx.raw('lock table receipts in access exclusive mode');
-    const first = narrow.api.order(account, { source_order_id: 'held' });
-    const second = await firstRefusal(() => narrow.api.order(account, { source_order_id: 'too many' }));
-    expectProblem(second, 503, 'overloaded');
-    expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
-    await trx.commit();
-    expect((await first).status).toBe(202);
-  });
-});
+test.each(['order', 'preview'] as const)(
+  'too many in flight (%s): overloaded, with when to come back',
+  async (call) => {
+    const narrow = await stack.intake({ MAX_IN_FLIGHT: '1' });
+    const account = await stack.account();
+    await stack.database.knex.transaction(async (trx) => {
+      await trx.raw('lock table receipts, orders in access exclusive mode');
+      const first = narrow.api[call](account, { source_order_id: `held ${call}` });
+      const second = await firstRefusal(() => narrow.api[call](account, { source_order_id: `too many ${call}` }));
+      expectProblem(second, 503, 'overloaded');
+      expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+      await trx.commit();
+      expect((await first).status).toBe(call === 'order' ? 202 : 200);
+    });
+  },
+);
 
 /** The first order to arrive holds the only place, whichever that is. */
 async function firstRefusal(send: () => Promise<Reply>): Promise<Reply> {
@@ -395,6 +400,7 @@ test('Postgres away: storage_unavailable on every route, for a known key and an 
     for (const reply of [
       await lonely.api.order(account, ORDER),
       await lonely.api.webhook(account, ORDER),
+      await lonely.api.preview(account, ORDER),
       await lonely.api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
     ]) {
       expectProblem(reply, 503, 'storage_unavailable');

@@ -67,7 +67,7 @@ export const normalizedOrderSchema = strictly({
   order_number: { type: 'string' },
   customer: strictly({
     name: textOrNull,
-    phone: text('E.164; as sent when it is no phone number'),
+    phone: text('E.164, with ` ext. N` behind it if there is an extension; as sent when it is no phone number'),
     email: textOrNull,
     id: textOrNull,
   }),

@@ -1,4 +1,4 @@
-import { ATTEMPT_ERRORS, PROBLEMS, RECEIPT_STATES, WARNINGS } from '@orders/domain';
+import { ATTEMPT_ERRORS, PROBLEMS, RECEIPT_STATES, SOURCE_ORDER_ID_ERRORS, WARNINGS } from '@orders/domain';
 import { normalizedOrderSchema } from './openapi-order.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -30,21 +30,32 @@ export const acceptedSchema = {
   },
 };
 
-const warningCodes = Object.entries(WARNINGS)
-  .map(([code, [problem, remedy]]) => `- \`${code}\`: ${problem}; ${remedy}.`)
-  .join('\n');
+const listOf = (codes: [code: string, meaning: string][]) =>
+  codes.map(([code, meaning]) => `- \`${code}\`: ${meaning}`).join('\n');
+const warningList = listOf(
+  Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}.`]),
+);
+const errorList = listOf([
+  ...Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code, detail }): [string, string] => [code, detail]),
+  ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
+]);
 
-/** What had to be mended, or what was refused, at one place of the payload. */
-export const fieldNoteSchema = {
+const noteSchema = (codes: string) => ({
   type: 'object',
   required: ['pointer', 'code', 'detail'],
   additionalProperties: false,
   properties: {
     pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
-    code: { type: 'string', description: `Stable. Of warnings:\n\n${warningCodes}` },
+    code: { type: 'string', description: `Stable. One of\n\n${codes}` },
     detail: text,
   },
-};
+});
+
+/** What had to be mended at one place of the payload. */
+export const warningSchema = noteSchema(warningList);
+
+/** What was refused at one place of the payload: a broken rule or, by strict handling, what would have been a warning. */
+export const fieldErrorSchema = noteSchema(errorList);
 
 /** The status reply. */
 export const receiptSchema = {
@@ -95,7 +106,8 @@ export const previewSchema = {
     warnings: { type: 'array', items: ref('Warning') },
     duplicate_of: {
       ...originalSchema,
-      description: 'The order that exists with this `source_order_id`; sent now, this one would end as `duplicate`',
+      description:
+        'The order that is written with this `source_order_id`; sent now, this one would end as `duplicate`. Null also while the first is still on its way.',
     },
   },
 };
@@ -113,6 +125,6 @@ export const problemSchema = {
     detail: text,
     code: { enum: Object.keys(PROBLEMS) },
     request_id: text,
-    errors: { type: 'array', items: ref('Warning') },
+    errors: { type: 'array', items: ref('FieldError') },
   },
 };

@@ -1,6 +1,13 @@
 import { PROBLEMS, type ProblemCode } from '@orders/domain';
 import { orderSchema } from './openapi-order.ts';
-import { acceptedSchema, fieldNoteSchema, previewSchema, problemSchema, receiptSchema } from './openapi-replies.ts';
+import {
+  acceptedSchema,
+  fieldErrorSchema,
+  previewSchema,
+  problemSchema,
+  receiptSchema,
+  warningSchema,
+} from './openapi-replies.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const header = (description: string) => ({ description, schema: { type: 'string' } });
@@ -88,7 +95,8 @@ export function openApiDocument(basePath: string): object {
         Accepted: acceptedSchema,
         Receipt: receiptSchema,
         Preview: previewSchema,
-        Warning: fieldNoteSchema,
+        Warning: warningSchema,
+        FieldError: fieldErrorSchema,
         Problem: problemSchema,
       },
     },
@@ -138,7 +146,8 @@ const previewOperation = {
   operationId: 'previewOrder',
   tags: ['Orders'],
   summary: 'See what would become of an order',
-  description: 'Nothing is stored, and no receipt is made.',
+  description:
+    'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` mean nothing here: what strict handling would refuse is listed as warnings.',
   requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
   responses: {
     200: {

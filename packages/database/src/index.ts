@@ -27,7 +27,7 @@ export {
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
-export { findOriginalOrder, type OriginalOrder } from './orders/find-original-order.ts';
+export { findOrderBySource } from './orders/find-order-by-source.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review, reviewOrder } from './orders/orders.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
 export {

@@ -14,4 +14,4 @@ export {
   type ReceiptState,
   type ReviewState,
 } from './receipt-states.ts';
-export { validateOrder, validateStrictly } from './validate-order.ts';
+export { SOURCE_ORDER_ID_ERRORS, validateOrder, validateStrictly } from './validate-order.ts';

@@ -5,7 +5,7 @@ import type { JsonObject } from './normalize/json-object.ts';
 import { LIMITS } from './normalize/limits.ts';
 import { readMoney } from './normalize/money/read-money.ts';
 import { inferEmirate } from './normalize/place/infer-emirate.ts';
-import { readEmirate } from './normalize/place/read-emirate.ts';
+import { readEmirate, saysNoEmirate } from './normalize/place/read-emirate.ts';
 import { readText } from './normalize/text.ts';
 import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
 import { WarningList } from './normalize/warnings.ts';
@@ -38,7 +38,7 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const address = readAddress(payload.address, warnings);
   const { rest, ...given } = readEmirate(payload.emirate, warnings);
   const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? rest;
-  const inferred = given.emirate === null ? inferEmirate(area, address, warnings) : undefined;
+  const inferred = saysNoEmirate(given.emirate) ? inferEmirate(area, address, payload.address, warnings) : undefined;
   const emirate = inferred ? { emirate: inferred.name, emirate_code: inferred.code } : given;
   const items = readItems(payload.items, warnings);
   const money = readMoney(payload.total, payload.currency, warnings);

@@ -6,7 +6,7 @@ import { type FieldError, Problem } from './problems.ts';
 const MAX_CODE_POINTS = 255;
 
 /** Our stable code and its explanation for each way joi can refuse a `source_order_id`. */
-const BREACHES: Record<string, { code: string; detail: string }> = {
+export const SOURCE_ORDER_ID_ERRORS: Readonly<Record<string, { code: string; detail: string }>> = {
   'any.required': {
     code: 'required',
     detail: 'source_order_id is missing or null. Send your own unique id for the order, the same one on every resend.',
@@ -37,7 +37,7 @@ const sourceOrderId = Joi.string()
   .custom(refuse('too_long', isTooLong))
   .custom(refuse('control_character', (id) => /\p{Cc}/u.test(id)))
   .custom(refuse('lone_surrogate', (id) => !id.isWellFormed()))
-  .messages(Object.fromEntries(Object.keys(BREACHES).map((type) => [type, type])))
+  .messages(Object.fromEntries(Object.keys(SOURCE_ORDER_ID_ERRORS).map((type) => [type, type])))
   .prefs({ convert: false, abortEarly: false });
 
 /**
@@ -65,7 +65,7 @@ function findBreaches(payload: Record<string, unknown>): FieldError[] {
   const { error } = sourceOrderId.validate(payload.source_order_id);
   return (error?.details ?? []).map(({ type }) => ({
     pointer: '/source_order_id',
-    ...(BREACHES[type] ?? { code: 'invalid', detail: 'source_order_id breaks its rule.' }),
+    ...(SOURCE_ORDER_ID_ERRORS[type] ?? { code: 'invalid', detail: 'source_order_id breaks its rule.' }),
   }));
 }
 

@@ -128,7 +128,7 @@ test('digits of a text never pass through a float', () => {
   expect(normalize({ total: '123456789012345.678901', currency: 'XYZ' }).order.total).toBe('123456789012345.678901');
 });
 
-test('a field as long as the body may be takes no time', () => {
+test('a field as long as the body may be takes time in proportion to its length', () => {
   const zeros = '0'.repeat(130_000);
   const start = performance.now();
   for (const text of [`1.${zeros}1${zeros}1`, `${zeros}${zeros}x`, `1,${'000,'.repeat(60_000)}x1`]) {

@@ -13,6 +13,8 @@ describe('a number that libphonenumber, with all it knows, calls valid', () => {
     fc.assert(
       fc.property(prefix, digits, fc.nat(12), separator, (start, rest, at, between) => {
         const text = (start + rest).slice(0, at) + between + (start + rest).slice(at);
+        // What a spreadsheet makes of a number is not its last digit.
+        fc.pre(!/\.0+$/.test(text));
         const expected = parse(text);
         fc.pre(expected?.isValid() === true);
         expect(readNumber(text)).toMatchObject({ number: expected?.number, isValid: true });

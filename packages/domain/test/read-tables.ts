@@ -3,11 +3,12 @@
  *
  * Such a table is Markdown. Its columns "sent as `path`" say which members an order is sent with, a column "`path`" says
  * what is stored, the column "warnings" every warning. A cell is a text as it is, or JSON in backticks; an empty one is
- * a member not sent, null, or no warning. " · " separates alternatives, which all lead to the same.
+ * a member not sent, null, or no warning. In the first column " · " separates alternatives, which all lead to the same. A
+ * warning is meant at the first member sent unless it says "at /elsewhere".
  */
 export type Row = { about: string; sent: Record<string, unknown>; stored: Record<string, unknown>; warnings: string[] };
 
-/** Every row of every such table in a Markdown text; other tables are passed over. */
+/** Every row of every such table in a Markdown text; the list of codes, which sends nothing, is passed over. */
 export function readTables(markdown: string): Row[] {
   const rows: Row[] = [];
   let heading = '';
@@ -16,8 +17,9 @@ export function readTables(markdown: string): Row[] {
     const [, title] = /^#+ (.*)$/.exec(line) ?? [];
     if (title) heading = title;
     if (!line.startsWith('|')) header = [];
-    else if (header.length === 0) header = cellsOf(line);
-    else if (!/^\|[\s|:-]+$/.test(line) && header.some(isSent)) rows.push(...readRow(heading, header, cellsOf(line)));
+    else if (header.length === 0) header = checkHeader(cellsOf(line));
+    else if (!/^\|[\s|:-]+$/.test(line) && heading !== LIST_OF_CODES)
+      rows.push(...readRow(heading, header, cellsOf(line)));
   }
   return rows;
 }
@@ -30,6 +32,14 @@ function cellsOf(line: string): string[] {
   return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
+const LIST_OF_CODES = 'Warning codes';
+
+function checkHeader(titles: string[]): string[] {
+  const unknown = titles.filter((title) => !/^(?:sent as )?`[a-z_.0-9]+`$|^warnings$|^code$|^detail$/.test(title));
+  if (unknown.length > 0) throw new Error(`What is the column "${unknown[0]}"?`);
+  return titles;
+}
+
 const isSent = (title: string) => title.startsWith('sent as ');
 const pathOf = (title: string) => title.replace('sent as ', '').replaceAll('`', '');
 
@@ -39,11 +49,13 @@ function readRow(heading: string, header: string[], cells: string[]): Row[] {
   const expected = columns.filter(({ title }) => /^`.+`$/.test(title));
   const stored = Object.fromEntries(expected.map(({ title, cell }) => [pathOf(title), readCell(cell) ?? null]));
   const noted = columns.find(({ title }) => title === 'warnings')?.cell ?? '';
-  const [only] = sentColumns.map(({ title }) => pointerOf(pathOf(title)));
-  const warnings = noted === '' ? [] : noted.split(', ').map((warning) => withPointer(warning, only ?? ''));
-  const alternatives = sentColumns.map(({ cell }) => cell.split(' · '));
-  return (alternatives[0] ?? []).map((first) => {
-    const values = [first, ...alternatives.slice(1).map(([cell]) => cell ?? '')];
+  const [first, ...others] = sentColumns;
+  if (!first || cells.length !== header.length) throw new Error(`A row has the wrong cells: ${cells.join(' | ')}`);
+  if (others.some(({ cell }) => cell.includes(' · '))) throw new Error('Alternatives are for the first column only.');
+  const pointer = pointerOf(pathOf(first.title));
+  const warnings = noted === '' ? [] : noted.split(', ').map((warning) => withPointer(warning, pointer));
+  return first.cell.split(' · ').map((alternative) => {
+    const values = [alternative, ...others.map(({ cell }) => cell)];
     const sent = Object.fromEntries(
       sentColumns.map(({ title }, index) => [pathOf(title), readCell(values[index] ?? '')]),
     );

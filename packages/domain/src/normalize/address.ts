@@ -1,5 +1,5 @@
 import { LIMITS } from './limits.ts';
-import { joinParts } from './parts.ts';
+import { partsOf } from './parts.ts';
 import { readText } from './text.ts';
 import type { WarningList } from './warnings.ts';
 
@@ -9,5 +9,5 @@ const POINTER = '/address';
 export function readAddress(value: unknown, warnings: WarningList): string | null {
   if (typeof value !== 'object' || value === null) return readText(value, POINTER, LIMITS.address, warnings);
   warnings.add(POINTER, 'address_joined');
-  return readText(joinParts(value), POINTER, LIMITS.address, warnings);
+  return readText(partsOf(value).join(', '), POINTER, LIMITS.address, warnings);
 }

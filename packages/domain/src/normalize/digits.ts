@@ -1,10 +1,11 @@
-const ARABIC_INDIC_ZERO = 0x0660;
-const PERSIAN_ZERO = 0x06f0;
+/** The zeros of Arabic-Indic, Persian and full-width digits. */
+const ZEROS = [0x0660, 0x06f0, 0xff10];
 
-/** Writes Arabic-Indic and Persian digits as 0 to 9; everything else stays. */
+/** Writes Arabic-Indic, Persian and full-width digits as 0 to 9; everything else stays. */
 export function toAsciiDigits(text: string): string {
-  return text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => {
+  return text.replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => {
     const code = digit.charCodeAt(0);
-    return String(code - (code < PERSIAN_ZERO ? ARABIC_INDIC_ZERO : PERSIAN_ZERO));
+    const zero = ZEROS.findLast((candidate) => candidate <= code) ?? code;
+    return String(code - zero);
   });
 }

@@ -26,10 +26,13 @@ function isQuantity(number: number): boolean {
   return Number.isSafeInteger(number) && number > 0;
 }
 
-/** "2", "٢", "2.00", "x2" or "2 pcs"; NaN for anything else. */
+/** "2", "٢", "2.00", "x2" or "2 pcs": a number that may have a word for pieces beside it. */
+const SPELLED =
+  /^(?:x|×|qty:?|\+)?\s?(\d+)(?:\.0*)?\s?(?:x|×|pcs?\.?|pieces?|nos?\.?|units?|packs?|boxe?s?|قطع|قطعة|حبة|حبات)?$/i;
+
+/** NaN for what is no such number. */
 function spelledNumber(text: string): number {
-  const [, whole] =
-    /^[x×]?\s?(\d+)(?:\.0+)?\s?(?:[x×]|pcs?\.?|pieces?|قطع|قطعة|حبة)?$/i.exec(toAsciiDigits(text)) ?? [];
+  const [, whole] = SPELLED.exec(toAsciiDigits(text)) ?? [];
   return Number(whole);
 }
 

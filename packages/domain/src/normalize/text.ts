@@ -18,7 +18,7 @@ const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
  */
 export function readText(value: unknown, pointer: string, limit: number, warnings: WarningList): string | null {
   const text = readUncut(value, pointer, warnings);
-  return text && cutText(text, pointer, limit, warnings);
+  return text && (cutText(text, pointer, limit, warnings) || null);
 }
 
 /** The same without a limit. */
@@ -50,14 +50,15 @@ export function removeInvisible(text: string): string {
   return text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
-/** Cuts a clean text to at most `limit` code points, with a warning. The cut leaves no blanks at the end. */
+/** Cuts a clean text to at most `limit` code points, with a warning; no blanks are left at the end, and nothing that cannot be seen. */
 export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string {
   if (text.length <= limit) return text;
   let end = 0;
   for (let count = 0; count < limit && end < text.length; count++) end += isPair(text, end) ? 2 : 1;
   if (end === text.length) return text;
   warnings.add(pointer, 'too_long', `Longer than ${limit} characters`);
-  return text.slice(0, wholeCharactersUpTo(end, text)).trimEnd();
+  const kept = text.slice(0, wholeCharactersUpTo(end, text)).trimEnd();
+  return VISIBLE.test(kept) ? kept : '';
 }
 
 function isPair(text: string, index: number): boolean {

@@ -1,10 +1,10 @@
 import { toAsciiDigits } from '../digits.ts';
 import { removeInvisible } from '../text.ts';
-import { findCurrenciesBeside } from './currency.ts';
+import { type CurrencyReading, readCurrencyBeside } from './currency.ts';
 import { type Decimal, splitDecimal } from './separators.ts';
 
-/** An amount as written: its digits, its sign, and the currencies that the marks beside it may stand for; none without marks. */
-export type Amount = Decimal & { isNegative: boolean; currencies: readonly string[] };
+/** An amount as written: its digits, its sign, and what the marks beside it stand for; null without marks. */
+export type Amount = Decimal & { isNegative: boolean; currency: CurrencyReading | null };
 
 /**
  * Reads an amount of money from text, digit for digit: "149.50", "AED 1,250.5", "٩٩٫٥٠ درهم", "$20", "99/-". Null when
@@ -16,19 +16,20 @@ export function readAmount(text: string): Amount | null {
   if (start === end) return null;
   const decimal = splitDecimal(spelled.slice(start, end));
   const before = spelled.slice(0, start);
-  const currencies = readMarks(before.replace(/[-+]/, ''), spelled.slice(end));
-  if (decimal === null || currencies === undefined) return null;
-  return { ...decimal, isNegative: before.includes('-'), currencies };
+  const currency = readMarks(before.replace(/[-+]/, ''), spelled.slice(end));
+  if (decimal === null || currency === undefined) return null;
+  return { ...decimal, isNegative: before.includes('-'), currency };
 }
 
-/** ASCII digits and separators for Arabic ones, and one kind each of blank, apostrophe and minus. */
+/** ASCII digits and separators for Arabic ones, one kind each of blank, apostrophe and minus, and no quotes around it. */
 function toAsciiSpelling(text: string): string {
   return toAsciiDigits(removeInvisible(text))
-    .replaceAll('٫', '.')
+    .replace(/[٫．]/g, '.')
     .replace(/[٬’]/g, "'")
-    .replaceAll('،', ',')
-    .replaceAll('−', '-')
-    .replace(/\s/g, ' ');
+    .replace(/[،，]/g, ',')
+    .replace(/[−–]/g, '-')
+    .replace(/\s/g, ' ')
+    .replace(/^['"]|['"]$/g, '');
 }
 
 /** From the first digit, or the decimal point before it, to behind the last one. An empty range if there is no digit. */
@@ -46,14 +47,32 @@ function isDigit(charCode: number): boolean {
   return charCode >= 0x30 && charCode <= 0x39;
 }
 
-/** "99/-", "99.-", "99 only": what merchants write behind an amount and what says nothing. */
-const ENDING = /^(?:\/[-=]|[.,]-{1,2}|\.(?= |$))|(?:^| )(?:only|فقط)[.]?$/gi;
+/** "99/-", "99.-", "Dhs 99 only": what merchants write behind an amount and what says nothing. */
+const ENDING = /^(?:[.,]-{0,2}(?= |$))|(?:^|(?<=\S))\/[-=]|(?:^| )(?:only|فقط)\.?$/gi;
 
-/** The currencies that all marks before and behind the number agree on; undefined if there is anything else beside it. */
-function readMarks(before: string, behind: string): readonly string[] | undefined {
-  const marks = [before.trim(), behind.replace(ENDING, '').trim()].filter((mark) => mark !== '');
-  const [first, ...others] = marks.map(findCurrenciesBeside);
-  if (first === undefined) return [];
-  const agreed = others.reduce((left, right) => left.filter((code) => right.includes(code)), first);
-  return agreed.length > 0 ? agreed : undefined;
+/** What all marks before and behind the number agree on, null without any; undefined if there is anything else beside it. */
+function readMarks(before: string, behind: string): CurrencyReading | null | undefined {
+  const marks = [before, behind.replace(ENDING, '')].flatMap(splitMarks).map(readCurrencyBeside);
+  if (marks.length === 0) return null;
+  if (marks.includes(undefined)) return undefined;
+  return (marks as CurrencyReading[]).reduce<CurrencyReading | undefined>(
+    (all, mark) => all && agree(all, mark),
+    marks[0],
+  );
+}
+
+/** A mark of several words is one ("UAE Dirham"), if it is known; else each of its words is ("Dhs AED"). */
+function splitMarks(text: string): string[] {
+  const whole = text.trim();
+  return readCurrencyBeside(whole) ? [whole] : whole.split(' ').filter((word) => word !== '');
+}
+
+/** "$" and "CAD" agree on the Canadian dollar, "AED" and "USD" on nothing. */
+function agree(one: CurrencyReading, other: CurrencyReading): CurrencyReading | undefined {
+  const codes = one.codes.filter((code) => other.codes.includes(code));
+  if (codes.length === 0) return undefined;
+  const named = [codes.length === 1 ? codes[0] : null, one.named, other.named].find(
+    (code) => code && codes.includes(code),
+  );
+  return { codes, named: named ?? null };
 }

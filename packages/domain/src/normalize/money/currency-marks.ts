@@ -1,56 +1,84 @@
-/** Points and blanks, case and Arabic vowel signs in a mark do not matter: `findCurrencies` folds them. */
-export type CurrencyMarks = { currencies: readonly string[]; marks: readonly string[] };
+/**
+ * Marks that stand beside an amount. They agree with each of `currencies`; without any other hint they name the first
+ * of them if `nameFirst`, else none.
+ */
+export type CurrencyMarks = { currencies: readonly string[]; nameFirst: boolean; marks: readonly string[] };
 
 /**
- * How people write a currency beside its ISO 4217 code. "$" and "dollar" alone are the US dollar, by the contract. A mark
- * of several currencies agrees with each of them and names none.
+ * How people write a currency beside its ISO 4217 code. Points and blanks, case and Arabic vowel signs in a mark do not
+ * matter: `findCurrencies` folds them. "$" and "dollar" alone are the US dollar, by the contract.
  */
 export const CURRENCY_MARKS: readonly CurrencyMarks[] = [
   {
-    currencies: ['AED'],
-    // The last is the sign of the dirham, in Unicode since 2026.
-    marks: ['Dh', 'Dhs', 'Dhm', 'Dhms', 'Dirham', 'Dirhams', 'UAE Dirham', 'UAE Dirhams', 'Emirati Dirham', '\u20c3'],
+    currencies: ['AED', 'MAD'],
+    nameFirst: true,
+    marks: ['Dh', 'Dhs', 'Dhm', 'Dhms', 'Dirham', 'Dirhams', 'Derham', 'Dirhem', 'درهم', 'دراهم', 'درهما'],
   },
   {
     currencies: ['AED'],
-    marks: ['د.إ', 'درهم', 'دراهم', 'درهما', 'درهم إماراتي', 'درهم اماراتي', 'دراهم إماراتية', 'دراهم اماراتية'],
+    nameFirst: true,
+    // The last is the sign of the dirham, in Unicode since 2026.
+    marks: ['UAE Dirham', 'UAE Dirhams', 'Emirati Dirham', 'Emirati Dirhams', '\u20c3'],
+  },
+  {
+    currencies: ['AED'],
+    nameFirst: true,
+    marks: ['د.إ', 'درهم إماراتي', 'درهم اماراتي', 'دراهم إماراتية', 'دراهم اماراتية'],
+  },
+  {
+    currencies: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD'],
+    nameFirst: true,
+    marks: ['$', 'Dollar', 'Dollars', 'دولار'],
   },
   {
     currencies: ['USD'],
-    marks: [
-      '$',
-      'US$',
-      '$US',
-      'USD$',
-      'Dollar',
-      'Dollars',
-      'US Dollar',
-      'US Dollars',
-      'دولار',
-      'دولار أمريكي',
-      'دولار امريكي',
-    ],
+    nameFirst: true,
+    marks: ['US$', '$US', 'USD$', 'US Dollar', 'US Dollars', 'دولار أمريكي', 'دولار امريكي'],
   },
-  { currencies: ['EUR'], marks: ['€', 'Euro', 'Euros', 'يورو'] },
-  { currencies: ['GBP'], marks: ['£', 'Sterling', 'Pound Sterling', 'Pounds Sterling'] },
+  { currencies: ['CAD'], nameFirst: true, marks: ['CA$', 'C$'] },
+  { currencies: ['AUD'], nameFirst: true, marks: ['AU$', 'A$'] },
+  { currencies: ['SGD'], nameFirst: true, marks: ['S$'] },
+  { currencies: ['EUR'], nameFirst: true, marks: ['€', 'Euro', 'Euros', 'يورو'] },
+  { currencies: ['GBP', 'EGP', 'LBP', 'SYP'], nameFirst: true, marks: ['£'] },
+  { currencies: ['GBP'], nameFirst: true, marks: ['Sterling', 'Pound Sterling', 'Pounds Sterling'] },
   // The sign of the riyal is in Unicode since 2025.
-  { currencies: ['SAR'], marks: ['SR', 'SRs', 'Saudi Riyal', 'Saudi Riyals', '\u20c1', 'ر.س', 'ريال سعودي'] },
-  { currencies: ['QAR'], marks: ['QR', 'QRs', 'Qatari Riyal', 'Qatari Riyals', 'ر.ق', 'ريال قطري'] },
-  { currencies: ['OMR'], marks: ['RO', 'Omani Rial', 'Omani Rials', 'ر.ع', 'ريال عماني'] },
-  { currencies: ['KWD'], marks: ['KD', 'Kuwaiti Dinar', 'Kuwaiti Dinars', 'د.ك', 'دينار كويتي'] },
-  { currencies: ['BHD'], marks: ['BD', 'Bahraini Dinar', 'Bahraini Dinars', 'د.ب', 'دينار بحريني'] },
-  { currencies: ['JOD'], marks: ['JD', 'Jordanian Dinar', 'Jordanian Dinars', 'د.أ', 'دينار أردني', 'دينار اردني'] },
-  { currencies: ['EGP'], marks: ['E£', 'Egyptian Pound', 'Egyptian Pounds', 'ج.م', 'جنيه مصري'] },
-  { currencies: ['INR'], marks: ['₹', 'Indian Rupee', 'Indian Rupees'] },
-  { currencies: ['PKR'], marks: ['Pakistani Rupee', 'Pakistani Rupees'] },
-  { currencies: ['JPY'], marks: ['Yen'] },
-  { currencies: ['CNY'], marks: ['Yuan', 'RMB'] },
-  { currencies: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'], marks: ['Rs', 'Rupee', 'Rupees', 'روبية'] },
-  { currencies: ['SAR', 'QAR', 'OMR', 'YER', 'IRR'], marks: ['Riyal', 'Riyals', 'Rial', 'Rials', 'ريال'] },
-  { currencies: ['KWD', 'BHD', 'JOD', 'IQD', 'LYD', 'TND', 'DZD'], marks: ['Dinar', 'Dinars', 'دينار'] },
-  { currencies: ['GBP', 'EGP', 'LBP', 'SYP', 'SDG', 'SSP'], marks: ['Pound', 'Pounds', 'جنيه'] },
-  { currencies: ['JPY', 'CNY'], marks: ['¥'] },
-  { currencies: ['SEK', 'NOK', 'DKK', 'ISK'], marks: ['kr'] },
+  {
+    currencies: ['SAR'],
+    nameFirst: true,
+    marks: ['SR', 'SRs', 'Saudi Riyal', 'Saudi Riyals', '\u20c1', 'ر.س', 'ريال سعودي'],
+  },
+  { currencies: ['QAR'], nameFirst: true, marks: ['QR', 'QRs', 'Qatari Riyal', 'Qatari Riyals', 'ر.ق', 'ريال قطري'] },
+  { currencies: ['OMR'], nameFirst: true, marks: ['RO', 'Omani Rial', 'Omani Rials', 'ر.ع', 'ريال عماني'] },
+  { currencies: ['KWD'], nameFirst: true, marks: ['KD', 'Kuwaiti Dinar', 'Kuwaiti Dinars', 'د.ك', 'دينار كويتي'] },
+  { currencies: ['BHD'], nameFirst: true, marks: ['BD', 'Bahraini Dinar', 'Bahraini Dinars', 'د.ب', 'دينار بحريني'] },
+  {
+    currencies: ['JOD'],
+    nameFirst: true,
+    marks: ['JD', 'Jordanian Dinar', 'Jordanian Dinars', 'د.أ', 'دينار أردني', 'دينار اردني'],
+  },
+  { currencies: ['EGP'], nameFirst: true, marks: ['E£', 'Egyptian Pound', 'Egyptian Pounds', 'ج.م', 'جنيه مصري'] },
+  { currencies: ['INR'], nameFirst: true, marks: ['₹', 'Indian Rupee', 'Indian Rupees'] },
+  { currencies: ['PKR'], nameFirst: true, marks: ['Pakistani Rupee', 'Pakistani Rupees'] },
+  { currencies: ['JPY'], nameFirst: true, marks: ['Yen'] },
+  { currencies: ['CNY'], nameFirst: true, marks: ['Yuan', 'RMB'] },
+  {
+    currencies: ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'],
+    nameFirst: false,
+    marks: ['Rs', 'Rupee', 'Rupees', 'روبية'],
+  },
+  {
+    currencies: ['SAR', 'QAR', 'OMR', 'YER', 'IRR'],
+    nameFirst: false,
+    marks: ['Riyal', 'Riyals', 'Rial', 'Rials', 'ريال'],
+  },
+  {
+    currencies: ['KWD', 'BHD', 'JOD', 'IQD', 'LYD', 'TND', 'DZD'],
+    nameFirst: false,
+    marks: ['Dinar', 'Dinars', 'دينار'],
+  },
+  { currencies: ['GBP', 'EGP', 'LBP', 'SYP', 'SDG', 'SSP'], nameFirst: false, marks: ['Pound', 'Pounds', 'جنيه'] },
+  { currencies: ['JPY', 'CNY'], nameFirst: false, marks: ['¥'] },
+  { currencies: ['SEK', 'NOK', 'DKK', 'ISK'], nameFirst: false, marks: ['kr'] },
 ];
 
 /** Codes that are English words: beside an amount they are currencies only in capitals ("99 all", "5 cup"). */

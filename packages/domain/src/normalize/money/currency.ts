@@ -7,33 +7,38 @@ const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map([
   ['XCG', 2],
 ]);
 
-const MARKS: ReadonlyMap<string, readonly string[]> = new Map(
-  CURRENCY_MARKS.flatMap(({ marks, currencies }) => marks.map((mark) => [foldMark(mark), currencies] as const)),
+/** The ISO 4217 codes that a mark agrees with, and the one that it names without any other hint, if it names one. */
+export type CurrencyReading = { codes: readonly string[]; named: string | null };
+
+const MARKS: ReadonlyMap<string, CurrencyReading> = new Map(
+  CURRENCY_MARKS.flatMap(({ currencies, nameFirst, marks }) => {
+    const reading = { codes: currencies, named: (nameFirst && currencies[0]) || null };
+    return marks.map((mark) => [foldMark(mark), reading] as const);
+  }),
 );
 
 /**
- * The ISO 4217 codes that a code in any case, a sign or a name may stand for: one for "aed", "Dhs.", "$" or "درهم",
- * several for "Rs", none for what is no currency.
+ * What a code in any case, a sign or a name stands for: "aed", "Dhs.", "درهم" for the dirham, "$" for the US dollar or,
+ * where that is said, another one, "Rs" for one of several rupees. Undefined for what is no currency.
  */
-export function findCurrencies(mark: string): readonly string[] {
+export function readCurrencyMark(mark: string): CurrencyReading | undefined {
   const folded = foldMark(mark);
-  return FRACTION_DIGITS.has(folded) ? [folded] : (MARKS.get(folded) ?? []);
+  return FRACTION_DIGITS.has(folded) ? { codes: [folded], named: folded } : MARKS.get(folded);
 }
 
 /** The same of a word beside an amount, which may be any word. */
-export function findCurrenciesBeside(mark: string): readonly string[] {
-  const found = findCurrencies(mark);
-  const isWord = found.length === 1 && CODES_LIKE_WORDS.has(found[0] ?? '') && mark !== found[0];
-  return isWord ? [] : found;
+export function readCurrencyBeside(mark: string): CurrencyReading | undefined {
+  const isWord = CODES_LIKE_WORDS.has(mark.toUpperCase()) && mark !== mark.toUpperCase();
+  return isWord ? undefined : readCurrencyMark(mark);
 }
 
-/** Without points, blanks, Arabic vowel signs and tatweel; "﷼" and "₨" as the words they abbreviate. */
+/** In upper case, without points, colons, blanks, Arabic vowel signs and tatweel; "﷼" and "₨" as the words they abbreviate. */
 function foldMark(mark: string): string {
   return mark
     .normalize('NFKC')
     .toUpperCase()
-    .replace(/[.\s\u0640\u064b-\u0652]/g, '')
-    .replaceAll('ی', 'ي');
+    .replace(/[.:\s\u0640\u064b-\u0652]/g, '')
+    .replace(/[یى]/g, 'ي');
 }
 
 /** How many decimals amounts of a currency have; undefined for an unknown currency. */

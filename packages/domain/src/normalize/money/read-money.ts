@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts';
 import { cleanText, readText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { type Amount, readAmount } from './amount.ts';
-import { findCurrencies } from './currency.ts';
+import { readCurrencyMark } from './currency.ts';
 import { writeTotal } from './write-total.ts';
 
 const TOTAL = '/total';
@@ -21,11 +21,12 @@ export function readMoney(
 ): { total: string | null; currency: string } {
   const amount = readTotal(total, warnings);
   const named = readCurrency(currency, warnings);
-  const beside = amount?.currencies ?? [];
-  if (named === null && beside.length === 1 && beside[0]) return writeMoney(amount, beside[0], warnings);
+  const beside = amount?.currency ?? null;
+  if (beside === null) return writeMoney(amount, named ?? DEFAULT_CURRENCY, warnings);
+  if (named === null && beside.named !== null) return writeMoney(amount, beside.named, warnings);
   const stored = named ?? DEFAULT_CURRENCY;
-  if (beside.length === 0 || beside.includes(stored)) return writeMoney(amount, stored, warnings);
-  if (beside.length > 1) {
+  if (named !== null && beside.codes.includes(named)) return writeMoney(amount, named, warnings);
+  if (beside.named === null) {
     warnings.add(TOTAL, 'currency_ambiguous');
     return { total: null, currency: stored };
   }
@@ -59,8 +60,8 @@ function toText(value: unknown, warnings: WarningList): string | undefined {
 function readCurrency(value: unknown, warnings: WarningList): string | null {
   const text = readText(value, CURRENCY, LIMITS.currency, warnings);
   if (text === null) return null;
-  const [code, ...others] = findCurrencies(text);
-  if (code !== undefined && others.length === 0) return code;
+  const named = readCurrencyMark(text)?.named;
+  if (named) return named;
   warnings.add(CURRENCY, 'currency_unknown');
   return text;
 }

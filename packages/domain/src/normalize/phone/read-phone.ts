@@ -1,8 +1,8 @@
 import { LIMITS } from '../limits.ts';
-import { joinParts } from '../parts.ts';
+import { partsOf } from '../parts.ts';
 import { cutText, readUncut } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
-import { findNumbers } from './find-numbers.ts';
+import { findClearNumber, findNumbers } from './find-numbers.ts';
 import { type NumberReading, readNumber } from './read-number.ts';
 import { readScientific, type ScientificReading } from './read-scientific.ts';
 
@@ -24,16 +24,19 @@ export function readPhone(value: unknown, pointer: string, warnings: WarningList
   return kept;
 }
 
-/** The first valid phone number written somewhere in a text, as `readPhone` writes it. */
+/** The first phone number in a text that may be about anything, as `readPhone` writes it; null if none is clearly one. */
 export function findPhone(text: string): string | null {
-  const [first] = findNumbers(text).numbers;
-  return first ? writeNumber(first) : null;
+  const found = findClearNumber(text);
+  return found ? writeNumber(found) : null;
 }
 
+/** Parts may be those of one number (country code, operator, number) or several numbers. */
 function toOneText(value: unknown, pointer: string, warnings: WarningList): unknown {
   if (typeof value !== 'object' || value === null) return value;
   warnings.add(pointer, 'phone_in_parts');
-  return joinParts(value);
+  const parts = partsOf(value);
+  const joined = parts.join(' ');
+  return readNumber(joined)?.isValid ? joined : parts.join(', ');
 }
 
 /** A number, several of them, one with text around it, or one from a spreadsheet; undefined if it is none of these. */

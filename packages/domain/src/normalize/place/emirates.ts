@@ -33,7 +33,7 @@ export const EMIRATES: readonly Emirate[] = [
     name: 'Dubai',
     code: 'AE-DU',
     arabicName: 'دبي',
-    spellings: ['D{u,ou}b{ai,ay,ayy,ei,ey}', '{دبي,دوبي,دبئی}'],
+    spellings: ['D{u,ou,o}b{ai,ay,ayy,ei,ey}', '{دبي,دوبي,دبئی,دوبئی}'],
     abbreviations: ['AE-DU', 'DU', 'DXB', 'DUB'],
   },
   {
@@ -47,7 +47,7 @@ export const EMIRATES: readonly Emirate[] = [
     name: 'Ras Al Khaimah',
     code: 'AE-RK',
     arabicName: 'رأس الخيمة',
-    spellings: ['R{a,aa}s {,Al ,El ,Ul ,Il }Kh{ai,ei,ay,ey,a,e,i}m{a,ah,eh}', 'رأس {,ال}خيمة'],
+    spellings: ['R{a,aa}{s,ss} {,Al ,El ,Ul ,Il }K{,h}{ai,ei,ay,ey,a,e,i,ee}m{a,ah,eh}', 'رأس {,ال}خيمة'],
     abbreviations: ['AE-RK', 'RK', 'RAK', 'RKT'],
   },
   {
@@ -61,7 +61,7 @@ export const EMIRATES: readonly Emirate[] = [
     name: 'Umm Al Quwain',
     code: 'AE-UQ',
     arabicName: 'أم القيوين',
-    spellings: ['U{m,mm} {,Al ,El ,Ul }{Q,K}{uw,aiw,ayw,iw,eiw,ew}{ai,ei,ay,ey,a,e,i}n', 'أم {,ال}{قيوين,قوين}'],
+    spellings: ['U{m,mm} {,Al ,El ,Ul }{Q,K}{uw,u,w,aiw,ayw,iw,eiw,ew,aw}{ai,ei,ay,ey,a,e,i}n', 'أم {,ال}{قيوين,قوين}'],
     abbreviations: ['AE-UQ', 'UQ', 'UAQ', 'QIW'],
   },
 ];

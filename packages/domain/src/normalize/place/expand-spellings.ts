@@ -6,5 +6,8 @@ export function expandSpellings(pattern: string): string[] {
   // Innermost braces first; the comma inside them separates, so no spelling may hold a comma.
   const [braces, alternatives] = /\{([^{}]*)\}/.exec(pattern) ?? [];
   if (braces === undefined || alternatives === undefined) return [pattern];
-  return alternatives.split(',').flatMap((alternative) => expandSpellings(pattern.replace(braces, alternative)));
+  const spellings = alternatives
+    .split(',')
+    .flatMap((alternative) => expandSpellings(pattern.replace(braces, alternative)));
+  return [...new Set(spellings)];
 }

@@ -1,7 +1,7 @@
 import { EMIRATES, type Emirate } from './emirates.ts';
 import { expandSpellings } from './expand-spellings.ts';
 import { removeSurroundings, toPlaceKey } from './place-key.ts';
-import { FOREIGN_PLACES, PLACES, SHARED_PLACES } from './places.ts';
+import { FOREIGN_PLACES, NO_TYPOS, PLACES, SHARED_PLACES } from './places.ts';
 
 /** An emirate, and what was written for it: its name, an abbreviation, or a city or district of it. */
 export type Place = { emirate: Emirate; kind: 'name' | 'abbreviation' | 'city' | 'district' };
@@ -19,6 +19,7 @@ const PLACE_BY_KEY: ReadonlyMap<string, Place> = new Map(
 );
 const SHARED = keysOf(SHARED_PLACES);
 const FOREIGN = keysOf(FOREIGN_PLACES);
+const WITHOUT_TYPO = keysOf(NO_TYPOS);
 
 function keysOf(patterns: readonly string[]): ReadonlySet<string> {
   return new Set(patterns.flatMap(expandSpellings).map(toPlaceKey));
@@ -28,10 +29,18 @@ function entries(patterns: readonly string[], place: Place): [key: string, place
   return patterns.flatMap(expandSpellings).map((spelling) => [toPlaceKey(spelling), place]);
 }
 
-/** What a text stands for, if all of it is the name of an emirate or of a place in exactly one. */
+/** What a text stands for, if all of it is the name of an emirate or of a place in exactly one ("Al Barsha 1" as well). */
 export function findPlace(text: string): Place | undefined {
   const key = toPlaceKey(text);
-  return PLACE_BY_KEY.get(key) ?? PLACE_BY_KEY.get(removeSurroundings(key));
+  return PLACE_BY_KEY.get(key) ?? PLACE_BY_KEY.get(removeSurroundings(key)) ?? findNumbered(key);
+}
+
+/** Districts are divided by numbers, "Jumeirah 3" and "Mussafah M-10". */
+function findNumbered(key: string): Place | undefined {
+  const name = key.replace(/\d{1,3}$/, '');
+  if (name === key) return undefined;
+  const place = PLACE_BY_KEY.get(name) ?? PLACE_BY_KEY.get(name.replace(/[a-z]$/, ''));
+  return place && !namesEmirate(place) ? place : undefined;
 }
 
 /** Whether it is an emirate itself that is named, and not a place in it. */
@@ -47,4 +56,9 @@ export function isShared(text: string): boolean {
 /** Whether a text names a place outside the Emirates. */
 export function isForeign(text: string): boolean {
   return FOREIGN.has(toPlaceKey(text));
+}
+
+/** Whether a text that looks like a misspelled emirate is something else. */
+export function isNoTypo(text: string): boolean {
+  return WITHOUT_TYPO.has(toPlaceKey(text));
 }

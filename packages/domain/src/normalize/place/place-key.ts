@@ -16,8 +16,11 @@ export function toPlaceKey(text: string): string {
 /** Removes what people put around an emirate's name ("Emirate of Dubai, UAE") from a place key. */
 export function removeSurroundings(key: string): string {
   return key
-    .replace(/^(?:uae|the|emirateof|emirate|cityof|stateof|اماره|مدينه)+/, '')
-    .replace(/(?:emirate|city|uae|unitedarabemirates|امارات|الامارات|الاماراتالعربيهالمتحده)+$/, '');
+    .replace(
+      /^(?:unitedarabemirates|uae|ae|the|emirates?of|emirate?|cityof|city|stateof|الاماراتالعربيهالمتحده|الامارات|اماره|مدينه)+/,
+      '',
+    )
+    .replace(/(?:emirate|city|uae|ae|unitedarabemirates|امارات|الامارات|الاماراتالعربيهالمتحده)+$/, '');
 }
 
 /** Whether a place key names the country and nothing else. */

@@ -2,7 +2,8 @@ import { LIMITS } from '../limits.ts';
 import { readText } from '../text.ts';
 import type { WarningCode, WarningList } from '../warnings.ts';
 import type { Emirate } from './emirates.ts';
-import { findPlace, isShared, namesEmirate } from './find-place.ts';
+import { findAnywhere, findAtEnd } from './find-in-words.ts';
+import { findPlace, isForeign, isShared, namesEmirate } from './find-place.ts';
 import { mendEmirate } from './mend-emirate.ts';
 import { isCountry, toPlaceKey } from './place-key.ts';
 import { splitParts } from './split-parts.ts';
@@ -27,6 +28,15 @@ export function readEmirate(value: unknown, warnings: WarningList): EmirateReadi
   return toReading(whole.emirate, text);
 }
 
+/** What forms send when nothing was chosen. */
+const FILLERS: ReadonlySet<string> = new Set(['', 'na', 'none', 'null', 'other', 'others', 'select', 'selectemirate']);
+
+/** Whether the emirate that was read is none, not even an unknown one: absent, only the country, or a filler. */
+export function saysNoEmirate(emirate: string | null): boolean {
+  const key = toPlaceKey(emirate ?? '');
+  return FILLERS.has(key) || isCountry(key);
+}
+
 function toReading(emirate: Emirate, rest: string | null): EmirateReading {
   return { emirate: emirate.name, emirate_code: emirate.code, rest };
 }
@@ -36,26 +46,41 @@ function keepAsSent(text: string, code: WarningCode, warnings: WarningList): Emi
   return { emirate: text, emirate_code: null, rest: null };
 }
 
-type Part = { text: string; emirate: Emirate | undefined; is: 'emirate' | 'misspelled' | 'place' | 'unknown' };
+/** `rest`: what of the part is not the emirate itself. */
+type Part = { text: string; emirate: Emirate | undefined; rest: string; isMisspelled: boolean };
 
-/** "Al Jimi, Al Ain" or "Deira - Dubai": those parts that name an emirate or a place in one have to agree. */
+/** "Al Jimi, Al Ain", "Deira - Dubai" or "JVC Dubai": whatever names an emirate or a place in one has to agree. */
 function readParts(text: string, warnings: WarningList): EmirateReading {
-  const parts = splitParts(text)
-    .filter((part) => !isCountry(toPlaceKey(part)))
-    .map(readPart);
+  const texts = splitParts(text).flatMap(splitAtHyphens);
+  const parts = texts.filter((part) => !isCountry(toPlaceKey(part))).map(readPart);
   const [emirate, ...others] = new Set(parts.flatMap((part) => part.emirate ?? []));
-  if (others.length > 0 || (!emirate && isShared(text))) return keepAsSent(text, 'emirate_ambiguous', warnings);
-  if (!emirate) return keepAsSent(text, 'emirate_unknown', warnings);
-  const rest = parts.filter((part) => part.is === 'place' || part.is === 'unknown').map((part) => part.text);
-  if (parts.some((part) => part.is === 'misspelled')) warnings.add(POINTER, 'emirate_mended');
+  if (!emirate || texts.some(isForeign)) {
+    return keepAsSent(text, isShared(text) ? 'emirate_ambiguous' : 'emirate_unknown', warnings);
+  }
+  const mentioned = parts.flatMap((part) => [...findAnywhere(part.rest)]);
+  if (others.length > 0 || mentioned.some((other) => other !== emirate)) {
+    return keepAsSent(text, 'emirate_ambiguous', warnings);
+  }
+  if (parts.some((part) => part.isMisspelled)) warnings.add(POINTER, 'emirate_mended');
+  const rest = parts.filter((part) => part.rest !== '').map((part) => part.rest);
   if (rest.length === 0) return toReading(emirate, null);
-  warnings.add(POINTER, rest.length === parts.length ? 'emirate_from_place' : 'emirate_extracted');
+  const isNamed = parts.some((part) => part.emirate && part.rest !== part.text);
+  warnings.add(POINTER, isNamed ? 'emirate_extracted' : 'emirate_from_place');
   return toReading(emirate, rest.join(', '));
+}
+
+/** "Dubai-Deira", but not "Abu-Dhabi" or "Al-Ain". */
+function splitAtHyphens(part: string): string[] {
+  if (findPlace(part)) return [part];
+  const halves = part.split(/[-–—]/).map((half) => half.trim());
+  return halves.some((half) => findPlace(half)) ? halves.filter((half) => half !== '') : [part];
 }
 
 function readPart(text: string): Part {
   const place = findPlace(text);
-  if (place) return { text, emirate: place.emirate, is: namesEmirate(place) ? 'emirate' : 'place' };
-  const emirate = isShared(text) ? undefined : mendEmirate(text);
-  return { text, emirate, is: emirate ? 'misspelled' : 'unknown' };
+  if (place) return { text, emirate: place.emirate, rest: namesEmirate(place) ? '' : text, isMisspelled: false };
+  const misspelled = isShared(text) ? undefined : mendEmirate(text);
+  if (misspelled) return { text, emirate: misspelled, rest: '', isMisspelled: true };
+  const ending = findAtEnd(text);
+  return { text, emirate: ending?.emirate, rest: ending?.before ?? text, isMisspelled: false };
 }

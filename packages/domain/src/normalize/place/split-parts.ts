@@ -1,10 +1,14 @@
-/** Commas of both scripts, brackets, slashes, line ends, "and", "or", and dashes between blanks; not the hyphen of "Abu-Dhabi". */
-const SEPARATORS = /[,،;؛|/\\()[\]\n\t&]|\s(?:[-–—]+|and|or|أو|او)\s/i;
+/**
+ * Commas of both scripts, colons, brackets, slashes, line ends, "and", "or", dashes with a blank, and where one script
+ * follows another ("Dubai دبي"). Not the hyphen of "Abu-Dhabi".
+ */
+const SEPARATORS =
+  /[,،;؛:|/\\()[\]\n\t&]|\s[-–—]|[-–—]\s|\s(?:and|or|أو|او)\s|(?<=\p{Script=Latin})\s(?=\p{Script=Arabic})|(?<=\p{Script=Arabic})\s(?=\p{Script=Latin})/iu;
 
 /** The parts of an address or a place name, in order, without blank ones. */
 export function splitParts(text: string): string[] {
   return text
     .split(SEPARATORS)
-    .map((part) => part.trim())
+    .map((part) => part.replace(/^[\s–—-]+|(?<![\s–—-])[\s–—-]+$/g, ''))
     .filter((part) => part !== '');
 }

@@ -1,0 +1,16 @@
+import { type Database, run } from '../connect.ts';
+
+const FIND = {
+  name: 'find-order-by-source',
+  text: 'select receipt_id, order_id from orders where account_id = $1::int and source_order_id = $2::text',
+};
+
+/** The order of this account and `source_order_id`, of which another one would be a duplicate, and its receipt; null if there is none. */
+export async function findOrderBySource(
+  database: Database,
+  accountId: number,
+  sourceOrderId: string,
+): Promise<{ receipt_id: string; order_id: number } | null> {
+  const [order] = await run<{ receipt_id: string; order_id: number }>(database, FIND, [accountId, sourceOrderId]);
+  return order ?? null;
+}
