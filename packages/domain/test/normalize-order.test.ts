@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../src/index.ts';
+import { memberAt, toPayload } from './read-tables.ts';
 
 /** Normalizes a payload of a few fields: the order, and its warnings as "/pointer code". */
 function normalize(fields: Record<string, unknown>) {
@@ -44,12 +45,53 @@ describe('a text that is too long', () => {
   });
 });
 
+test.each([
+  ['order_number', 255],
+  ['customer.name', 200],
+  ['customer.email', 254],
+  ['customer.phone', 64],
+  ['customer.id', 255],
+  ['address', 1_000],
+  ['emirate', 100],
+  ['area', 200],
+  ['items.0.name', 500],
+  ['items.0.sku', 255],
+  ['currency', 16],
+  ['delivery_instructions', 2_000],
+])('%s keeps %d characters, and says so when there are more', (path, limit) => {
+  const read = (length: number) => {
+    const { order, warnings } = normalizeOrder(toPayload({ [path]: 'x'.repeat(length) }));
+    const details = warnings.filter(({ code }) => code === 'too_long').map(({ detail }) => detail);
+    return { kept: String(memberAt(order, path)).length, details };
+  };
+  expect(read(limit)).toEqual({ kept: limit, details: [] });
+  const details = [`Longer than ${limit} characters; the end was cut off.`];
+  expect(read(limit + 1)).toEqual({ kept: limit, details });
+});
+
+test('what is invisible as far as it is kept is nothing', () => {
+  const { order, warned } = normalize({ area: `${'\u200b'.repeat(3_000)}a` });
+  expect(order.area).toBeNull();
+  expect(warned).toEqual(['/area too_long']);
+});
+
 test('a phone number behind more text than fits is found', () => {
   const phone = `${'call the guard first, '.repeat(5)}050 123 4567`;
   expect(normalize({ customer: { phone } })).toMatchObject({
     order: { customer: { phone: '+971501234567' } },
     warned: ['/customer/phone phone_with_text'],
   });
+});
+
+test('a customer given as text is searched further than its name is kept', () => {
+  const { customer } = normalize({ customer: `${'x'.repeat(195)} 0501234567` }).order;
+  expect(customer).toMatchObject({ name: `${'x'.repeat(195)} 0501`, phone: '+971501234567' });
+});
+
+test('a number in scientific notation that is longer than a phone is cut too', () => {
+  const { order, warned } = normalize({ customer: { phone: `9.${'7'.repeat(80)}E99` } });
+  expect(order.customer.phone).toHaveLength(64);
+  expect(warned).toEqual(['/customer/phone phone_digits_lost', '/customer/phone too_long']);
 });
 
 test('a long text without a phone number is cut', () => {
@@ -77,9 +119,15 @@ describe('an unknown member', () => {
   test.each(['x'.repeat(256), 'a\0b', 'a\ud83d'])(
     'whose name cannot be repeated is pointed to by its object',
     (name) => {
-      expect(normalize({ customer: { [name]: 1 } }).warned).toEqual(['/customer unknown_field']);
+      const { warnings } = normalizeOrder({ source_order_id: 'a', customer: { [name]: 1 } });
+      const detail = 'Has a member that is not a field of this interface; kept in the raw payload only.';
+      expect(warnings).toEqual([{ pointer: '/customer', code: 'unknown_field', detail }]);
     },
   );
+
+  test('of up to 255 characters is pointed to by its name', () => {
+    expect(normalize({ ['x'.repeat(255)]: 1 }).warned).toEqual([`/${'x'.repeat(255)} unknown_field`]);
+  });
 
   test('called __proto__ is one like others', () => {
     const { order, warned } = normalize(
@@ -109,6 +157,7 @@ test('no warning repeats personal data', () => {
     address: { street: secret },
     emirate: secret,
     items: secret,
+    delivery_instructions: secret.repeat(200),
   });
   expect(warnings.length).toBeGreaterThanOrEqual(7);
   expect(JSON.stringify(warnings)).not.toMatch(/Secret|0501234567/);
@@ -119,9 +168,20 @@ test.each([
   [0, 'quantity 0 is not above zero; left empty.'],
   [2 ** 53, 'quantity 9007199254740992 is too large; left empty.'],
   ['two', 'The quantity is not a whole number above zero; left empty.'],
+  [1.2345678901234567e-100, 'The quantity is not a whole number above zero; left empty.'],
+  [Number.POSITIVE_INFINITY, 'The quantity is not a whole number above zero; left empty.'],
 ])('of the quantity %p a warning says: %s', (quantity, detail) => {
   const { warnings } = normalizeOrder({ source_order_id: 'test-1', items: [{ quantity }] });
   expect(warnings).toEqual([{ pointer: '/items/0/quantity', code: 'quantity_unreadable', detail }]);
+});
+
+test('of an amount with too many decimals a warning says how many its currency has', () => {
+  const { warnings } = normalizeOrder({ source_order_id: 'test-1', total: 'KWD 1.2345' });
+  expect(warnings.map(({ detail }) => detail)).toEqual(['More decimals than the 3 that KWD has; kept.']);
+});
+
+test('even an id that no order can have leaves what Postgres takes', () => {
+  expect(normalizeOrder({ source_order_id: 'a\0b\ud83d' }).order.source_order_id).toBe('ab\ufffd');
 });
 
 test('digits of a text never pass through a float', () => {
@@ -139,5 +199,7 @@ test('a field as long as the body may be takes time in proportion to its length'
     normalize({ total: text, emirate: text, address: text, customer: text });
     normalize({ area: text, delivery_instructions: text, customer: { phone: text, email: text }, items: text });
   }
+  const numbers = Array.from({ length: 40_000 }, () => 1e300);
+  normalize({ address: numbers, customer: { phone: numbers }, emirate: numbers, items: numbers });
   expect(performance.now() - start).toBeLessThan(3_000);
 });

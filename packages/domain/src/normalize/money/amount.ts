@@ -13,7 +13,6 @@ export type Amount = Decimal & { isNegative: boolean; currency: CurrencyReading 
 export function readAmount(text: string): Amount | null {
   const spelled = toAsciiSpelling(text);
   const [start, end] = findNumber(spelled);
-  if (start === end) return null;
   const decimal = splitDecimal(spelled.slice(start, end));
   const before = spelled.slice(0, start);
   const currency = readMarks(before.replace(/[-+]/, ''), spelled.slice(end));

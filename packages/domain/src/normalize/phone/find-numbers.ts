@@ -25,8 +25,8 @@ const BETWEEN = new RegExp(
 /** The shortest local number. Parts with fewer digits need not be searched, which takes long. */
 const MIN_DIGITS = 7;
 
-/** How a number begins in the midst of other text, where eight digits are as likely a date: with 0, a plus or 5. */
-const CLEAR_BEGINNING = /^(?:\+|0|5\d{8}|971)/;
+/** How a number begins in the midst of other text, where eight digits are as likely a date. */
+const CLEAR_BEGINNING = /^(?:\+|0|5\d{8}|971|800\d{3}|600\d{6})/;
 
 /** Two local numbers with nothing but blanks between them, which libphonenumber takes for one. */
 const LOCAL_NUMBERS = /(?<![\d+])0(?:5\d|[2-4679])(?:[ .-]?\d){7}(?!\d)/g;

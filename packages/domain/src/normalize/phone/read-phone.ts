@@ -61,7 +61,7 @@ function readSpreadsheetNumber(
 ): string | undefined {
   if (scientific === 'rounded') {
     warnings.add(pointer, 'phone_digits_lost');
-    return text;
+    return cutText(text, pointer, LIMITS.phone, warnings);
   }
   const number = readNumber(scientific.digits);
   if (!number) return undefined;

@@ -28,7 +28,7 @@ const LEADING_AWAY: ReadonlySet<string> = new Set([
     'by',
     'between',
     'next',
-    'c/o',
+
     'bank',
     'side',
     'not',

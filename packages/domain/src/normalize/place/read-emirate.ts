@@ -25,7 +25,8 @@ export function readEmirate(value: unknown, warnings: WarningList): EmirateReadi
   if (!whole) return readParts(text, warnings);
   if (namesEmirate(whole)) return toReading(whole.emirate, null);
   warnings.add(POINTER, 'emirate_from_place');
-  return toReading(whole.emirate, text);
+  const rest = splitParts(text).filter((part) => !isCountry(toPlaceKey(part)));
+  return toReading(whole.emirate, rest.join(', '));
 }
 
 /** What forms send when nothing was chosen. */
