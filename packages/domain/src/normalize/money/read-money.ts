@@ -21,11 +21,9 @@ export function readMoney(
 ): { total: string | null; currency: string } {
   const amount = readTotal(total, warnings);
   const named = readCurrency(currency, warnings);
-  const beside = amount?.currency ?? null;
-  if (beside === null) return writeMoney(amount, named ?? DEFAULT_CURRENCY, warnings);
-  if (named === null && beside.named !== null) return writeMoney(amount, beside.named, warnings);
-  const stored = named ?? DEFAULT_CURRENCY;
-  if (named !== null && beside.codes.includes(named)) return writeMoney(amount, named, warnings);
+  const beside = amount?.currency;
+  const stored = named ?? beside?.named ?? DEFAULT_CURRENCY;
+  if (!beside || beside.codes.includes(stored)) return writeMoney(amount, stored, warnings);
   if (beside.named === null) {
     warnings.add(TOTAL, 'currency_ambiguous');
     return { total: null, currency: stored };

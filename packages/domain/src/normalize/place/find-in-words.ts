@@ -1,45 +1,16 @@
 import type { Emirate } from './emirates.ts';
-import { findPlace, namesEmirate } from './find-place.ts';
+import { findPlace } from './find-place.ts';
 
 const MAX_NAME_WORDS = 4;
 
 /** "Bank of Sharjah", "the road to Dubai", "near Ajman": a name behind one of these is not where something is. */
-const LEADING_AWAY: ReadonlySet<string> = new Set([
-  ...[
-    'of',
-    'to',
-    'from',
-    'for',
-    'near',
-    'nr',
-    'nearby',
-    'opp',
-    'opposite',
-    'behind',
-    'beside',
-    'besides',
-    'before',
-    'after',
-  ],
-  ...[
-    'towards',
-    'toward',
-    'via',
-    'by',
-    'between',
-    'next',
+const PREPOSITIONS =
+  'of to from for near nr nearby opp opposite behind beside besides before after towards toward via by between next bank side not outside heading direction dir way past exit border facing across adjacent leaving except beyond than';
 
-    'bank',
-    'side',
-    'not',
-    'outside',
-    'heading',
-    'direction',
-  ],
-  ...['dir', 'way', 'past', 'exit', 'border', 'facing', 'across', 'adjacent', 'leaving', 'except', 'beyond', 'than'],
-  // Al Ain is also the eye or the spring: Noor Al Ain is a shop, Ras Al Ain elsewhere. "Abu Dubai" may be Abu Dhabi.
-  ...['noor', 'nour', 'ras', 'wadi', 'bab', 'abu', 'abou', 'umm'],
-]);
+/** Al Ain is also the eye or the spring: Noor Al Ain is a shop, Ras Al Ain elsewhere. "Abu Dubai" may be Abu Dhabi. */
+const PARTS_OF_NAMES = 'noor nour ras wadi bab abu abou umm';
+
+const LEADING_AWAY: ReadonlySet<string> = new Set(`${PREPOSITIONS} ${PARTS_OF_NAMES}`.split(' '));
 
 /** A name at the end of a text, and the words before it. */
 export type Ending = { emirate: Emirate; before: string };
@@ -84,6 +55,6 @@ function wordsOf(text: string): string[] {
 
 function emirateOf(words: readonly string[]): Emirate | undefined {
   const place = findPlace(words.join(' '));
-  const isName = place && namesEmirate(place) && place.kind === 'name';
-  return isName || (place?.kind === 'city' && words.length > 1) ? place?.emirate : undefined;
+  const isClear = place?.kind === 'name' || (place?.kind === 'city' && words.length > 1);
+  return isClear ? place?.emirate : undefined;
 }

@@ -1,7 +1,8 @@
+import { FOREIGN_PLACES, NO_TYPOS, SHARED_PLACES } from './doubtful-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
 import { expandSpellings } from './expand-spellings.ts';
 import { removeSurroundings, toPlaceKey } from './place-key.ts';
-import { FOREIGN_PLACES, NO_TYPOS, PLACES, SHARED_PLACES } from './places.ts';
+import { PLACES } from './places.ts';
 
 /** An emirate, and what was written for it: its name, an abbreviation, or a city or district of it. */
 export type Place = { emirate: Emirate; kind: 'name' | 'abbreviation' | 'city' | 'district' };

@@ -7,9 +7,9 @@ import { isCountry, toPlaceKey } from './place-key.ts';
 import { splitParts } from './split-parts.ts';
 
 /** Members of an address object that hold an emirate or a city, in any case, with or without underscores. */
-const PLACE_MEMBERS: ReadonlySet<string> = new Set([
-  ...['emirate', 'city', 'town', 'province', 'state', 'region', 'governorate', 'provincecode', 'statecode'],
-]);
+const PLACE_MEMBERS: ReadonlySet<string> = new Set(
+  'emirate city town province state region governorate provincecode statecode'.split(' '),
+);
 
 /**
  * The emirate of an order that names none, from its area or from the end of its address, with the warning `inferred`;

@@ -28,7 +28,9 @@ export function isCountry(key: string): boolean {
   return COUNTRIES.has(key);
 }
 
-const COUNTRIES: ReadonlySet<string> = new Set([
-  ...['uae', 'ae', 'are', 'emirates', 'theemirates', 'unitedarabemirates', 'theunitedarabemirates'],
-  ...['الامارات', 'امارات', 'الاماراتالعربيهالمتحده', 'دولهالامارات', 'دولهالاماراتالعربيهالمتحده'],
-]);
+const COUNTRIES: ReadonlySet<string> = new Set(
+  [
+    'UAE,AE,ARE,Emirates,The Emirates,United Arab Emirates,The United Arab Emirates',
+    'الإمارات,امارات,الإمارات العربية المتحدة,دولة الإمارات,دولة الإمارات العربية المتحدة',
+  ].flatMap((names) => names.split(',').map(toPlaceKey)),
+);

@@ -1,6 +1,6 @@
 import type { EmirateName } from './emirates.ts';
 
-/** Places that people give instead of an emirate, as patterns. Only such as lie in one emirate: the others are in `SHARED_PLACES`. */
+/** Places that people give instead of an emirate, as patterns. Only such as lie in one emirate; the others are `SHARED_PLACES`. */
 type Places = {
   /** Cities and towns. */
   cities: readonly string[];
@@ -198,55 +198,3 @@ export const PLACES: Readonly<Record<EmirateName, Places>> = {
     districts: ['UAQ {FTZ,Free Zone,Free Trade Zone}'],
   },
 };
-
-/** Places of this name lie in more than one emirate, so that alone they say nothing. */
-export const SHARED_PLACES: readonly string[] = [
-  'D{i,e}b{,b}a{,h}',
-  '{دبا,دبه}',
-  'Masafi',
-  'مسافي',
-  '{,Al }Nahda{,h}',
-  'النهدة',
-  '{,Al }Rashidi{,y}a{,h}',
-  'الراشدية',
-  '{,Al }Hamriya{,h}',
-  'الحمرية',
-  '{,Al }Hamra',
-  'الحمراء',
-  '{,Al }Karama{,h}',
-  'الكرامة',
-  '{,Al }Corniche',
-  'الكورنيش',
-  'Industrial Area',
-  'المنطقة الصناعية',
-  '{M{o,u}ham{,m}{e,a}d Bin Zayed,MBZ} City',
-  'مدينة محمد بن زايد',
-  'Bani{, }yas',
-  'بني ياس',
-];
-
-/** Places elsewhere. What names one is not taken for a place in the Emirates. */
-export const FOREIGN_PLACES: readonly string[] = [
-  '{,Sultanate of }Oman',
-  '{,سلطنة }عمان',
-  '{Muscat,Salalah,Sohar,Buraimi,Al Buraimi}',
-  '{مسقط,البريمي}',
-  '{,Kingdom of }Saudi Arabia',
-  '{KSA,Riyadh,Jeddah,Dammam,Khobar,Makkah,Mecca,Medina}',
-  '{السعودية,المملكة العربية السعودية,الرياض,جدة}',
-  '{,State of }Qatar',
-  '{Doha,Kuwait,Kuwait City,Bahrain,Kingdom of Bahrain,Manama,Iraq,Baghdad,Iran,Tehran,Yemen}',
-  '{قطر,الدوحة,الكويت,البحرين,المنامة,العراق,اليمن}',
-  '{Jordan,Amman,Aman,Egypt,Cairo,Alexandria,Lebanon,Beirut,Syria,Damascus,Turkey,Istanbul,Morocco}',
-  '{الأردن,مصر,القاهرة,لبنان,بيروت,سوريا,دمشق}',
-  '{India,Mumbai,Delhi,New Delhi,Bangalore,Kerala,Pakistan,Karachi,Lahore,Bangladesh,Dhaka,Sri Lanka,Colombo,Nepal}',
-  '{Philippines,Manila,China,Hong Kong,Singapore,Malaysia,Indonesia}',
-  '{UK,United Kingdom,England,London,USA,United States,United States of America,Canada,Germany,France}',
-];
-
-/** What is a small typo away from an emirate and something else all the same: places and first names. */
-export const NO_TYPOS: readonly string[] = [
-  '{Duba,Dumai,Ajmer,Umm Al Qurain,Ras Al Khair}',
-  '{رأس الخير,أم القرين,أم العيون,البارقة,المشارقة}',
-  '{Ayman,Ajmal,Arman,Adman,Azman,عثمان}',
-];

@@ -30,7 +30,7 @@ export function readEmirate(value: unknown, warnings: WarningList): EmirateReadi
 }
 
 /** What forms send when nothing was chosen. */
-const FILLERS: ReadonlySet<string> = new Set(['', 'na', 'none', 'null', 'other', 'others', 'select', 'selectemirate']);
+const FILLERS: ReadonlySet<string> = new Set(['', ...'na none null other others select selectemirate'.split(' ')]);
 
 /** Whether the emirate that was read is none, not even an unknown one: absent, only the country, or a filler. */
 export function saysNoEmirate(emirate: string | null): boolean {
