@@ -77,6 +77,30 @@ const place = fc.string({
   maxLength: 8,
 });
 
+const word = fc.constantFrom(
+  'Dubai',
+  'Deira',
+  'Al Ain',
+  'Muscat',
+  'DU',
+  'SH',
+  'AZ',
+  'AE',
+  'OM',
+  'Street',
+  'call first',
+  '5',
+  'الشارقة',
+);
+const addressObject = fc.dictionary(
+  fc.constantFrom('city', 'state', 'province_code', 'country', 'line1', 'notes', 'emirate'),
+  fc.oneof(
+    word,
+    fc.array(word, { maxLength: 4 }).map((words) => words.join(' ')),
+  ),
+  { noNullPrototype: true },
+);
+
 const item = fc.oneof(
   { weight: 4, arbitrary: fc.record({ name: field, quantity: field, sku: field }, { requiredKeys: [] }) },
   field,
@@ -103,7 +127,7 @@ export const anyPayload = fc.record(
     source_order_id: sourceOrderId,
     order_number: field,
     customer,
-    address: fc.oneof(field, place),
+    address: fc.oneof(field, place, addressObject),
     emirate: fc.oneof(field, place),
     area: fc.oneof(field, place),
     items: fc.oneof({ weight: 3, arbitrary: fc.array(item) }, field),

@@ -6,18 +6,27 @@ import { type Decimal, splitDecimal } from './separators.ts';
 /** An amount as written: its digits, its sign, and what the marks beside it stand for; null without marks. */
 export type Amount = Decimal & { isNegative: boolean; currency: CurrencyReading | null };
 
+/** "(5.00)" or "5.00-", as accountants write. */
+const ACCOUNTING_NEGATIVE = /^\(([^()]*\d[^()]*)\)$|^(.*\d) ?-$/;
+
+/** Longer texts beside a number are no currency. */
+const MAX_MARKS = 100;
+
 /**
  * Reads an amount of money from text, digit for digit: "149.50", "AED 1,250.5", "٩٩٫٥٠ درهم", "$20", "99/-". Null when
  * there is no number, more than one, or anything but a currency beside it.
  */
 export function readAmount(text: string): Amount | null {
-  const spelled = toAsciiSpelling(text);
+  const sent = toAsciiSpelling(text);
+  const [, inBrackets, beforeMinus] = ACCOUNTING_NEGATIVE.exec(sent) ?? [];
+  const negative = inBrackets ?? beforeMinus;
+  const spelled = negative ?? sent;
   const [start, end] = findNumber(spelled);
   const decimal = splitDecimal(spelled.slice(start, end));
   const before = spelled.slice(0, start);
-  const currency = readMarks(before.replace(/[-+]/, ''), spelled.slice(end));
+  const currency = readMarks(before, spelled.slice(end));
   if (decimal === null || currency === undefined) return null;
-  return { ...decimal, isNegative: before.includes('-'), currency };
+  return { ...decimal, isNegative: negative !== undefined || before.includes('-'), currency };
 }
 
 /** ASCII digits and separators for Arabic ones, one kind each of blank, apostrophe and minus, and no quotes around it. */
@@ -51,7 +60,9 @@ const ENDING = /^(?:[.,]-{0,2}(?= |$))|(?:^|(?<=\S))\/[-=]|(?:^| )(?:only|فقط
 
 /** What all marks before and behind the number agree on, null without any; undefined if there is anything else beside it. */
 function readMarks(before: string, behind: string): CurrencyReading | null | undefined {
-  const marks = [before, behind.replace(ENDING, '')].flatMap(splitMarks).map(readCurrencyBeside);
+  // "AED - 99" may be a label as well as a negative amount.
+  if (before.length + behind.length > MAX_MARKS || /\S - $/.test(before)) return undefined;
+  const marks = [before.replace(/[-+]/, ''), behind.replace(ENDING, '')].flatMap(splitMarks).map(readCurrencyBeside);
   if (marks.length === 0) return null;
   if (marks.includes(undefined)) return undefined;
   return (marks as CurrencyReading[]).reduce<CurrencyReading | undefined>(

@@ -18,12 +18,12 @@ export const CURRENCY_MARKS: readonly CurrencyMarks[] = [
     currencies: ['AED'],
     nameFirst: true,
     // The last is the sign of the dirham, in Unicode since 2026.
-    marks: ['UAE Dirham', 'UAE Dirhams', 'Emirati Dirham', 'Emirati Dirhams', '\u20c3'],
+    marks: ['UAE Dirham', 'UAE Dirhams', 'UAE Dhs', 'UAE Dh', 'Emirati Dirham', 'Emirati Dirhams', '\u20c3'],
   },
   {
     currencies: ['AED'],
     nameFirst: true,
-    marks: ['د.إ', 'درهم إماراتي', 'درهم اماراتي', 'دراهم إماراتية', 'دراهم اماراتية'],
+    marks: ['د.إ', 'درهم إماراتي', 'درهم اماراتي', 'درهما إماراتيا', 'دراهم إماراتية', 'دراهم اماراتية'],
   },
   {
     currencies: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD'],

@@ -77,9 +77,10 @@ function toCommonSpelling(text: string): string {
     .replace(/[()_]/g, ' ')
     .replace(/^(?:tel:|['"\s])+|[\s'",;.]+$/gi, '')
     .replace(/^[+0\s]*0\s*(?=971[\d\s.-]{8})/, '+')
+    .replace(/^\+971[\s-]*(?=971[\s-]*5)/, '+')
     .replace(/^\+\s*(?=[+0])/, '')
     .replace(/^(\d{7,})\.0+$/, '$1')
-    .replace(/تحويلة|داخلي/, 'ext');
+    .replace(/تحويلة|داخلي|\bex\b\.?/i, 'ext');
 }
 
 /** Possible, and the same number when read again: of "+971 0000…" every reading would strip another zero. */

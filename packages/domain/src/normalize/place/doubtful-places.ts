@@ -1,3 +1,11 @@
+/** The country, which every address may end with. */
+export const COUNTRY_NAMES: readonly string[] = [
+  '{UAE,AE,ARE,Emirates,The Emirates}',
+  '{,The }United Arab Emirates',
+  '{الإمارات,امارات,دولة الإمارات}',
+  '{,دولة }الإمارات العربية المتحدة',
+];
+
 /** Places of this name lie in more than one emirate, so that alone they say nothing. */
 export const SHARED_PLACES: readonly string[] = [
   'D{i,e}b{,b}a{,h}',
@@ -20,6 +28,7 @@ export const SHARED_PLACES: readonly string[] = [
   'المنطقة الصناعية',
   '{M{o,u}ham{,m}{e,a}d Bin Zayed,MBZ} City',
   'مدينة محمد بن زايد',
+  '{,Al }Rolla',
   'Bani{, }yas',
   'بني ياس',
 ];
@@ -29,9 +38,11 @@ export const FOREIGN_PLACES: readonly string[] = [
   '{,Sultanate of }Oman',
   '{,سلطنة }عمان',
   '{Muscat,Salalah,Sohar,Buraimi,Al Buraimi}',
+  // ISO 3166-1, as the members of an address have them.
+  '{OM,SA,QA,KW,BH,IN,PK,EG,JO,LB,GB,US}',
   '{مسقط,البريمي}',
   '{,Kingdom of }Saudi Arabia',
-  '{KSA,Riyadh,Jeddah,Dammam,Khobar,Makkah,Mecca,Medina}',
+  '{Saudi,KSA,Riyadh,Al Riyadh,Jeddah,Dammam,Khobar,Al Khobar,Makkah,Mecca,Medina}',
   '{السعودية,المملكة العربية السعودية,الرياض,جدة}',
   '{,State of }Qatar',
   '{Doha,Kuwait,Kuwait City,Bahrain,Kingdom of Bahrain,Manama,Iraq,Baghdad,Iran,Tehran,Yemen}',
@@ -47,5 +58,5 @@ export const FOREIGN_PLACES: readonly string[] = [
 export const NO_TYPOS: readonly string[] = [
   '{Duba,Dumai,Ajmer,Umm Al Qurain,Ras Al Khair}',
   '{رأس الخير,أم القرين,أم العيون,البارقة,المشارقة}',
-  '{Ayman,Ajmal,Arman,Adman,Azman,عثمان}',
+  '{Ayman,Aiman,Ajmal,Ajlan,Ajwan,Arman,Adman,Azman,عثمان,عجلان,Shariah}',
 ];

@@ -1,9 +1,11 @@
 import { isJsonObject } from '../json-object.ts';
+import { LIMITS } from '../limits.ts';
 import type { WarningList } from '../warnings.ts';
 import type { Emirate } from './emirates.ts';
-import { findAnywhere, findAtEnd } from './find-in-words.ts';
-import { findPlace, isForeign } from './find-place.ts';
-import { isCountry, toPlaceKey } from './place-key.ts';
+import { emiratesOf, isAbroad, type Mention, type Part, readPart } from './find-mentions.ts';
+import { findPlace } from './find-place.ts';
+import { mendEmirate } from './mend-emirate.ts';
+import { toPlaceKey } from './place-key.ts';
 import { splitParts } from './split-parts.ts';
 
 /** Members of an address object that hold an emirate or a city, in any case, with or without underscores. */
@@ -13,8 +15,8 @@ const PLACE_MEMBERS: ReadonlySet<string> = new Set(
 
 /**
  * The emirate of an order that names none, from its area or from the end of its address, with the warning `inferred`;
- * undefined unless that is unmistakable: whatever names an emirate there has to name the same one, and nothing a place
- * elsewhere.
+ * undefined unless that is unmistakable: whatever names an emirate there, or a place in one, has to name the same one,
+ * and nothing a place abroad.
  *
  * @param area as it is stored.
  * @param address as it is stored.
@@ -26,59 +28,59 @@ export function inferEmirate(
   addressAsSent: unknown,
   warnings: WarningList,
 ): Emirate | undefined {
-  const areaParts = tellingParts(area ?? '');
-  const addressParts = tellingParts(address ?? '');
-  if ([...areaParts, ...addressParts].some(isForeign)) return undefined;
-  const [fromArea] = areaParts.flatMap((part) => emirateNamedBy(part) ?? emirateAtEndOf(part) ?? []);
-  const fromAddress = emirateAtEndOfAddress(addressParts) ?? emirateOfMembers(addressAsSent);
-  const emirate = fromArea ?? fromAddress;
-  const named = [
-    ...areaParts.flatMap((part) => [...findAnywhere(part)]),
-    ...[...areaParts, ...addressParts].flatMap((part) => emirateNamedBy(part) ?? findAtEnd(part)?.emirate ?? []),
-    ...(fromAddress ? [fromAddress] : []),
-  ];
-  if (!emirate || named.some((other) => other !== emirate)) return undefined;
-  warnings.add(fromArea ? '/area' : '/address', 'inferred');
+  const areaParts = toParts(area);
+  const addressParts = toParts(address);
+  const parts = [...areaParts, ...addressParts];
+  if (parts.some(isAbroad)) return undefined;
+  const [emirate, ...others] = new Set([
+    // "Dubai - Al Ain Road": the area is short enough for each name in it to matter.
+    ...areaParts.flatMap(({ mentions }) => mentions.flatMap(({ place }) => place.emirate ?? [])),
+    ...parts.flatMap((part) => [...emiratesOf(part.mentions), ...misspelledIn(part)]),
+  ]);
+  if (!emirate || others.length > 0) return undefined;
+  const isInArea = areaParts.some(tellsWhere);
+  const isInAddress = tellsWhere(addressParts.findLast((part) => !saysNothing(part)));
+  if (!isInArea && !isInAddress && emirateOfMembers(addressAsSent) !== emirate) return undefined;
+  warnings.add(isInArea ? '/area' : '/address', 'inferred');
   return emirate;
 }
 
-/** The parts, without what stands at the end and says nothing: a number, a P.O. box, a phone, the country, a bare "DU". */
-function tellingParts(text: string): string[] {
-  const parts = splitParts(text).map((part) =>
-    part.replace(/\s*\bp\W{0,2}o\W{0,2}box\b.*$/i, '').replace(/[\s-]\d{4,}$/, ''),
-  );
-  while (parts.length > 0 && saysNothing(parts.at(-1) ?? '')) parts.pop();
-  return parts;
+function toParts(text: string | null): Part[] {
+  return splitParts((text ?? '').replace(/\s*\bp\W{0,2}o\W{0,2}box\b/gi, ',')).map(readPart);
 }
 
-function saysNothing(part: string): boolean {
-  const key = toPlaceKey(part);
-  // Abbreviations of two letters (AD, SH) are too easily something else.
-  return isCountry(key) || /^(?:صب)?\d*$/.test(key) || (key.length === 2 && findPlace(part)?.kind === 'abbreviation');
+/** A misspelled name is enough for a doubt, not for an inference. */
+function misspelledIn(part: Part): Emirate[] {
+  const emirate = mendEmirate(part.words.map(({ key }) => key).join(''));
+  return emirate ? [emirate] : [];
 }
 
-/** Of "Dubai", "SHJ" or "Dubai Marina". */
-function emirateNamedBy(part: string): Emirate | undefined {
-  const place = findPlace(part);
-  return place?.kind === 'abbreviation' && toPlaceKey(part).length === 2 ? undefined : place?.emirate;
+/** A number, a P.O. box, a phone, the country, or an abbreviation of two letters, which is too easily something else. */
+function saysNothing(part: Part): boolean {
+  const isCountry = (index: number) =>
+    part.mentions.some(({ place, start, end }) => place.kind === 'country' && index >= start && index < end);
+  return isTooShort(part) || part.words.every(({ key }, index) => /^(?:ص|ب|صب)?\d*$/.test(key) || isCountry(index));
 }
 
-/** Not in Arabic, where the name at the end may belong to the street: شارع الشارقة is Sharjah Street. */
-function emirateAtEndOf(part: string): Emirate | undefined {
-  return /\p{Script=Arabic}/u.test(part) ? undefined : findAtEnd(part)?.emirate;
+function isTooShort(part: Part): boolean {
+  const [only, ...others] = part.words.filter(({ key }) => !/^\d+$/.test(key));
+  return only?.key.length === 2 && others.length === 0;
 }
 
-function emirateAtEndOfAddress(parts: readonly string[]): Emirate | undefined {
-  const last = parts.at(-1) ?? '';
-  return emirateNamedBy(last) ?? emirateAtEndOf(last);
+/** Whether a part is or ends with a name. In Arabic it has to be one: شارع الشارقة is Sharjah Street. */
+function tellsWhere(part: Part | undefined): boolean {
+  const isClear = ({ place, isHere, isAtEnd, isWhole, start }: Mention) => {
+    const isArabic = /\p{Script=Arabic}/u.test(part?.words[start]?.text ?? '');
+    return place.emirate !== undefined && isHere && (isWhole || (isAtEnd && !isArabic));
+  };
+  return part !== undefined && !isTooShort(part) && part.mentions.some(isClear);
 }
 
 function emirateOfMembers(address: unknown): Emirate | undefined {
   if (!isJsonObject(address)) return undefined;
   const places = Object.entries(address).flatMap(([name, value]) => {
     const holdsPlace = PLACE_MEMBERS.has(name.toLowerCase().replaceAll('_', '')) && typeof value === 'string';
-    return holdsPlace ? (findPlace(value)?.emirate ?? []) : [];
+    return holdsPlace && value.length <= LIMITS.emirate ? (findPlace(toPlaceKey(value))?.emirate ?? []) : [];
   });
-  const [only, ...others] = new Set(places);
-  return others.length === 0 ? only : undefined;
+  return places[0];
 }

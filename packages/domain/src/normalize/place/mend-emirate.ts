@@ -1,21 +1,29 @@
+import { NO_TYPOS } from './doubtful-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
-import { isForeign, isNoTypo } from './find-place.ts';
-import { removeSurroundings, toPlaceKey } from './place-key.ts';
+import { expandSpellings } from './expand-spellings.ts';
+import { findPlace } from './find-place.ts';
+import { toPlaceKey } from './place-key.ts';
 import { typingDistance } from './typing-distance.ts';
 
 const NAMES = EMIRATES.flatMap((emirate) =>
-  [emirate.name, emirate.arabicName].map((name) => ({ emirate, key: toPlaceKey(name) })),
+  [emirate.name, emirate.arabicName].map((name) => ({ emirate, key: withoutArticle(toPlaceKey(name)) })),
 );
+const NOT_MISSPELLED: ReadonlySet<string> = new Set(NO_TYPOS.flatMap(expandSpellings).map(toPlaceKey));
 
-/** The emirate that a misspelled text is a small typo away from, if it is the only one. */
-export function mendEmirate(text: string): Emirate | undefined {
-  if (isForeign(text) || isNoTypo(text)) return undefined;
-  const key = removeSurroundings(toPlaceKey(text));
+/** The emirate that a misspelled name, given by its key, is a small typo away from, if it is the only one. */
+export function mendEmirate(placeKey: string): Emirate | undefined {
+  if (findPlace(placeKey) || NOT_MISSPELLED.has(placeKey) || /\d/.test(placeKey)) return undefined;
+  const key = withoutArticle(placeKey);
   const near = NAMES.filter((name) => isNear(key, name.key)).map(({ emirate }) => emirate);
-  // "Abu Dubai" is near to Abu Dhabi, and names another one.
-  const named = NAMES.filter((name) => name.key.length > 3 && key.includes(name.key)).map(({ emirate }) => emirate);
+  // "AbuDubai" is near to Abu Dhabi, and names another one.
+  const named = NAMES.filter((name) => name.key.length > 4 && key.includes(name.key)).map(({ emirate }) => emirate);
   const [only, ...others] = new Set([...near, ...named]);
   return near.length > 0 && others.length === 0 ? only : undefined;
+}
+
+/** Sharjah and Fujairah are written with and without. */
+function withoutArticle(key: string): string {
+  return key.replace(/^(?:al|el|ash|ال)(?=(?:sh|f|ش|ف))/, '');
 }
 
 /** The first letter has to be right: Buhairah is a place in Sharjah, and "Mubai" rather Mumbai than Dubai. */

@@ -182,7 +182,6 @@ export const PLACES: Readonly<Record<EmirateName, Places>> = {
       'التعاون',
       '{,Al }Qasimi{,y}a{,h}',
       'القاسمية',
-      'Rolla',
       '{,Al }Madam',
       'المدام',
       'مويلح',

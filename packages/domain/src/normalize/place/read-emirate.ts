@@ -2,10 +2,10 @@ import { LIMITS } from '../limits.ts';
 import { readText } from '../text.ts';
 import type { WarningCode, WarningList } from '../warnings.ts';
 import type { Emirate } from './emirates.ts';
-import { findAnywhere, findAtEnd } from './find-in-words.ts';
-import { findPlace, isForeign, isShared, namesEmirate } from './find-place.ts';
+import { emiratesOf, isAbroad, isNeutral, type Part, readPart } from './find-mentions.ts';
+import { findPlace, namesEmirate } from './find-place.ts';
 import { mendEmirate } from './mend-emirate.ts';
-import { isCountry, toPlaceKey } from './place-key.ts';
+import { toPlaceKey } from './place-key.ts';
 import { splitParts } from './split-parts.ts';
 
 const POINTER = '/emirate';
@@ -21,21 +21,17 @@ export type EmirateReading = { emirate: string | null; emirate_code: string | nu
 export function readEmirate(value: unknown, warnings: WarningList): EmirateReading {
   const text = readText(value, POINTER, LIMITS.emirate, warnings);
   if (text === null) return { emirate: null, emirate_code: null, rest: null };
-  const whole = findPlace(text);
-  if (!whole) return readParts(text, warnings);
-  if (namesEmirate(whole)) return toReading(whole.emirate, null);
-  warnings.add(POINTER, 'emirate_from_place');
-  const rest = splitParts(text).filter((part) => !isCountry(toPlaceKey(part)));
-  return toReading(whole.emirate, rest.join(', '));
+  const whole = findPlace(toPlaceKey(text));
+  return whole?.emirate && namesEmirate(whole) ? toReading(whole.emirate, null) : readParts(text, warnings);
 }
 
 /** What forms send when nothing was chosen. */
-const FILLERS: ReadonlySet<string> = new Set(['', ...'na none null other others select selectemirate'.split(' ')]);
+const FILLERS = /^(?:na|none|null|others?|unknown|(?:please)?select(?:emirate|state|city)?)?$/;
 
 /** Whether the emirate that was read is none, not even an unknown one: absent, only the country, or a filler. */
 export function saysNoEmirate(emirate: string | null): boolean {
   const key = toPlaceKey(emirate ?? '');
-  return FILLERS.has(key) || isCountry(key);
+  return FILLERS.test(key) || findPlace(key)?.kind === 'country';
 }
 
 function toReading(emirate: Emirate, rest: string | null): EmirateReading {
@@ -47,41 +43,43 @@ function keepAsSent(text: string, code: WarningCode, warnings: WarningList): Emi
   return { emirate: text, emirate_code: null, rest: null };
 }
 
-/** `rest`: what of the part is not the emirate itself. */
-type Part = { text: string; emirate: Emirate | undefined; rest: string; isMisspelled: boolean };
-
 /** "Al Jimi, Al Ain", "Deira - Dubai" or "JVC Dubai": whatever names an emirate or a place in one has to agree. */
 function readParts(text: string, warnings: WarningList): EmirateReading {
-  const texts = splitParts(text).flatMap(splitAtHyphens);
-  const parts = texts.filter((part) => !isCountry(toPlaceKey(part))).map(readPart);
-  const [emirate, ...others] = new Set(parts.flatMap((part) => part.emirate ?? []));
-  if (!emirate || texts.some(isForeign)) {
-    return keepAsSent(text, isShared(text) ? 'emirate_ambiguous' : 'emirate_unknown', warnings);
+  const parts = splitParts(text).map(readPart);
+  if (parts.some(isAbroad)) return keepAsSent(text, 'emirate_unknown', warnings);
+  const mentions = parts.flatMap((part) => part.mentions);
+  const misspelled = parts.map(findMisspelled);
+  const mended = misspelled.flatMap((reading) => reading?.emirate ?? []);
+  const [emirate] = [...emiratesOf(mentions), ...mended];
+  if (!emirate) {
+    const isShared = mentions.some(({ place, isHere }) => place.kind === 'shared' && isHere);
+    return keepAsSent(text, isShared ? 'emirate_ambiguous' : 'emirate_unknown', warnings);
   }
-  const mentioned = parts.flatMap((part) => [...findAnywhere(part.rest)]);
-  if (others.length > 0 || mentioned.some((other) => other !== emirate)) {
-    return keepAsSent(text, 'emirate_ambiguous', warnings);
-  }
-  if (parts.some((part) => part.isMisspelled)) warnings.add(POINTER, 'emirate_mended');
-  const rest = parts.filter((part) => part.rest !== '').map((part) => part.rest);
-  if (rest.length === 0) return toReading(emirate, null);
-  const isNamed = parts.some((part) => part.emirate && part.rest !== part.text);
+  const named = [...mended, ...mentions.flatMap(({ place }) => place.emirate ?? [])];
+  if (named.some((other) => other !== emirate)) return keepAsSent(text, 'emirate_ambiguous', warnings);
+  if (mended.length > 0) warnings.add(POINTER, 'emirate_mended');
+  const rests = parts.map((part, index) => restOf(part, misspelled[index]?.words)).filter((rest) => rest !== '');
+  if (rests.length === 0) return toReading(emirate, null);
+  const isNamed = mended.length > 0 || mentions.some(({ place }) => namesEmirate(place));
   warnings.add(POINTER, isNamed ? 'emirate_extracted' : 'emirate_from_place');
-  return toReading(emirate, rest.join(', '));
+  return toReading(emirate, rests.filter((rest) => !/^\d{4,}$/.test(rest)).join(', ') || null);
 }
 
-/** "Dubai-Deira", but not "Abu-Dhabi" or "Al-Ain". */
-function splitAtHyphens(part: string): string[] {
-  if (findPlace(part)) return [part];
-  const halves = part.split(/[-–—]/).map((half) => half.trim());
-  return halves.some((half) => findPlace(half)) ? halves.filter((half) => half !== '') : [part];
+/** The words of a part that belong to no known place, if together they are the misspelled name of an emirate. */
+function findMisspelled(part: Part): { emirate: Emirate; words: Part['words'] } | undefined {
+  const isKnown = (index: number) => part.mentions.some(({ start, end }) => index >= start && index < end);
+  const words = part.words.filter((word, index) => !isKnown(index) && !isNeutral(word));
+  const emirate = mendEmirate(words.map(({ key }) => key).join(''));
+  return emirate && { emirate, words };
 }
 
-function readPart(text: string): Part {
-  const place = findPlace(text);
-  if (place) return { text, emirate: place.emirate, rest: namesEmirate(place) ? '' : text, isMisspelled: false };
-  const misspelled = isShared(text) ? undefined : mendEmirate(text);
-  if (misspelled) return { text, emirate: misspelled, rest: '', isMisspelled: true };
-  const ending = findAtEnd(text);
-  return { text, emirate: ending?.emirate, rest: ending?.before ?? text, isMisspelled: false };
+/** What of a part is neither the emirate itself nor the country. */
+function restOf(part: Part, misspelled: Part['words'] = []): string {
+  const isSaid = (index: number) =>
+    part.mentions.some(
+      ({ place, start, end }) => (namesEmirate(place) || place.kind === 'country') && index >= start && index < end,
+    );
+  const rest = part.words.filter((word, index) => !isSaid(index) && !misspelled.includes(word));
+  if (rest.length === part.words.length) return part.text;
+  return rest.every(isNeutral) ? '' : rest.map(({ text }) => text).join(' ');
 }

@@ -1,14 +1,10 @@
 /**
- * Commas of both scripts, colons, brackets, slashes, line ends, "and", "or", dashes with a blank, and where one script
- * follows another ("Dubai دبي"). Not the hyphen of "Abu-Dhabi".
+ * Commas of both scripts, colons, brackets, slashes, line ends, "and", "or", and dashes with a blank beside them; not the
+ * hyphen of "Abu-Dhabi".
  */
-const SEPARATORS =
-  /[,،;؛:|/\\()[\]\n\t&]|\s[-–—]|[-–—]\s|\s(?:and|or|أو|او)\s|(?<=\p{Script=Latin})\s(?=\p{Script=Arabic})|(?<=\p{Script=Arabic})\s(?=\p{Script=Latin})/iu;
+const SEPARATORS = /[,،;؛:|/\\()[\]\n\t&]|\s[-–—]|[-–—]\s|\s(?:and|or|أو|او)\s/i;
 
-/** The parts of an address or a place name, in order, without blank ones. */
+/** The parts of an address or a place name, in order; some may be blank. */
 export function splitParts(text: string): string[] {
-  return text
-    .split(SEPARATORS)
-    .map((part) => part.replace(/^[\s–—-]+|(?<![\s–—-])[\s–—-]+$/g, ''))
-    .filter((part) => part !== '');
+  return text.split(SEPARATORS);
 }
