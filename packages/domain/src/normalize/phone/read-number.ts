@@ -77,7 +77,7 @@ function toCommonSpelling(text: string): string {
     .replace(/[()_]/g, ' ')
     .replace(/^(?:tel:|['"\s])+|[\s'",;.]+$/gi, '')
     .replace(/^[+0\s]*0\s*(?=971[\d\s.-]{8})/, '+')
-    .replace(/^\+971[\s-]*(?=971[\s-]*5)/, '+')
+    .replace(/^\+971[\s-]*(?=971[\s-]*5(?:[\s-]*\d){8}$)/, '+')
     .replace(/^\+\s*(?=[+0])/, '')
     .replace(/^(\d{7,})\.0+$/, '$1')
     .replace(/تحويلة|داخلي|\bex\b\.?/i, 'ext');

@@ -40,14 +40,14 @@ export const EMIRATES: readonly Emirate[] = [
     name: 'Fujairah',
     code: 'AE-FU',
     arabicName: 'الفجيرة',
-    spellings: ['{,Al ,El }F{u,ou}j{ai,ei,ay,ey,a,e,i}r{a,ah,eh}', '{,ال}فجيرة'],
+    spellings: ['{,Al ,El }F{u,ou}j{ai,ei,ay,ey,e}r{a,ah,eh}', '{,ال}فجيرة'],
     abbreviations: ['AE-FU', 'FU', 'FUJ', 'AE-FUJ', 'FJR'],
   },
   {
     name: 'Ras Al Khaimah',
     code: 'AE-RK',
     arabicName: 'رأس الخيمة',
-    spellings: ['R{a,aa}{s,ss} {,Al ,El ,Ul ,Il }K{,h}{ai,ei,ay,ey,a,e,i,ee}m{a,ah,eh}', 'رأس {,ال}خيمة'],
+    spellings: ['R{a,aa}{s,ss} {,Al ,El ,Ul ,Il }Kh{ai,ei,ay,ey,e,ee}m{a,ah,eh}', 'رأس {,ال}خيمة'],
     abbreviations: ['AE-RK', 'RK', 'RAK', 'AE-RAK', 'RKT'],
   },
   {
@@ -61,7 +61,7 @@ export const EMIRATES: readonly Emirate[] = [
     name: 'Umm Al Quwain',
     code: 'AE-UQ',
     arabicName: 'أم القيوين',
-    spellings: ['U{m,mm} {,Al ,El ,Ul }{Q,K}{uw,u,w,aiw,ayw,iw,eiw,ew,aw}{ai,ei,ay,ey,a,e,i}n', 'أم {,ال}{قيوين,قوين}'],
+    spellings: ['U{m,mm} {,Al ,El ,Ul }{Q,K}{uw,u,w,aiw,ayw,iw,eiw,ew,aw}{ai,ei,ay,ey,e}n', 'أم {,ال}{قيوين,قوين}'],
     abbreviations: ['AE-UQ', 'UQ', 'UAQ', 'AE-UAQ', 'QIW'],
   },
 ];
