@@ -23,23 +23,23 @@ export type Part = { text: string; words: readonly Word[]; mentions: readonly Me
 
 const MAX_NAME_WORDS = 5;
 
-const words = (list: string): ReadonlySet<string> => new Set(list.split(' ').map(toPlaceKey));
+const keysOf = (list: string): ReadonlySet<string> => new Set(list.split(' ').map(toPlaceKey));
 
 /** What people put before or behind the name of an emirate, and what says nothing. */
-const NEUTRAL = words('the emirate emirates emirat of de city state province إمارة مدينة دولة');
+const NEUTRAL = keysOf('the emirate emirates emirat of de city state province إمارة مدينة دولة');
 
 /** A name behind one of these is not where something is, but what it is near to or on the way to. */
-const LEADING_AWAY = words(
+const LEADING_AWAY = keysOf(
   'of to from for near nr nearby opp opposite behind beside besides before after towards toward via by between next front bank side not outside heading direction dir way past exit border facing across adjacent leaving except beyond than قرب بجانب بالقرب مقابل خلف امام قبل بعد الى نحو',
 );
 
 /** What is called after a place, in Arabic before its name. "Noor Al Ain" is a shop, and "Abu Dubai" may be Abu Dhabi. */
-const CALLED_AFTER_BEFORE = words(
+const CALLED_AFTER_BEFORE = keysOf(
   'noor nour ras wadi bab abu abou umm souk souq شارع طريق بنك مصرف فندق برج بناية مستشفى مدرسة جامعة مطار سوق نادي مطعم جسر دوار حديقة',
 );
 
 /** The same in English, behind it. */
-const CALLED_AFTER_BEHIND = words(
+const CALLED_AFTER_BEHIND = keysOf(
   'street st road rd highway hwy avenue ave border bridge roundabout tower towers building bldg mall hotel bank hospital clinic school university college centre center club restaurant cafe cafeteria supermarket hypermarket market souk souq museum garden park exchange insurance trading llc coop store',
 );
 
