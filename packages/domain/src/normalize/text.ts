@@ -1,4 +1,4 @@
-import { toDecimalText } from './decimal-text.ts';
+import { isInRange, toDecimalText } from './decimal-text.ts';
 import type { WarningList } from './warnings.ts';
 
 /**
@@ -79,7 +79,7 @@ function writeOut(value: unknown, pointer: string, warnings: WarningList): strin
     warnings.add(pointer, 'not_text');
     return '';
   }
-  if (!Number.isFinite(value)) {
+  if (!isInRange(value)) {
     warnings.add(pointer, 'out_of_range');
     return '';
   }

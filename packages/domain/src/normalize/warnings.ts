@@ -9,7 +9,7 @@ export const WARNINGS = {
   not_text: ['Neither a text nor a number', 'left empty'],
   number_as_text: ['A number where a text belongs', 'its decimal text is kept'],
   inexact_number: ['A number too large for JSON to carry exactly', 'its last digits may be wrong: send it as a text'],
-  out_of_range: ['The number is too large', 'left empty'],
+  out_of_range: ['The number is out of range', 'left empty'],
   characters_removed: [
     'Holds control characters, bidirectional controls or what is no character at all',
     'these were removed',

@@ -7,7 +7,7 @@ import { type Decimal, splitDecimal } from './separators.ts';
 export type Amount = Decimal & { isNegative: boolean; currency: CurrencyReading | null };
 
 /** "(5.00)" or "5.00-", as accountants write. */
-const ACCOUNTING_NEGATIVE = /^\(([^()]*\d[^()]*)\)$|^(.*\d) ?-$/;
+const ACCOUNTING_NEGATIVE = /^\(([^()]+)\)$|^(.*\d) ?-$/;
 
 /** Longer texts beside a number are no currency. */
 const MAX_MARKS = 100;

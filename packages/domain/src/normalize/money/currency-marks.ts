@@ -6,7 +6,7 @@ export type CurrencyMarks = { currencies: readonly string[]; nameFirst: boolean;
 
 /**
  * How people write a currency beside its ISO 4217 code. Points and blanks, case and Arabic vowel signs in a mark do not
- * matter: `findCurrencies` folds them. "$" and "dollar" alone are the US dollar, by the contract.
+ * matter: `readCurrencyMark` folds them. "$" and "dollar" alone are the US dollar, by the contract.
  */
 export const CURRENCY_MARKS: readonly CurrencyMarks[] = [
   {

@@ -1,4 +1,4 @@
-import { toDecimalText } from '../decimal-text.ts';
+import { isInRange, toDecimalText } from '../decimal-text.ts';
 import { LIMITS } from '../limits.ts';
 import { cleanText, readText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
@@ -38,7 +38,7 @@ function writeMoney(amount: Amount | null, currency: string, warnings: WarningLi
 
 function readTotal(value: unknown, warnings: WarningList): Amount | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'number' && !Number.isFinite(value)) {
+  if (typeof value === 'number' && !isInRange(value)) {
     warnings.add(TOTAL, 'out_of_range');
     return null;
   }

@@ -15,7 +15,9 @@ export function splitDecimal(text: string): Decimal | null {
   if (single) return single;
   const [, whole, point, fraction] = /^(.*)([.,])(\d+)$/.exec(text) ?? [];
   if (whole !== undefined && point && fraction && !whole.includes(point) && isWhole(whole)) {
-    return { whole: ungroup(whole) || '0', fraction, isAmbiguous: false };
+    // "1,2500" is as likely a slip for thousands.
+    const isAmbiguous = point === ',' && fraction.length > 3 && /^\d+$/.test(whole);
+    return { whole: ungroup(whole) || '0', fraction, isAmbiguous };
   }
   return GROUPED.test(text) ? { whole: ungroup(text), fraction: '', isAmbiguous: false } : null;
 }

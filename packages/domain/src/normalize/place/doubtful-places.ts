@@ -29,6 +29,8 @@ export const SHARED_PLACES: readonly string[] = [
   '{M{o,u}ham{,m}{e,a}d Bin Zayed,MBZ} City',
   'مدينة محمد بن زايد',
   '{,Al }Rolla',
+  '{,Al }Manama',
+  'المنامة',
   'Bani{, }yas',
   'بني ياس',
 ];
@@ -45,12 +47,14 @@ export const FOREIGN_PLACES: readonly string[] = [
   '{Saudi,KSA,Riyadh,Al Riyadh,Jeddah,Dammam,Khobar,Al Khobar,Makkah,Mecca,Medina}',
   '{السعودية,المملكة العربية السعودية,الرياض,جدة}',
   '{,State of }Qatar',
-  '{Doha,Kuwait,Kuwait City,Bahrain,Kingdom of Bahrain,Manama,Iraq,Baghdad,Iran,Tehran,Yemen}',
-  '{قطر,الدوحة,الكويت,البحرين,المنامة,العراق,اليمن}',
+  '{Doha,Kuwait,Kuwait City,Bahrain,Kingdom of Bahrain,Iraq,Baghdad,Iran,Tehran,Yemen}',
+  '{قطر,الدوحة,الكويت,البحرين,العراق,اليمن}',
   '{Jordan,Amman,Aman,Egypt,Cairo,Alexandria,Lebanon,Beirut,Syria,Damascus,Turkey,Istanbul,Morocco}',
   '{الأردن,مصر,القاهرة,لبنان,بيروت,سوريا,دمشق}',
   '{India,Mumbai,Delhi,New Delhi,Bangalore,Kerala,Pakistan,Karachi,Lahore,Bangladesh,Dhaka,Sri Lanka,Colombo,Nepal}',
   '{Philippines,Manila,China,Hong Kong,Singapore,Malaysia,Indonesia}',
+  // Where not only one emirate is meant.
+  '{Northern Emirates,Other Emirates,Others}',
   '{UK,United Kingdom,England,London,USA,United States,United States of America,Canada,Germany,France}',
 ];
 

@@ -6,7 +6,7 @@ import { PLACES } from './places.ts';
 
 /** What a name stands for: an emirate, by name or abbreviation; a place in exactly one; or what tells of none. */
 export type Place =
-  | { kind: 'name' | 'abbreviation' | 'city' | 'district'; emirate: Emirate }
+  | { kind: 'name' | 'abbreviation' | 'within'; emirate: Emirate }
   | { kind: 'shared' | 'foreign' | 'country'; emirate: undefined };
 
 const PLACE_BY_KEY: ReadonlyMap<string, Place> = new Map([
@@ -14,8 +14,7 @@ const PLACE_BY_KEY: ReadonlyMap<string, Place> = new Map([
   ...entries(FOREIGN_PLACES, { kind: 'foreign', emirate: undefined }),
   ...entries(COUNTRY_NAMES, { kind: 'country', emirate: undefined }),
   ...EMIRATES.flatMap((emirate) => [
-    ...entries(PLACES[emirate.name].districts, { kind: 'district', emirate }),
-    ...entries(PLACES[emirate.name].cities, { kind: 'city', emirate }),
+    ...entries(PLACES[emirate.name], { kind: 'within', emirate }),
     ...entries(emirate.abbreviations, { kind: 'abbreviation', emirate }),
     ...entries([emirate.name, emirate.arabicName, ...emirate.spellings], { kind: 'name', emirate }),
   ]),

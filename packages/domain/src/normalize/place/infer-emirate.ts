@@ -3,12 +3,10 @@ import { LIMITS } from '../limits.ts';
 import type { WarningList } from '../warnings.ts';
 import type { Emirate } from './emirates.ts';
 import { emiratesOf, isAbroad, type Mention, type Part, readPart } from './find-mentions.ts';
-import { findPlace } from './find-place.ts';
 import { mendEmirate } from './mend-emirate.ts';
-import { toPlaceKey } from './place-key.ts';
 import { splitParts } from './split-parts.ts';
 
-/** Members of an address object that hold an emirate or a city, in any case, with or without underscores. */
+/** Members of an address object that hold an emirate or a city, in any case, with or without underscores and hyphens. */
 const PLACE_MEMBERS: ReadonlySet<string> = new Set(
   'emirate city town province state region governorate provincecode statecode'.split(' '),
 );
@@ -57,9 +55,9 @@ function misspelledIn(part: Part): Emirate[] {
 
 /** A number, a P.O. box, a phone, the country, or an abbreviation of two letters, which is too easily something else. */
 function saysNothing(part: Part): boolean {
-  const isCountry = (index: number) =>
-    part.mentions.some(({ place, start, end }) => place.kind === 'country' && index >= start && index < end);
-  return isTooShort(part) || part.words.every(({ key }, index) => /^(?:ص|ب|صب)?\d*$/.test(key) || isCountry(index));
+  return (
+    isTooShort(part) || part.words.every(({ key, place }) => /^(?:ص|ب|صب)?\d*$/.test(key) || place?.kind === 'country')
+  );
 }
 
 function isTooShort(part: Part): boolean {
@@ -69,18 +67,18 @@ function isTooShort(part: Part): boolean {
 
 /** Whether a part is or ends with a name. In Arabic it has to be one: شارع الشارقة is Sharjah Street. */
 function tellsWhere(part: Part | undefined): boolean {
-  const isClear = ({ place, isHere, isAtEnd, isWhole, start }: Mention) => {
-    const isArabic = /\p{Script=Arabic}/u.test(part?.words[start]?.text ?? '');
-    return place.emirate !== undefined && isHere && (isWhole || (isAtEnd && !isArabic));
-  };
+  const isClear = ({ place, isHere, isAtEnd, isWhole, isArabic }: Mention) =>
+    place.emirate !== undefined && isHere && (isWhole || (isAtEnd && !isArabic));
   return part !== undefined && !isTooShort(part) && part.mentions.some(isClear);
 }
 
+/** What the members of an address object name, if it is one emirate. "SH" in `state` is not too short for one. */
 function emirateOfMembers(address: unknown): Emirate | undefined {
   if (!isJsonObject(address)) return undefined;
-  const places = Object.entries(address).flatMap(([name, value]) => {
-    const holdsPlace = PLACE_MEMBERS.has(name.toLowerCase().replaceAll('_', '')) && typeof value === 'string';
-    return holdsPlace && value.length <= LIMITS.emirate ? (findPlace(toPlaceKey(value))?.emirate ?? []) : [];
+  const parts = Object.entries(address).flatMap(([name, value]) => {
+    const holdsPlace = PLACE_MEMBERS.has(name.toLowerCase().replace(/[^a-z]/g, '')) && typeof value === 'string';
+    return holdsPlace ? toParts(value.slice(0, LIMITS.emirate)) : [];
   });
-  return places[0];
+  const [emirate, ...others] = new Set(parts.flatMap(({ mentions }) => emiratesOf(mentions)));
+  return others.length === 0 ? emirate : undefined;
 }

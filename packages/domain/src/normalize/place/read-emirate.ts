@@ -21,7 +21,8 @@ export type EmirateReading = { emirate: string | null; emirate_code: string | nu
 export function readEmirate(value: unknown, warnings: WarningList): EmirateReading {
   const text = readText(value, POINTER, LIMITS.emirate, warnings);
   if (text === null) return { emirate: null, emirate_code: null, rest: null };
-  const whole = findPlace(toPlaceKey(text));
+  const key = toPlaceKey(text);
+  const whole = findPlace(key) ?? findPlace(key.replace(/uae$/, ''));
   return whole?.emirate && namesEmirate(whole) ? toReading(whole.emirate, null) : readParts(text, warnings);
 }
 
@@ -67,19 +68,15 @@ function readParts(text: string, warnings: WarningList): EmirateReading {
 
 /** The words of a part that belong to no known place, if together they are the misspelled name of an emirate. */
 function findMisspelled(part: Part): { emirate: Emirate; words: Part['words'] } | undefined {
-  const isKnown = (index: number) => part.mentions.some(({ start, end }) => index >= start && index < end);
-  const words = part.words.filter((word, index) => !isKnown(index) && !isNeutral(word));
+  const words = part.words.filter((word) => !word.place && !isNeutral(word));
   const emirate = mendEmirate(words.map(({ key }) => key).join(''));
   return emirate && { emirate, words };
 }
 
 /** What of a part is neither the emirate itself nor the country. */
 function restOf(part: Part, misspelled: Part['words'] = []): string {
-  const isSaid = (index: number) =>
-    part.mentions.some(
-      ({ place, start, end }) => (namesEmirate(place) || place.kind === 'country') && index >= start && index < end,
-    );
-  const rest = part.words.filter((word, index) => !isSaid(index) && !misspelled.includes(word));
-  if (rest.length === part.words.length) return part.text;
-  return rest.every(isNeutral) ? '' : rest.map(({ text }) => text).join(' ');
+  const isSaid = ({ place }: Part['words'][number]) => place && (namesEmirate(place) || place.kind === 'country');
+  const rest = part.words.filter((word) => !isSaid(word) && !misspelled.includes(word));
+  if (rest.every(isNeutral)) return '';
+  return rest.length === part.words.length ? part.text : rest.map(({ text }) => text).join(' ');
 }
