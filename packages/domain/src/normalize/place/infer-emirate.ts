@@ -72,13 +72,15 @@ function tellsWhere(part: Part | undefined): boolean {
   return part !== undefined && !isTooShort(part) && part.mentions.some(isClear);
 }
 
-/** What the members of an address object name, if it is one emirate. "SH" in `state` is not too short for one. */
+/**
+ * What the members of an address object name, where "SH" in `state` is not too short for an emirate. That they agree is
+ * known, since the address as it is stored holds them all.
+ */
 function emirateOfMembers(address: unknown): Emirate | undefined {
   if (!isJsonObject(address)) return undefined;
   const parts = Object.entries(address).flatMap(([name, value]) => {
     const holdsPlace = PLACE_MEMBERS.has(name.toLowerCase().replace(/[^a-z]/g, '')) && typeof value === 'string';
     return holdsPlace ? toParts(value.slice(0, LIMITS.emirate)) : [];
   });
-  const [emirate, ...others] = new Set(parts.flatMap(({ mentions }) => emiratesOf(mentions)));
-  return others.length === 0 ? emirate : undefined;
+  return parts.flatMap(({ mentions }) => emiratesOf(mentions))[0];
 }

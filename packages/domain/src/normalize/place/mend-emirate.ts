@@ -15,10 +15,8 @@ export function mendEmirate(placeKey: string): Emirate | undefined {
   if (findPlace(placeKey) || NOT_MISSPELLED.has(placeKey) || /\d/.test(placeKey)) return undefined;
   const key = withoutArticle(placeKey);
   const near = NAMES.filter((name) => isNear(key, name.key)).map(({ emirate }) => emirate);
-  // "AbuDubai" is near to Abu Dhabi, and names another one.
-  const named = NAMES.filter((name) => name.key.length > 4 && key.includes(name.key)).map(({ emirate }) => emirate);
-  const [only, ...others] = new Set([...near, ...named]);
-  return near.length > 0 && others.length === 0 ? only : undefined;
+  const [only, ...others] = new Set(near);
+  return others.length === 0 ? only : undefined;
 }
 
 /** Sharjah and Fujairah are written with and without. */
