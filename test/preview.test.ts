@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/database';
+import { countStored } from './harness/count-stored.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
 let stack: Stack;
@@ -14,14 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-async function countStored(): Promise<number> {
-  const { rows } = await stack.database.knex.raw(
-    `select (select count(*) from receipts) + (select count(*) from receipt_payloads) + (select count(*) from idempotency_keys)
-          + (select count(*) from outbox) + (select count(*) from orders) as stored`,
-  );
-  return Number(rows[0].stored);
-}
-
 const MESSY = {
   source_order_id: 'preview-1',
   customer: 'Aisha, 050 123 4567',
@@ -33,7 +26,7 @@ const MESSY = {
 
 describe('a preview', () => {
   test('says what would become of an order, and stores nothing', async () => {
-    const before = await countStored();
+    const before = await countStored(stack.database.knex);
     const { status, body } = await intake.api.preview(account, MESSY, { 'Idempotency-Key': 'preview' });
     expect(status).toBe(200);
     expect(body.normalized).toEqual({
@@ -56,7 +49,7 @@ describe('a preview', () => {
       '/gift unknown_field',
     ]);
     expect(body.duplicate_of).toBeNull();
-    expect(await countStored()).toBe(before);
+    expect(await countStored(stack.database.knex)).toBe(before);
   });
 
   test('is what the order becomes when it is sent, and then names that one', async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database';
 import { createApiKey } from '@orders/domain';
 import { type Reply, sign } from './harness/api.ts';
+import { countStored } from './harness/count-stored.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -28,13 +29,6 @@ function expectProblem(reply: Reply, status: number, code: string): void {
   expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
   expect(reply.headers['cache-control']).toBe('no-store');
   expect(reply.body.request_id).toBe(reply.headers['x-request-id']);
-}
-
-async function countStored(): Promise<number> {
-  const { rows } = await stack.database.knex.raw(
-    'select (select count(*) from receipts) + (select count(*) from receipt_payloads) + (select count(*) from idempotency_keys) + (select count(*) from outbox) as stored',
-  );
-  return Number(rows[0].stored);
 }
 
 describe('the key', () => {
@@ -248,7 +242,7 @@ describe('the body', () => {
   test.each(['order', 'webhook'] as const)(
     'strict handling refuses by %s what would be mended, all of it, and stores nothing',
     async (route) => {
-      const before = await countStored();
+      const before = await countStored(stack.database.knex);
       const order = { source_order_id: 's', customer: 'Aisha', items: [{ name: 'A', quantity: 1.5 }], gift: true };
       const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
       expectProblem(reply, 422, 'validation_failed');
@@ -260,7 +254,7 @@ describe('the body', () => {
         '/gift unknown_field',
       ]);
       expect(JSON.stringify(reply.body)).not.toMatch(/Aisha|1\.5/);
-      expect(await countStored()).toBe(before);
+      expect(await countStored(stack.database.knex)).toBe(before);
     },
   );
 
@@ -320,11 +314,11 @@ test('X-Request-Id is the sender’s where that is sane, else a new one', async 
 });
 
 test('a refusal stores nothing and never uses its idempotency key up', async () => {
-  const before = await countStored();
+  const before = await countStored(stack.database.knex);
   const key = { 'Idempotency-Key': 'used-by-a-refusal' };
   expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
   expectProblem(await intake.api.order(unsigned, {}, key), 422, 'validation_failed');
-  expect(await countStored()).toBe(before);
+  expect(await countStored(stack.database.knex)).toBe(before);
   const accepted = await intake.api.order(unsigned, { source_order_id: 'after-refusals' }, key);
   expect(accepted.body.duplicate).toBeUndefined();
   expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');

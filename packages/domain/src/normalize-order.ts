@@ -38,7 +38,7 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const address = readAddress(payload.address, warnings);
   const { rest, ...given } = readEmirate(payload.emirate, warnings);
   const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? rest;
-  const inferred = saysNoEmirate(given.emirate) ? inferEmirate(area, address, payload.address, warnings) : undefined;
+  const inferred = saysNoEmirate(given) ? inferEmirate(area, address, payload.address, warnings) : undefined;
   const emirate = inferred ? { emirate: inferred.name, emirate_code: inferred.code } : given;
   const items = readItems(payload.items, warnings);
   const money = readMoney(payload.total, payload.currency, warnings);

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { FOREIGN_PLACES, NO_TYPOS, SHARED_PLACES } from '../src/normalize/place/doubtful-places.ts';
 import { EMIRATES } from '../src/normalize/place/emirates.ts';
-import { expandSpellings } from '../src/normalize/place/expand-spellings.ts';
-import { toPlaceKey } from '../src/normalize/place/place-key.ts';
+import { expandSpellings, keysOfSpellings } from '../src/normalize/place/expand-spellings.ts';
 import { PLACES } from '../src/normalize/place/places.ts';
 import { typingDistance } from '../src/normalize/place/typing-distance.ts';
 
-const keysOf = (patterns: readonly string[]) => new Set(patterns.flatMap(expandSpellings).map(toPlaceKey));
+const keysOf = (patterns: readonly string[]) => new Set(keysOfSpellings(patterns));
 
 describe('the tables of places', () => {
   const byEmirate = EMIRATES.map(({ name, arabicName, spellings, abbreviations }) =>

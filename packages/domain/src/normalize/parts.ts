@@ -1,4 +1,4 @@
-import { isInRange, toDecimalText } from './decimal-text.ts';
+import { toDecimalText } from './decimal-text.ts';
 import { removeForbidden } from './text.ts';
 
 /** More than any field keeps. What is behind it would be cut off anyway, and a list of large numbers takes long to write out. */
@@ -27,6 +27,6 @@ function collectParts(value: unknown, parts: string[], length: number): number {
 }
 
 function toPart(value: unknown): string {
-  if (typeof value === 'number') return isInRange(value) ? toDecimalText(value) : '';
+  if (typeof value === 'number') return toDecimalText(value) ?? '';
   return typeof value === 'string' && removeForbidden(value) !== '' ? value.trim() : '';
 }

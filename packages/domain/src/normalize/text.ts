@@ -1,4 +1,4 @@
-import { isInRange, toDecimalText } from './decimal-text.ts';
+import { toDecimalText } from './decimal-text.ts';
 import type { WarningList } from './warnings.ts';
 
 /**
@@ -79,11 +79,12 @@ function writeOut(value: unknown, pointer: string, warnings: WarningList): strin
     warnings.add(pointer, 'not_text');
     return '';
   }
-  if (!isInRange(value)) {
+  const text = toDecimalText(value);
+  if (text === undefined) {
     warnings.add(pointer, 'out_of_range');
     return '';
   }
   const isExact = !Number.isInteger(value) || Number.isSafeInteger(value);
   warnings.add(pointer, isExact ? 'number_as_text' : 'inexact_number');
-  return toDecimalText(value);
+  return text;
 }

@@ -62,7 +62,7 @@ const ENDING = /^(?:[.,]-{0,2}(?= |$))|(?:^|(?<=\S))\/[-=]|(?:^| )(?:only|فقط
 function readMarks(before: string, behind: string): CurrencyReading | null | undefined {
   // "AED - 99" may be a label as well as a negative amount.
   if (before.length + behind.length > MAX_MARKS || /\S - $/.test(before)) return undefined;
-  const marks = [before.replace(/[-+]/, ''), behind.replace(ENDING, '')].flatMap(splitMarks).map(readCurrencyBeside);
+  const marks = [before.replace(/[-+]/, ''), behind.replace(ENDING, '')].flatMap(readSide);
   if (marks.length === 0) return null;
   if (marks.includes(undefined)) return undefined;
   return (marks as CurrencyReading[]).reduce<CurrencyReading | undefined>(
@@ -72,9 +72,13 @@ function readMarks(before: string, behind: string): CurrencyReading | null | und
 }
 
 /** A mark of several words is one ("UAE Dirham"), if it is known; else each of its words is ("Dhs AED"). */
-function splitMarks(text: string): string[] {
-  const whole = text.trim();
-  return readCurrencyBeside(whole) ? [whole] : whole.split(' ').filter((word) => word !== '');
+function readSide(text: string): (CurrencyReading | undefined)[] {
+  const whole = readCurrencyBeside(text.trim());
+  if (whole) return [whole];
+  return text
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(readCurrencyBeside);
 }
 
 /** "$" and "CAD" agree on the Canadian dollar, "AED" and "USD" on nothing. */

@@ -1,4 +1,4 @@
-import { isInRange, toDecimalText } from '../decimal-text.ts';
+import { toDecimalText } from '../decimal-text.ts';
 import { LIMITS } from '../limits.ts';
 import { cleanText, readText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
@@ -38,20 +38,20 @@ function writeMoney(amount: Amount | null, currency: string, warnings: WarningLi
 
 function readTotal(value: unknown, warnings: WarningList): Amount | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'number' && !isInRange(value)) {
-    warnings.add(TOTAL, 'out_of_range');
-    return null;
-  }
-  const text = toText(value, warnings);
-  if (text === '') return null;
-  const amount = text === undefined ? null : readAmount(text);
-  if (amount === null) warnings.add(TOTAL, 'total_unreadable');
-  return amount;
+  if (typeof value === 'number') return readAmountOf(toDecimalText(value), 'out_of_range', warnings);
+  const text = typeof value === 'string' ? cleanText(value, TOTAL, warnings) : undefined;
+  return text === '' ? null : readAmountOf(text, 'total_unreadable', warnings);
 }
 
-function toText(value: unknown, warnings: WarningList): string | undefined {
-  if (typeof value === 'string') return cleanText(value, TOTAL, warnings);
-  return typeof value === 'number' ? toDecimalText(value) : undefined;
+/** Of a number, all that can be written out is an amount; of a text, not. */
+function readAmountOf(
+  text: string | undefined,
+  code: 'out_of_range' | 'total_unreadable',
+  warnings: WarningList,
+): Amount | null {
+  const amount = text === undefined ? null : readAmount(text);
+  if (amount === null) warnings.add(TOTAL, code);
+  return amount;
 }
 
 /** Null when absent. A name or sign of several currencies is none: what is kept of it is what was sent. */

@@ -1,3 +1,10 @@
+import { toPlaceKey } from './place-key.ts';
+
+/** The keys, as `toPlaceKey` makes them, of every spelling that some patterns stand for. */
+export function keysOfSpellings(patterns: readonly string[]): string[] {
+  return patterns.flatMap(expandSpellings).map(toPlaceKey);
+}
+
 /**
  * Every spelling that a pattern stands for. Alternatives are written as in a shell, one inside another if need be:
  * "D{i,e}b{,b}a" is "Diba", "Dibba", "Deba" and "Debba".

@@ -1,7 +1,6 @@
 import { COUNTRY_NAMES, FOREIGN_PLACES, SHARED_PLACES } from './doubtful-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
-import { expandSpellings } from './expand-spellings.ts';
-import { toPlaceKey } from './place-key.ts';
+import { keysOfSpellings } from './expand-spellings.ts';
 import { PLACES } from './places.ts';
 
 /** What a name stands for: an emirate, by name or abbreviation; a place in exactly one; or what tells of none. */
@@ -21,7 +20,7 @@ const PLACE_BY_KEY: ReadonlyMap<string, Place> = new Map([
 ]);
 
 function entries(patterns: readonly string[], place: Place): [key: string, place: Place][] {
-  return patterns.flatMap(expandSpellings).map((spelling) => [toPlaceKey(spelling), place]);
+  return keysOfSpellings(patterns).map((key) => [key, place]);
 }
 
 /** What the name with this key, as `toPlaceKey` makes it, stands for. */

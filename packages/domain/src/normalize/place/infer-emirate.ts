@@ -33,7 +33,8 @@ export function inferEmirate(
   const [emirate, ...others] = new Set([
     // "Dubai - Al Ain Road": the area is short enough for each name in it to matter.
     ...areaParts.flatMap(({ mentions }) => mentions.flatMap(({ place }) => place.emirate ?? [])),
-    ...parts.flatMap((part) => [...emiratesOf(part.mentions), ...misspelledIn(part)]),
+    ...addressParts.flatMap(({ mentions }) => emiratesOf(mentions)),
+    ...parts.flatMap(misspelledIn),
   ]);
   if (!emirate || others.length > 0) return undefined;
   const isInArea = areaParts.some(tellsWhere);

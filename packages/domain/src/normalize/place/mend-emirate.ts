@@ -1,6 +1,6 @@
 import { NO_TYPOS } from './doubtful-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
-import { expandSpellings } from './expand-spellings.ts';
+import { keysOfSpellings } from './expand-spellings.ts';
 import { findPlace } from './find-place.ts';
 import { toPlaceKey } from './place-key.ts';
 import { typingDistance } from './typing-distance.ts';
@@ -8,14 +8,13 @@ import { typingDistance } from './typing-distance.ts';
 const NAMES = EMIRATES.flatMap((emirate) =>
   [emirate.name, emirate.arabicName].map((name) => ({ emirate, key: withoutArticle(toPlaceKey(name)) })),
 );
-const NOT_MISSPELLED: ReadonlySet<string> = new Set(NO_TYPOS.flatMap(expandSpellings).map(toPlaceKey));
+const NOT_MISSPELLED: ReadonlySet<string> = new Set(keysOfSpellings(NO_TYPOS));
 
 /** The emirate that a misspelled name, given by its key, is a small typo away from, if it is the only one. */
 export function mendEmirate(placeKey: string): Emirate | undefined {
   if (findPlace(placeKey) || NOT_MISSPELLED.has(placeKey) || /\d/.test(placeKey)) return undefined;
   const key = withoutArticle(placeKey);
-  const near = NAMES.filter((name) => isNear(key, name.key)).map(({ emirate }) => emirate);
-  const [only, ...others] = new Set(near);
+  const [only, ...others] = new Set(NAMES.filter((name) => isNear(key, name.key)).map(({ emirate }) => emirate));
   return others.length === 0 ? only : undefined;
 }
 

@@ -29,8 +29,9 @@ export function readEmirate(value: unknown, warnings: WarningList): EmirateReadi
 /** What forms send when nothing was chosen. */
 const FILLERS = /^(?:na|none|null|others?|unknown|(?:please)?select(?:emirate|state|city)?)?$/;
 
-/** Whether the emirate that was read is none, not even an unknown one: absent, only the country, or a filler. */
-export function saysNoEmirate(emirate: string | null): boolean {
+/** Whether what was read is no emirate, not even an unknown one: absent, only the country, or a filler. */
+export function saysNoEmirate({ emirate, emirate_code }: Omit<EmirateReading, 'rest'>): boolean {
+  if (emirate_code !== null) return false;
   const key = toPlaceKey(emirate ?? '');
   return FILLERS.test(key) || findPlace(key)?.kind === 'country';
 }

@@ -1,6 +1,6 @@
 /**
- * Commas of both scripts, colons, brackets, slashes, line ends, "and", "or" (in Arabic و before a name), and dashes with a blank beside them; not the
- * hyphen of "Abu-Dhabi".
+ * Commas of both scripts, colons, brackets, slashes, line ends, "and", "or" (in Arabic also و before a name), and dashes
+ * with a blank beside them; not the hyphen of "Abu-Dhabi".
  */
 const SEPARATORS = /[,،;؛:|/\\()[\]\n\t&]|\s[-–—]|[-–—]\s|\s(?:and|or|أو|او)\s|\sو(?=ال|دب|عجم|أب|اب|رأ|را|أم|ام)/i;
 

@@ -1,0 +1,10 @@
+import type { Knex } from 'knex';
+
+const TABLES = ['receipts', 'receipt_payloads', 'idempotency_keys', 'outbox', 'orders'];
+
+/** How many rows there are of all that an order can leave behind. */
+export async function countStored(knex: Knex): Promise<number> {
+  const counts = TABLES.map((table) => `(select count(*) from ${table})`);
+  const { rows } = await knex.raw(`select ${counts.join(' + ')} as stored`);
+  return Number(rows[0].stored);
+}
