@@ -41,8 +41,10 @@ export function answerRings(work: (ring: Ring) => Promise<void>, options: Answer
       } catch (error) {
         if (closing.signal.aborted) return;
         onError(error);
-        await worker.close(true).catch(onError);
+        // First, that is: closing takes its listeners off the connection it listens on, and the news that Postgres is gone, if that is
+        // still to come there, would then end the process.
         await sleep(1000, null, { signal: closing.signal }).catch(() => {});
+        await worker.close(true).catch(onError);
       }
     }
   }

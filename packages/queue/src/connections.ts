@@ -55,8 +55,16 @@ export async function migrateQueue(url: string): Promise<void> {
   }
 }
 
+/** BullMQ does not listen to a connection while it has it out of its pool; the end of one would then be the end of the process. */
+class HeardClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.on('error', () => {});
+  }
+}
+
 function postgresConnection(url: string) {
-  return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000 } };
+  return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000, Client: HeardClient } };
 }
 
 /** BullMQ's queue on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
