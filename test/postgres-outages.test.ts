@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openBell } from '@orders/queue';
 import { type FaultyPostgres, startFaultyPostgres } from './harness/faulty-postgres.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -61,4 +65,22 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
     const orders = await postgres.knex('orders').whereIn('receipt_id', accepted);
     expect(orders).toHaveLength(accepted.length);
   });
+});
+
+/** ReadyForQuery behind AuthenticationOk, and at once the ErrorResponse of a server that dies: as bytes, since no real one dies so exactly. */
+const WELCOME_AND_DEATH = Buffer.concat([
+  Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]),
+  Buffer.from('E\0\0\0\x19SFATAL\0C57P01\0Mgone\0\0', 'latin1'),
+]);
+
+test('a Postgres that dies as it accepts a connection is a lost ring, not the end of the process', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.end(WELCOME_AND_DEATH)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const lost = Promise.withResolvers<unknown>();
+  const bell = openBell({ url: `postgres://x@127.0.0.1:${port}/x`, onLost: lost.resolve });
+  bell.ring({ batchId: randomUUID(), receiptIds: [randomUUID()] });
+  expect(Error.isError(await lost.promise)).toBe(true);
+  await bell.close();
+  server.close();
 });
