@@ -8,6 +8,7 @@ COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY apps/cli/package.json apps/cli/
 COPY apps/intake/package.json apps/intake/
 COPY apps/worker/package.json apps/worker/
+COPY packages/bench/package.json packages/bench/
 COPY packages/database/package.json packages/database/
 COPY packages/domain/package.json packages/domain/
 COPY packages/local-services/package.json packages/local-services/

@@ -1,8 +1,8 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { type Database, findReceipt } from '@orders/database';
 import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
 import type { Counter, Logger } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import { v7 as uuidv7 } from 'uuid';
 import { contextOf, holderOf } from './context.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { type Preferences, readPreferences } from './read-preferences.ts';
@@ -30,7 +30,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
       validateStrictly(payload);
     } else validateOrder(payload);
     const recorded = await deps.writer.record({
-      receiptId: uuidv7(),
+      receiptId: randomUUIDv7(),
       accountId: holderOf(request).accountId,
       channel,
       sourceOrderId: payload.source_order_id as string,
@@ -69,15 +69,18 @@ async function reply(
   ];
   if (applied.length > 0) response.set('Preference-Applied', applied.join(', '));
   if (duplicate) response.set('Idempotent-Replayed', 'true');
+  const body = {
+    receipt_id: receiptId,
+    ...(duplicate && { duplicate: true }),
+    ...(payloadMismatch && { payload_mismatch: true }),
+    ...outcome,
+  };
+  // Node's own calls: Express' cost a tenth of the whole request.
+  response.statusCode = 202;
   response
-    .status(202)
-    .location(`${deps.basePath}/ingest/status/${receiptId}`)
-    .json({
-      receipt_id: receiptId,
-      ...(duplicate && { duplicate: true }),
-      ...(payloadMismatch && { payload_mismatch: true }),
-      ...outcome,
-    });
+    .setHeader('Location', `${deps.basePath}/ingest/status/${receiptId}`)
+    .setHeader('Content-Type', 'application/json; charset=utf-8')
+    .end(JSON.stringify(body));
 }
 
 /** Waits, then says how far the receipt is; null when Postgres is lost meanwhile, for the order is accepted all the same. */

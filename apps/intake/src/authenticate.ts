@@ -31,7 +31,8 @@ export function authenticate(database: Database): RequestHandler {
     const key = BEARER.exec(request.get('authorization') ?? '')?.[1];
     if (!key) throw new Problem('missing_api_key');
     if (!isApiKey(key)) throw new Problem('invalid_api_key');
-    const holder = (await holders.fetch(hashApiKey(key).toString('base64')))?.holder;
+    const hash = hashApiKey(key).toString('base64');
+    const holder = (holders.get(hash) ?? (await holders.fetch(hash)))?.holder;
     if (!holder) throw new Problem('invalid_api_key');
     contextOf(request).holder = holder;
     if (holder.suspended) throw new Problem('account_suspended');

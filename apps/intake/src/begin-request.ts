@@ -17,7 +17,7 @@ export function beginRequest(deps: {
     const sent = request.get('x-request-id');
     const requestId = sent && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
     setContext(request, { requestId, startedAt: performance.now(), route: 'none' });
-    response.set({ 'X-Request-Id': requestId, 'Cache-Control': 'no-store' });
+    response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
     deps.open.add(response);
     response.on('close', () => {
       deps.open.delete(response);

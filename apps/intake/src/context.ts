@@ -14,16 +14,18 @@ export interface RequestContext {
   problem?: string;
 }
 
-const contexts = new WeakMap<Request, RequestContext>();
+const CONTEXT = Symbol('context');
+
+type WithContext = Request & { [CONTEXT]?: RequestContext };
 
 /** Gives a request its context, once. */
-export function setContext(request: Request, context: RequestContext): void {
-  contexts.set(request, context);
+export function setContext(request: WithContext, context: RequestContext): void {
+  request[CONTEXT] = context;
 }
 
 /** The context that `beginRequest` made. */
-export function contextOf(request: Request): RequestContext {
-  const context = contexts.get(request);
+export function contextOf(request: WithContext): RequestContext {
+  const context = request[CONTEXT];
   if (!context) throw new Error('a request without context');
   return context;
 }

@@ -42,9 +42,9 @@ export function readBody(maxBytes: number): RequestHandler {
       else if (!isOver) chunks.push(chunk);
     });
     request.on('end', () => finish());
-    request.on('close', () =>
-      finish(new Problem('malformed_body', { detail: 'The body ended before its announced length.' })),
-    );
+    request.on('close', () => {
+      if (!isOver) finish(new Problem('malformed_body', { detail: 'The body ended before its announced length.' }));
+    });
     if (Number(request.get('content-length')) > maxBytes) refuse();
   };
 }

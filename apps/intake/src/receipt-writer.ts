@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Database,
@@ -10,7 +11,6 @@ import {
 import { parseBody } from '@orders/domain';
 import type { Bell } from '@orders/queue';
 import type { Histogram } from '@orders/runtime';
-import { v7 as uuidv7 } from 'uuid';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
 export interface Recorded {
@@ -86,7 +86,7 @@ export function createReceiptWriter(deps: {
 
   async function write(batch: Waiting[]): Promise<void> {
     const firsts = firstOfEachKey(batch);
-    const batchId = uuidv7();
+    const batchId = randomUUIDv7();
     const stored = await recordReceipts(
       database,
       batchId,

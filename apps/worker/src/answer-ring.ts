@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type ClaimedReceipt,
   claimAlone,
@@ -7,7 +8,6 @@ import {
   settleBatch,
 } from '@orders/database';
 import type { Ring } from '@orders/queue';
-import { v4 as uuid } from 'uuid';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseReturns } from './lease-returns.ts';
@@ -58,7 +58,7 @@ export function answerRing(deps: AnswerRingDeps): (ring: Ring) => Promise<void> 
   }
 
   async function workAlone(ring: Ring, receiptId: string): Promise<void> {
-    const lease = { id: uuid(), ring };
+    const lease = { id: randomUUID(), ring };
     await work(lease, [receiptId], async () => {
       const claimed = await claimAlone(database, receiptId, lease.id, leaseMs, MAX_CRASHES_ALONE);
       if (claimed === 'dead') deps.onCrashedOut(receiptId);
@@ -68,7 +68,7 @@ export function answerRing(deps: AnswerRingDeps): (ring: Ring) => Promise<void> 
 
   return async (ring) => {
     const { receiptIds } = ring;
-    const lease = { id: uuid(), ring };
+    const lease = { id: randomUUID(), ring };
     const done = await work(lease, receiptIds, () => claimReceipts(database, receiptIds, lease.id, leaseMs));
     // All of them in one statement took the promise in the outbox along.
     if (done.moved === receiptIds.length) return;

@@ -34,6 +34,12 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
 };
 
+/**
+ * A statement that is planned once must be planned for a table of any size. What fits a table that is nearly empty, or one that was never
+ * analyzed, is a sequential scan, and a plan that is kept would go on with it for a million rows.
+ */
+const STABLE_PLANS = '-c enable_seqscan=off -c enable_nestloop=off -c plan_cache_mode=force_generic_plan -c jit=off';
+
 function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
   return {
     connectionString: options.url,
@@ -41,6 +47,7 @@ function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
     connectionTimeoutMillis: Math.min(options.queryTimeout ?? 5000, 5000),
     query_timeout: options.queryTimeout,
     ...(options.queryTimeout && options.prepared && { statement_timeout: Math.ceil(options.queryTimeout * 0.9) }),
+    ...(options.prepared && { options: STABLE_PLANS }),
     keepAlive: true,
     types,
   };

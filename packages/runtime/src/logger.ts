@@ -1,4 +1,5 @@
 import winston from 'winston';
+import { StandardOutput } from './standard-output.ts';
 
 export type Logger = winston.Logger;
 
@@ -40,6 +41,6 @@ export function createLogger(options: { service: string; level: string; format: 
     level: options.level,
     defaultMeta: { service: options.service },
     format: combine(redact(), timestamp(), options.format === 'json' ? json() : readable),
-    transports: [new winston.transports.Console()],
+    transports: [new StandardOutput()],
   });
 }

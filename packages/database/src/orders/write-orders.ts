@@ -1,5 +1,6 @@
 import type { NormalizedOrder } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
+import { among } from '../receipts/among.ts';
 
 /** A claimed receipt with what its payload was normalized to. */
 export interface WritableOrder extends NormalizedOrder {
@@ -26,7 +27,7 @@ with input as materialized (
          emirate_code, area, items, total, currency, delivery_instructions, warnings)
 ), held as materialized (
   select r.receipt_id, r.account_id, r.channel, r.source_order_id, r.received_at from receipts r
-  where r.receipt_id = any($4::uuid[]) and r.lease_id = $1::uuid and r.state = 'normalized'
+  where ${among('r.receipt_id', '$4')} and r.lease_id = $1::uuid and r.state = 'normalized'
   for update
 ), created as (
   insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, customer_email,
@@ -46,7 +47,7 @@ with input as materialized (
   from held h
   join input i on i.receipt_id = h.receipt_id
   left join created c on c.receipt_id = h.receipt_id
-  where r.receipt_id = h.receipt_id and r.account_id = h.account_id
+  where ${among('r.receipt_id', '$4')} and r.receipt_id = h.receipt_id and r.account_id = h.account_id
   returning r.receipt_id, r.state, r.order_id
 ), settled as (
   delete from outbox
@@ -66,8 +67,9 @@ export async function writeOrders(
   database: Database,
   leaseId: string,
   batch: { batchId: string; receiptIds: readonly string[] },
-  orders: readonly WritableOrder[],
+  written: readonly WritableOrder[],
 ): Promise<Written[]> {
+  const orders = written.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   return run<Written>(database, WRITE, [
     leaseId,
     batch.batchId,

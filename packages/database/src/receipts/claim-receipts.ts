@@ -1,5 +1,6 @@
 import type { ReceiptState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
+import { among, ascending } from './among.ts';
 
 /** A receipt held under a lease, with the body to work on. */
 export interface ClaimedReceipt {
@@ -24,14 +25,14 @@ const CLAIM = {
   text: `
 with free as materialized (
   select receipt_id, account_id from receipts
-  where receipt_id = any($1::uuid[]) and not runs_alone and ${FREE}
+  where ${among('receipt_id', '$1')} and not runs_alone and ${FREE}
   for update skip locked
 )
 update receipts r
 set state = 'normalized', lease_id = $2::uuid, lease_expires_at = now() + $3::int * interval '1 ms',
     normalized_at = now(), updated_at = now(), next_attempt_at = null
 from free
-where r.receipt_id = free.receipt_id and r.account_id = free.account_id
+where ${among('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
 returning ${CLAIMED_COLUMNS}`,
 };
 
@@ -46,17 +47,17 @@ export async function claimReceipts(
   leaseId: string,
   leaseMs: number,
 ): Promise<ClaimedReceipt[]> {
-  return run<ClaimedReceipt>(database, CLAIM, [receiptIds, leaseId, leaseMs]);
+  return run<ClaimedReceipt>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs]);
 }
 
 const FIND_SUSPECTS = {
   name: 'find-suspects',
-  text: `select receipt_id from receipts where receipt_id = any($1::uuid[]) and (${LAPSED} or (runs_alone and ${FREE})) order by 1`,
+  text: `select receipt_id from receipts where ${among('receipt_id', '$1')} and (${LAPSED} or (runs_alone and ${FREE})) order by 1`,
 };
 
 /** Those of the receipts whose worker died, now or in an earlier attempt: they must run alone. */
 export async function findSuspects(database: Database, receiptIds: readonly string[]): Promise<string[]> {
-  const rows = await run<{ receipt_id: string }>(database, FIND_SUSPECTS, [receiptIds]);
+  const rows = await run<{ receipt_id: string }>(database, FIND_SUSPECTS, [ascending(receiptIds)]);
   return rows.map((row) => row.receipt_id);
 }
 
@@ -107,10 +108,10 @@ const RELEASE = {
   name: 'release-lease',
   text: `
 update receipts set lease_id = null, lease_expires_at = null, updated_at = now()
-where receipt_id = any($1::uuid[]) and lease_id = $2::uuid and state = 'normalized'`,
+where ${among('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'`,
 };
 
 /** Gives receipts back unharmed: the next to come takes them at once, and no attempt and no crash is counted. */
 export async function releaseLease(database: Database, receiptIds: readonly string[], leaseId: string): Promise<void> {
-  await run(database, RELEASE, [receiptIds, leaseId]);
+  await run(database, RELEASE, [ascending(receiptIds), leaseId]);
 }

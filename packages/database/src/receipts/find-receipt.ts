@@ -1,5 +1,6 @@
 import type { Channel, ReceiptState, Warning } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
+import { among, ascending } from './among.ts';
 
 /** A receipt as its account may see it. Times are by Postgres' clock. */
 export interface ReceiptRow {
@@ -56,13 +57,11 @@ export interface FinalReceipt {
 const FIND_FINAL = {
   name: 'find-final-receipts',
   text: `
-select r.receipt_id, r.state, r.order_id
-from unnest($1::uuid[]) as wanted(receipt_id)
-join receipts r on r.receipt_id = wanted.receipt_id
-where r.state in ('written', 'duplicate', 'dead')`,
+select receipt_id, state, order_id from receipts
+where ${among('receipt_id', '$1')} and state in ('written', 'duplicate', 'dead')`,
 };
 
 /** Those of the given receipts that are in a final state. */
 export async function findFinalReceipts(database: Database, receiptIds: readonly string[]): Promise<FinalReceipt[]> {
-  return run<FinalReceipt>(database, FIND_FINAL, [receiptIds]);
+  return run<FinalReceipt>(database, FIND_FINAL, [ascending(receiptIds)]);
 }

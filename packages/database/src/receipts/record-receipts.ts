@@ -1,5 +1,6 @@
 import type { Channel } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
+import { ascending } from './among.ts';
 
 /** An order that passed every check, as intake hands it over. */
 export interface IncomingReceipt {
@@ -36,10 +37,11 @@ with incoming as (
   insert into outbox (batch_id, receipt_ids, due_at)
   select $9::uuid, array_agg(receipt_id order by receipt_id), now() + $10::int * interval '1 ms'
   from accepted having count(*) > 0
+), stored as (
+  insert into receipts (receipt_id, account_id, channel, source_order_id)
+  select receipt_id, account_id, channel, source_order_id from accepted
 )
-insert into receipts (receipt_id, account_id, channel, source_order_id)
-select receipt_id, account_id, channel, source_order_id from accepted
-returning receipt_id`,
+select receipt_id from incoming where idempotency_key is not null and receipt_id not in (select receipt_id from keyed)`,
 };
 
 /**
@@ -74,8 +76,9 @@ export async function recordReceipts(
     batchId,
     graceMs,
   ]);
-  // The order in which the outbox lists them: that of their text, as they are all lower case.
-  return rows.map((row) => row.receipt_id).toSorted((a, b) => (a < b ? -1 : 1));
+  const refused = new Set(rows.map((row) => row.receipt_id));
+  // The order in which the outbox lists them.
+  return ascending(batch.map((receipt) => receipt.receiptId).filter((receiptId) => !refused.has(receiptId)));
 }
 
 /** The receipt that first used an idempotency key; its body is null once the receipt was dropped. */

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { createAccount, createKey, migrate, openKnex } from '@orders/database';
+import { migrateQueue } from '@orders/queue';
+
+/** One that orders are offered to: an intake process and worker processes on the services of the benchmark. */
+export interface Contestant {
+  name: string;
+  intake: string;
+  /** Null where nothing is stored. */
+  worker: string | null;
+  /** Makes its tables. */
+  prepare(databaseUrl: string, redisUrl: string): Promise<Prepared>;
+}
+
+interface Prepared {
+  env: Record<string, string>;
+  /** The connections take turns with them. */
+  apiKeys: string[];
+}
+
+const CONTESTANTS = resolve(import.meta.dirname, 'contestants');
+const APPS = resolve(import.meta.dirname, '../../../apps');
+/** So that the orders of one run do not all end at one place of an index. */
+const ACCOUNTS = 8;
+
+/** One whose folder holds `intake.ts`, `worker.ts` and `migrate.ts`. */
+function peer(name: string, folder: string): Contestant {
+  return {
+    name,
+    intake: `${CONTESTANTS}/${folder}/intake.ts`,
+    worker: `${CONTESTANTS}/${folder}/worker.ts`,
+    async prepare(databaseUrl, redisUrl) {
+      const { migrate } = await import(`${CONTESTANTS}/${folder}/migrate.ts`);
+      await migrate(databaseUrl);
+      return { env: { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl }, apiKeys: ['none'] };
+    },
+  };
+}
+
+function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: string }) => string): Contestant {
+  return {
+    name,
+    intake: `${APPS}/intake/src/main.ts`,
+    worker: `${APPS}/worker/src/main.ts`,
+    async prepare(databaseUrl, redisUrl) {
+      const env = {
+        DATABASE_URL: databaseUrl,
+        QUEUE_URL: queueUrl({ databaseUrl, redisUrl }),
+        SECRETS_KEY: randomBytes(32).toString('base64'),
+        LOG_LEVEL: 'info',
+        LOG_FORMAT: 'json',
+      };
+      await migrateQueue(env.QUEUE_URL);
+      const knex = openKnex({ url: databaseUrl });
+      try {
+        await migrate(knex);
+        return { env, apiKeys: await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex))) };
+      } finally {
+        await knex.destroy();
+      }
+    },
+  };
+}
+
+async function makeKey(knex: ReturnType<typeof openKnex>): Promise<string> {
+  const account = await createAccount(knex, 'Bench');
+  const { key } = await createKey(knex, account.account_id, 'bench');
+  return key;
+}
+
+export const CEILING: Contestant = {
+  name: 'ceiling',
+  intake: `${CONTESTANTS}/ceiling/intake.ts`,
+  worker: null,
+  prepare: async () => ({ env: {}, apiKeys: ['none'] }),
+};
+export const OBVIOUS = peer('obvious', 'obvious');
+export const PEERS = [
+  peer('fastify+pg-boss', 'fastify-pg-boss'),
+  peer('fastify+graphile-worker', 'fastify-graphile-worker'),
+];
+export const OURS = ours('ours', ({ redisUrl }) => redisUrl);
+export const OURS_ON_POSTGRES = ours('ours-on-postgres', ({ databaseUrl }) => databaseUrl);
+export const ALL: readonly Contestant[] = [CEILING, OBVIOUS, ...PEERS, OURS, OURS_ON_POSTGRES];

@@ -1,0 +1,6 @@
+import { serveExpress } from '../express-intake.ts';
+
+await serveExpress(
+  async () => {},
+  async () => {},
+);

@@ -1,0 +1,12 @@
+/** Ends the process on the first SIGTERM, once `close` has finished what is under way. */
+export function endOnSignal(close: () => Promise<unknown>): void {
+  process.once('SIGTERM', () => {
+    close().then(
+      () => process.exit(0),
+      (error) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  });
+}

@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import express, { type Express } from 'express';
+import Joi from 'joi';
+import { v4 as uuid } from 'uuid';
+import { endOnSignal } from './end-on-signal.ts';
+import { readSetting } from './environment.ts';
+import type { AcceptOrder, IncomingOrder } from './incoming-order.ts';
+
+const ORDER = Joi.object<IncomingOrder>({ source_order_id: Joi.string().min(1).max(255).required() }).unknown();
+
+/** Serves until SIGTERM; `close` is called when the last reply has left. */
+export async function serveExpress(accept: AcceptOrder, close: () => Promise<unknown>): Promise<void> {
+  const server = createApp(accept).listen(Number(readSetting('PORT')), '127.0.0.1');
+  await once(server, 'listening');
+  endOnSignal(async () => {
+    server.close();
+    await once(server, 'close');
+    await close();
+  });
+}
+
+function createApp(accept: AcceptOrder): Express {
+  const app = express();
+  // Neither says anything to a client that posts; without them Express is a little faster.
+  app.disable('x-powered-by').disable('etag');
+  app.post('/ingest/orders', express.json(), async (request, response) => {
+    const { value, error } = ORDER.validate(request.body);
+    if (error) {
+      response.status(422).json({ error: error.message });
+      return;
+    }
+    const receiptId = uuid();
+    await accept(receiptId, value);
+    response.status(202).json({ receipt_id: receiptId });
+  });
+  return app;
+}

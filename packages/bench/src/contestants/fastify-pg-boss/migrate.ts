@@ -1,0 +1,15 @@
+import { PgBoss } from 'pg-boss';
+import { makePlainTables } from '../plain-tables.ts';
+import { QUEUE_NAME, QUEUE_OPTIONS } from './order-queue.ts';
+
+export async function migrate(databaseUrl: string): Promise<void> {
+  await makePlainTables(databaseUrl);
+  const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false });
+  boss.on('error', (error) => console.error(error));
+  await boss.start();
+  try {
+    await boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
+  } finally {
+    await boss.stop();
+  }
+}

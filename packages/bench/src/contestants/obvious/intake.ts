@@ -1,0 +1,28 @@
+import { Queue } from 'bullmq';
+import { serveExpress } from '../express-intake.ts';
+import { ACCOUNT_ID } from '../plain-tables.ts';
+import { openKnex } from './open-knex.ts';
+import { JOB_OPTIONS, type OrderJob, openRedis, QUEUE_NAME } from './order-queue.ts';
+
+const knex = openKnex(Number(process.env.TRY_POOL ?? 10));
+const redis = openRedis();
+const queue = new Queue<OrderJob>(QUEUE_NAME, { connection: redis });
+await Promise.all([knex.raw('select 1'), queue.waitUntilReady()]);
+
+await serveExpress(
+  async (receiptId, order) => {
+    await knex('receipts').insert({
+      id: receiptId,
+      account_id: ACCOUNT_ID,
+      source_order_id: order.source_order_id,
+      state: 'received',
+      payload: order,
+    });
+    await queue.add('order', { receiptId, order }, JOB_OPTIONS);
+  },
+  async () => {
+    await queue.close();
+    await redis.quit();
+    await knex.destroy();
+  },
+);

@@ -1,0 +1,1 @@
+export { makePlainTables as migrate } from '../plain-tables.ts';

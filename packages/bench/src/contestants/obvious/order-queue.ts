@@ -1,0 +1,22 @@
+import type { JobsOptions } from 'bullmq';
+import { Redis } from 'ioredis';
+import { readSetting } from '../environment.ts';
+import type { IncomingOrder } from '../incoming-order.ts';
+
+export const QUEUE_NAME = 'orders';
+
+export interface OrderJob {
+  receiptId: string;
+  order: IncomingOrder;
+}
+
+export const JOB_OPTIONS: JobsOptions = {
+  removeOnComplete: true,
+  attempts: 5,
+  backoff: { type: 'exponential', delay: 1000 },
+};
+
+export function openRedis(): Redis {
+  // BullMQ refuses to block on a connection that gives up.
+  return new Redis(readSetting('QUEUE_URL'), { maxRetriesPerRequest: null, enableAutoPipelining: process.env.TRY_AUTO === '1' });
+}

@@ -1,0 +1,41 @@
+import { Worker } from 'bullmq';
+import { endOnSignal } from '../end-on-signal.ts';
+import { makeOrderRow } from '../order-row.ts';
+import { openKnex } from './open-knex.ts';
+import { type OrderJob, openRedis, QUEUE_NAME } from './order-queue.ts';
+
+const CONCURRENCY = 20;
+
+const knex = openKnex(CONCURRENCY);
+const redis = openRedis();
+const worker = new Worker<OrderJob>(QUEUE_NAME, (job) => writeOrder(job.data), {
+  connection: redis,
+  concurrency: CONCURRENCY,
+});
+worker.on('error', (error) => console.error(error));
+worker.on('failed', (_job, error) => console.error(error));
+
+endOnSignal(async () => {
+  await worker.close();
+  await redis.quit();
+  await knex.destroy();
+});
+
+async function writeOrder({ receiptId, order }: OrderJob): Promise<void> {
+  await knex('receipts').where({ id: receiptId }).update({ state: 'normalized', updated_at: knex.fn.now() });
+  const row = makeOrderRow(receiptId, order);
+  await knex.transaction(async (transaction) => {
+    const [written] = await transaction('orders')
+      .insert(row)
+      .onConflict(['account_id', 'source_order_id'])
+      .ignore()
+      .returning(['id', 'receipt_id']);
+    const { account_id, source_order_id } = row;
+    const kept = written ?? (await transaction('orders').where({ account_id, source_order_id }).first('id', 'receipt_id'));
+    // A job that runs a second time finds the order that it wrote the first time.
+    const state = kept.receipt_id === receiptId ? 'written' : 'duplicate';
+    await transaction('receipts')
+      .where({ id: receiptId })
+      .update({ state, order_id: kept.id, updated_at: transaction.fn.now() });
+  });
+}

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Contestant } from '../contestants.ts';
+import { type Load, type LoadResult } from '../load/run-load.ts';
+import { type Driver, startDriver } from '../load/start-driver.ts';
+import type { Services } from '../services.ts';
+import { type Running, startContestant } from '../start-contestant.ts';
+import { countDeadlocks, countOrders, readStoredOrders, type StoredOrders, walBytesSince, walPosition } from './postgres.ts';
+import { type Usage, usageOf, usageOfFamily } from './processes.ts';
+import { percentile } from './statistics.ts';
+
+/** The kinds of processes whose cost is counted apart. */
+export const ROLES = ['intake', 'worker', 'postgres', 'redis', 'driver'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** One contestant under one load, once. Latencies in milliseconds; NaN where there is nothing to measure. */
+export interface Measurement {
+  contestant: string;
+  load: string;
+  /** Replies 202. */
+  accepted: number;
+  /** Replies other than 202, by status; 0 stands for a failed connection. */
+  refused: Record<string, number>;
+  /** What is wrong with the result; it counts only if there is nothing. */
+  faults: string[];
+  acceptedPerSecond: number;
+  /** End to end: from the first request to the commit of the last order. */
+  ordersPerSecond: number;
+  reply: Quantiles;
+  /** From the 202 to the commit of the order. */
+  written: Quantiles;
+  /** Orders accepted and not written when the load ended, in seconds of the end-to-end rate. */
+  backlogSeconds: number;
+  cpuSecondsPer1000: Record<Role, number>;
+  memoryMiB: Record<Role, number>;
+  /** Full-page images apart. */
+  walBytesPerOrder: number;
+  walPageImageBytesPerOrder: number;
+  redisCommandsPerOrder: number;
+  deadlocks: number;
+}
+
+export interface Quantiles {
+  p50: number;
+  p99: number;
+}
+
+export interface Cell {
+  contestant: Contestant;
+  load: Load;
+  seconds: number;
+  warmUpSeconds: number;
+  workers?: number;
+  /** A database that is there already and stays; else a fresh one. */
+  databaseUrl?: string;
+}
+
+const STUCK_MS = 60_000;
+const LOOK_AGAIN_MS = 100;
+
+/** A name for a load, as on the command line. */
+export function nameOf(load: Load): string {
+  return load.kind === 'closed' ? String(load.connections) : `open-${Math.round(load.perSecond)}`;
+}
+
+let runs = 0;
+
+/** Starts a contestant on fresh services, warms it up, offers it the load, waits until all is written, and counts. */
+export async function measure(services: Services, cell: Cell): Promise<Measurement> {
+  runs += 1;
+  const databaseUrl = cell.databaseUrl ?? (await services.fresh(`bench_${runs}`));
+  const running = await startContestant(cell.contestant, services, databaseUrl, cell.workers);
+  const driver = await startDriver();
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return await measureRunning(services, cell, running, driver, client);
+  } finally {
+    await driver.child.stop();
+    await running.stop();
+    await client.end();
+    if (!cell.databaseUrl) await services.drop(databaseUrl);
+  }
+}
+
+async function measureRunning(
+  services: Services,
+  cell: Cell,
+  running: Running,
+  driver: Driver,
+  client: pg.Client,
+): Promise<Measurement> {
+  const stores = cell.contestant.worker !== null;
+  const order = { url: running.url, apiKeys: running.apiKeys, load: cell.load };
+  const ordersBefore = stores ? await countOrders(client) : 0;
+  const whileAlive = <T>(work: Promise<T>) =>
+    Promise.race([work, running.died.then((what) => Promise.reject(new Error(what)))]);
+
+  const warmUp = await whileAlive(driver.run({ ...order, seconds: cell.warmUpSeconds, prefix: `w${runs}` }));
+  const warm = countAccepted(warmUp);
+  if (stores) await whileAlive(untilOrders(client, ordersBefore + warm));
+
+  const walFrom = await walPosition(client);
+  const deadlocksBefore = await countDeadlocks(client);
+  const commandsBefore = await redisCommands(services);
+  const before = await usages(services, running, driver);
+  const load = await whileAlive(driver.run({ ...order, seconds: cell.seconds, prefix: `m${runs}` }));
+  const accepted = countAccepted(load);
+  const isDone = !stores || (await whileAlive(untilOrders(client, ordersBefore + warm + accepted)));
+  const after = await usages(services, running, driver);
+  const commands = (await redisCommands(services)) - commandsBefore;
+  const wal = await walBytesSince(client, walFrom);
+  const stored = stores ? await readStoredOrders(client, `m${runs}`, load.acceptedAt.length) : null;
+
+  const perOrder = (total: number) => total / accepted;
+  return {
+    contestant: cell.contestant.name,
+    load: nameOf(cell.load),
+    accepted,
+    refused: load.refused,
+    faults: [...faultsOf(load, stored), ...(isDone ? [] : [`not all written ${STUCK_MS / 1000} s after the load`])],
+    acceptedPerSecond: accepted / ((load.endedAt - load.startedAt) / 1000),
+    ...timesOf(load, stored, accepted),
+    reply: quantiles(load.latencies),
+    cpuSecondsPer1000: forEachRole((role) => perOrder(after[role].cpuSeconds - before[role].cpuSeconds) * 1000),
+    memoryMiB: forEachRole((role) => after[role].memoryMiB),
+    walBytesPerOrder: perOrder(wal.records),
+    walPageImageBytesPerOrder: perOrder(wal.pageImages),
+    redisCommandsPerOrder: perOrder(commands),
+    deadlocks: (await countDeadlocks(client)) - deadlocksBefore,
+  };
+}
+
+/** False when nothing more comes for a minute. */
+async function untilOrders(client: pg.Client, wanted: number): Promise<boolean> {
+  let seen = 0;
+  for (let progressAt = Date.now(); Date.now() - progressAt < STUCK_MS; await sleep(LOOK_AGAIN_MS)) {
+    const orders = await countOrders(client);
+    if (orders >= wanted) return true;
+    if (orders > seen) progressAt = Date.now();
+    seen = orders;
+  }
+  return false;
+}
+
+function countAccepted(load: LoadResult): number {
+  return load.acceptedAt.reduce((sum, at) => sum + (Number.isNaN(at) ? 0 : 1), 0);
+}
+
+/** An order that got its 202 must be there, and once. One that got none may be there: its reply may have been lost. */
+function faultsOf(load: LoadResult, stored: StoredOrders | null): string[] {
+  if (!stored) return [];
+  const lost = load.acceptedAt.reduce(
+    (sum, at, number) => sum + (!Number.isNaN(at) && Number.isNaN(stored.writtenAt[number] as number) ? 1 : 0),
+    0,
+  );
+  return [
+    ...(lost > 0 ? [`${lost} accepted orders are not there`] : []),
+    ...(stored.extra > 0 ? [`${stored.extra} orders were written twice`] : []),
+  ];
+}
+
+function timesOf(load: LoadResult, stored: StoredOrders | null, accepted: number) {
+  const { startedAt, endedAt, acceptedAt } = load;
+  if (!stored) {
+    const ordersPerSecond = accepted / ((endedAt - startedAt) / 1000);
+    return { ordersPerSecond, written: { p50: Number.NaN, p99: Number.NaN }, backlogSeconds: Number.NaN };
+  }
+  const lastWritten = stored.writtenAt.reduce((last, at) => (at > last ? at : last), startedAt);
+  const ordersPerSecond = accepted / ((lastWritten - startedAt) / 1000);
+  const backlog = stored.writtenAt.reduce((sum, at) => sum + (at > endedAt ? 1 : 0), 0);
+  return {
+    ordersPerSecond,
+    written: quantiles(stored.writtenAt.map((at, number) => at - (acceptedAt[number] as number))),
+    backlogSeconds: backlog / ordersPerSecond,
+  };
+}
+
+function quantiles(values: Float64Array): Quantiles {
+  return { p50: percentile(values, 0.5), p99: percentile(values, 0.99) };
+}
+
+async function usages(services: Services, running: Running, driver: Driver): Promise<Record<Role, Usage>> {
+  const workers = await Promise.all(running.workers.map(({ pid }) => usageOf(pid)));
+  const nothing = { cpuSeconds: Number.NaN, memoryMiB: Number.NaN };
+  return {
+    intake: (await usageOf(running.intake.pid)) ?? nothing,
+    worker: workers.reduce<Usage>(
+      (sum, usage) => ({
+        cpuSeconds: sum.cpuSeconds + (usage ?? nothing).cpuSeconds,
+        memoryMiB: sum.memoryMiB + (usage ?? nothing).memoryMiB,
+      }),
+      { cpuSeconds: 0, memoryMiB: 0 },
+    ),
+    postgres: (await usageOfFamily(services.postgresPid)) ?? nothing,
+    redis: (await usageOf(services.redisPid)) ?? nothing,
+    driver: (await usageOf(driver.child.pid)) ?? nothing,
+  };
+}
+
+function forEachRole(value: (role: Role) => number): Record<Role, number> {
+  return Object.fromEntries(ROLES.map((role) => [role, value(role)])) as Record<Role, number>;
+}
+
+async function redisCommands(services: Services): Promise<number> {
+  const info = await services.redis.info('stats');
+  return Number(/total_commands_processed:(\d+)/.exec(info)?.[1]);
+}

@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** Linux counts processor time in ticks of this length, whatever the kernel's own (man 5 proc, USER_HZ). */
+const TICK_SECONDS = 1 / 100;
+
+/** What the kernel says of processes; null on a system without /proc. */
+export interface Usage {
+  /** Processor time so far, user and system, in seconds; ended children included. */
+  cpuSeconds: number;
+  /** The most memory it has held, in MiB; of a family the sum of what each holds now, shared pages counted once. */
+  memoryMiB: number;
+}
+
+/** Of one process. */
+export async function usageOf(pid: number): Promise<Usage | null> {
+  const stat = await readStat(pid);
+  if (!stat) return null;
+  const status = await readProc(pid, 'status');
+  return { cpuSeconds: stat.own, memoryMiB: kibibytes(status, 'VmHWM') / 1024 };
+}
+
+/** Of a process and its children, such as Postgres with its backends. */
+export async function usageOfFamily(pid: number): Promise<Usage | null> {
+  const head = await readStat(pid);
+  if (!head) return null;
+  const usage = { cpuSeconds: head.own + head.endedChildren, memoryMiB: await proportionalMiB(pid) };
+  for (const name of await readdir('/proc')) {
+    const child = /^\d+$/.test(name) ? await readStat(Number(name)) : null;
+    if (child?.parent !== pid) continue;
+    usage.cpuSeconds += child.own;
+    usage.memoryMiB += await proportionalMiB(Number(name));
+  }
+  return usage;
+}
+
+/** Processor seconds by man 5 proc, /proc/[pid]/stat; null for a process that is gone. */
+async function readStat(pid: number): Promise<{ parent: number; own: number; endedChildren: number } | null> {
+  const stat = await readProc(pid, 'stat');
+  // The second field, the program's name, may hold anything, in parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (fields.length < 15) return null;
+  const [utime, stime, cutime, cstime] = fields.slice(11, 15).map((ticks) => Number(ticks) * TICK_SECONDS);
+  return { parent: Number(fields[1]), own: (utime ?? 0) + (stime ?? 0), endedChildren: (cutime ?? 0) + (cstime ?? 0) };
+}
+
+async function proportionalMiB(pid: number): Promise<number> {
+  return kibibytes(await readProc(pid, 'smaps_rollup'), 'Pss') / 1024;
+}
+
+function kibibytes(text: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
+}
+
+async function readProc(pid: number, file: string): Promise<string> {
+  return readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+}

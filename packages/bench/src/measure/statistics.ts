@@ -1,0 +1,13 @@
+/** The value that this share of the values does not exceed (nearest rank); NaN is left out, and NaN is returned for nothing. */
+export function percentile(values: Iterable<number>, share: number): number {
+  const sorted = Float64Array.from([...values].filter((value) => !Number.isNaN(value))).sort();
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+}

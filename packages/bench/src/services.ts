@@ -1,0 +1,69 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dropDatabase, ensureDatabase, startPostgres, startRedis } from '@orders/local-services';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+
+/** The same for every contestant, and quoted with the results. */
+export const POSTGRES_SETTINGS = [
+  'fsync=on',
+  'synchronous_commit=on',
+  'full_page_writes=on',
+  'shared_buffers=1GB',
+  'max_wal_size=8GB',
+  'checkpoint_timeout=30min',
+  'track_commit_timestamp=on',
+];
+
+/** A Postgres and a Redis of the benchmark's own, empty and gone afterwards. */
+export interface Services {
+  postgresPid: number;
+  redisPid: number;
+  redisUrl: string;
+  redis: Redis;
+  /** Where the logs of the contestants go. */
+  directory: string;
+  /** An empty database, an empty Redis, and a checkpoint behind both. */
+  fresh(name: string): Promise<string>;
+  drop(url: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startServices(): Promise<Services> {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-bench-'));
+  // Postgres runs as another user where this runs as root.
+  await chmod(directory, 0o755);
+  const postgres = await startPostgres({
+    directory: join(directory, 'postgres'),
+    password: 'bench',
+    settings: POSTGRES_SETTINGS,
+  });
+  const redisServer = await startRedis({ directory: join(directory, 'redis') });
+  const redis = new Redis(redisServer.url);
+  return {
+    postgresPid: postgres.pid,
+    redisPid: redisServer.child.pid,
+    redisUrl: redisServer.url,
+    redis,
+    directory,
+    async fresh(name) {
+      const url = new URL(postgres.url);
+      url.pathname = `/${name}`;
+      await ensureDatabase(url.href);
+      await redis.flushall();
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      await client.query('checkpoint');
+      await client.end();
+      return url.href;
+    },
+    drop: dropDatabase,
+    async stop() {
+      redis.disconnect();
+      await redisServer.child.stop();
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

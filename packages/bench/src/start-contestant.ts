@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, freePort, startChild } from '@orders/local-services';
+import type { Contestant } from './contestants.ts';
+import type { Services } from './services.ts';
+
+/** A contestant that serves. */
+export interface Running {
+  /** Where orders are sent. */
+  url: string;
+  apiKeys: string[];
+  intake: Child;
+  workers: Child[];
+  /** Settles with what to tell if one of its processes ends by itself. */
+  died: Promise<string>;
+  stop(): Promise<void>;
+}
+
+const START_MS = 20_000;
+
+/** Starts a contestant's processes on a database that is empty or prepared for it before; their output goes to files. */
+export async function startContestant(
+  contestant: Contestant,
+  services: Services,
+  databaseUrl: string,
+  workerCount = 1,
+): Promise<Running> {
+  const { env, apiKeys } = await contestant.prepare(databaseUrl, services.redisUrl);
+  const port = await freePort();
+  const children: Child[] = [];
+  let stopping = false;
+  const deaths: Promise<string>[] = [];
+
+  async function start(role: string, program: string): Promise<Child> {
+    const log = await open(join(services.directory, `${contestant.name}-${role}.log`), 'w');
+    const child = await startChild(process.execPath, [program], {
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env, PORT: String(port), NODE_OPTIONS: process.env.PROF && (role==='intake'||role==='worker-1') ? '--cpu-prof --cpu-prof-dir=/tmp/prof' : '' },
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    await log.close();
+    children.push(child);
+    deaths.push(
+      child.exited.then(() => (stopping ? new Promise<never>(() => {}) : `${contestant.name}: its ${role} ended by itself`)),
+    );
+    return child;
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    await Promise.all(children.map((child) => child.stop()));
+  }
+
+  try {
+    const intake = await start('intake', contestant.intake);
+    const workers: Child[] = [];
+    for (let number = 1; contestant.worker && number <= workerCount; number += 1) {
+      workers.push(await start(`worker-${number}`, contestant.worker));
+    }
+    const died = Promise.race(deaths);
+    await Promise.race([untilListening(port), died.then((what) => Promise.reject(new Error(what)))]);
+    return { url: `http://127.0.0.1:${port}/ingest/orders`, apiKeys, intake, workers, died, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (const started = Date.now(); Date.now() - started < START_MS; await sleep(50)) {
+    const socket = connect(port, '127.0.0.1');
+    const listens = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (listens) return;
+  }
+  throw new Error(`nothing listens on port ${port} after ${START_MS / 1000} seconds`);
+}
