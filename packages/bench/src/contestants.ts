@@ -48,7 +48,7 @@ function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: st
         DATABASE_URL: databaseUrl,
         QUEUE_URL: queueUrl({ databaseUrl, redisUrl }),
         SECRETS_KEY: randomBytes(32).toString('base64'),
-        LOG_LEVEL: 'info',
+        LOG_LEVEL: process.env.LL ?? 'info',
         LOG_FORMAT: 'json',
       };
       await migrateQueue(env.QUEUE_URL);

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import * as initial from './migrations/001-initial.ts';
+import * as payloadsByBatch from './migrations/002-payloads-by-batch.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
 interface Migration {
@@ -8,7 +9,7 @@ interface Migration {
 }
 
 /** Every migration, in order. Append only: one that has run anywhere is never edited. */
-const MIGRATIONS: Migration[] = [initial];
+const MIGRATIONS: Migration[] = [initial, payloadsByBatch];
 
 // Any number will do that nothing else in this database locks.
 const MIGRATION_LOCK = 7_310_441;

@@ -1,10 +1,12 @@
+import { logError } from './log-error.ts';
+
 /** Ends the process on the first SIGTERM, once `close` has finished what is under way. */
 export function endOnSignal(close: () => Promise<unknown>): void {
   process.once('SIGTERM', () => {
     close().then(
       () => process.exit(0),
       (error) => {
-        console.error(error);
+        logError(error);
         process.exit(1);
       },
     );

@@ -1,7 +1,11 @@
 import type { OrderRow } from './order-row.ts';
 
-/** Runs one statement, on a connection or in a transaction. */
-export type Query = (text: string, values: unknown[]) => Promise<{ rows: { id: string }[] }>;
+/** Runs one statement, on a connection or in a transaction; its name is for those who can prepare it. */
+export type Query = (statement: {
+  name: string;
+  text: string;
+  values: unknown[];
+}) => Promise<{ rows: { id: string }[] }>;
 
 // Sorted, so that two workers that write the same orders wait for each other in one order only.
 const WRITE = `
@@ -38,9 +42,9 @@ const MARK_DUPLICATES = `
 
 /** Writes orders and the end of their receipts, each once however often it is called: a job that runs again changes nothing. */
 export async function writeOrders(query: Query, rows: OrderRow[]): Promise<void> {
-  const { rows: written } = await query(WRITE, [JSON.stringify(rows)]);
+  const { rows: written } = await query({ name: 'write-orders', text: WRITE, values: [JSON.stringify(rows)] });
   if (written.length === rows.length) return;
   const done = new Set(written.map(({ id }) => id));
   const others = rows.map((row) => row.receipt_id).filter((id) => !done.has(id));
-  await query(MARK_DUPLICATES, [others]);
+  await query({ name: 'mark-duplicates', text: MARK_DUPLICATES, values: [others] });
 }

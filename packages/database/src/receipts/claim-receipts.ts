@@ -11,9 +11,35 @@ export interface ClaimedReceipt {
   attempts: number;
 }
 
-const CLAIMED_COLUMNS = `
-  r.receipt_id as "receiptId", r.account_id as "accountId", r.attempts,
-  (select p.body from receipt_payloads p where p.receipt_id = r.receipt_id and p.account_id = r.account_id) as body`;
+/** A row of `claimed`; the bodies of an account in a batch come with one of its receipts only. */
+interface ClaimedRow {
+  receiptId: string;
+  accountId: number;
+  attempts: number;
+  state: ReceiptState;
+  batchId: string;
+  bodyStart: number;
+  bodyLength: number;
+  bodies: Buffer | null;
+}
+
+const SELECT_CLAIMED = `
+select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
+       c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength",
+       case when row_number() over (partition by c.batch_id, c.account_id order by c.receipt_id) = 1
+         then (select p.bodies from receipt_payloads p where p.batch_id = c.batch_id and p.account_id = c.account_id)
+       end as bodies
+from claimed c
+order by c.batch_id, c.account_id, c.receipt_id`;
+
+function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
+  let bodies: Buffer = Buffer.alloc(0);
+  return rows.map((row) => {
+    bodies = row.bodies ?? bodies;
+    const { receiptId, accountId, attempts, bodyStart, bodyLength } = row;
+    return { receiptId, accountId, attempts, body: bodies.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) };
+  });
+}
 
 // Free to be taken: new, due again, or given back by a worker that met an outage.
 const FREE = `(state = 'received' or (state = 'failed' and next_attempt_at <= now()) or (state = 'normalized' and lease_id is null))`;
@@ -27,13 +53,15 @@ with free as materialized (
   select receipt_id, account_id from receipts
   where ${among('receipt_id', '$1')} and not runs_alone and ${FREE}
   for update skip locked
+), claimed as (
+  update receipts r
+  set state = 'normalized', lease_id = $2::uuid, lease_expires_at = now() + $3::int * interval '1 ms',
+      normalized_at = now(), updated_at = now(), next_attempt_at = null
+  from free
+  where ${among('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
+  returning r.*
 )
-update receipts r
-set state = 'normalized', lease_id = $2::uuid, lease_expires_at = now() + $3::int * interval '1 ms',
-    normalized_at = now(), updated_at = now(), next_attempt_at = null
-from free
-where ${among('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
-returning ${CLAIMED_COLUMNS}`,
+${SELECT_CLAIMED}`,
 };
 
 /**
@@ -47,7 +75,7 @@ export async function claimReceipts(
   leaseId: string,
   leaseMs: number,
 ): Promise<ClaimedReceipt[]> {
-  return run<ClaimedReceipt>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs]);
+  return withBodies(await run<ClaimedRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs]));
 }
 
 const FIND_SUSPECTS = {
@@ -83,7 +111,7 @@ with suspect as materialized (
   where r.receipt_id = s.receipt_id and r.account_id = s.account_id
   returning r.*
 )
-select ${CLAIMED_COLUMNS}, r.state from claimed r`,
+${SELECT_CLAIMED}`,
 };
 
 /**
@@ -100,8 +128,8 @@ export async function claimAlone(
   maxCrashes: number,
 ): Promise<ClaimedReceipt | 'dead' | null> {
   const values = [receiptId, leaseId, leaseMs, maxCrashes];
-  const [row] = await run<ClaimedReceipt & { state: ReceiptState }>(database, CLAIM_ALONE, values);
-  return row?.state === 'dead' ? 'dead' : (row ?? null);
+  const rows = await run<ClaimedRow>(database, CLAIM_ALONE, values);
+  return rows[0]?.state === 'dead' ? 'dead' : (withBodies(rows)[0] ?? null);
 }
 
 const RELEASE = {

@@ -47,6 +47,11 @@ export async function findReceipt(
   return row ?? null;
 }
 
+/** The bytes of `receipts r` as they came. */
+export const BODY = `
+  (select substring(p.bodies from r.body_start for r.body_length) from receipt_payloads p
+   where p.batch_id = r.batch_id and p.account_id = r.account_id)`;
+
 /** A receipt that has come to rest. */
 export interface FinalReceipt {
   receipt_id: string;

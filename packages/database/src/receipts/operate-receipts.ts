@@ -1,6 +1,6 @@
 import type { ReceiptState } from '@orders/domain';
 import type { Knex } from 'knex';
-import { JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
+import { BODY, JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
 import { RETENTION_LOCK } from './partitions.ts';
 
 /** A receipt with what only its operator and its account see: the past of its attempts, and the body as received. */
@@ -28,8 +28,8 @@ export async function listReceipts(
 /** The receipt of this id, whosever it is, or null. */
 export async function findReceiptRecord(db: Knex, receiptId: string): Promise<ReceiptRecord | null> {
   const { rows } = await db.raw<{ rows: ReceiptRecord[] }>(
-    `select ${RECEIPT_COLUMNS}, r.normalized_at, r.history, p.body
-     from receipts r left join receipt_payloads p on p.receipt_id = r.receipt_id and p.account_id = r.account_id ${JOIN_ORIGINAL}
+    `select ${RECEIPT_COLUMNS}, r.normalized_at, r.history, ${BODY} as body
+     from receipts r ${JOIN_ORIGINAL}
      where r.receipt_id = ?`,
     [receiptId],
   );

@@ -4,8 +4,8 @@ import type { Knex } from 'knex';
 const WEEK = 7 * 24 * 3600 * 1000;
 const WEEKS_AHEAD = 4;
 const PARTITIONED = [
-  { table: 'receipts', options: 'with (fillfactor = 50)' },
-  { table: 'receipt_payloads', options: '' },
+  { table: 'receipts', key: 'receipt_id', options: 'with (fillfactor = 50)' },
+  { table: 'receipt_payloads', key: 'batch_id', options: 'with (toast_tuple_target = 8160)' },
 ];
 
 /**
@@ -32,9 +32,9 @@ export async function makePartitions(knex: Knex, now = Date.now()): Promise<stri
   const made: string[] = [];
   const thisWeek = Math.floor(now / WEEK) * WEEK;
   for (let start = thisWeek; start <= thisWeek + WEEKS_AHEAD * WEEK; start += WEEK) {
-    for (const { table, options } of PARTITIONED) {
+    for (const { table, key, options } of PARTITIONED) {
       const name = partitionName(table, start);
-      if (!(await knex.schema.hasTable(name)) && (await makePartition(knex, { table, name, start, options })))
+      if (!(await knex.schema.hasTable(name)) && (await makePartition(knex, { table, key, name, start, options })))
         made.push(name);
     }
   }
@@ -43,7 +43,7 @@ export async function makePartitions(knex: Knex, now = Date.now()): Promise<stri
 
 async function makePartition(
   knex: Knex,
-  { table, name, start, options }: { table: string; name: string; start: number; options: string },
+  { table, key, name, start, options }: { table: string; key: string; name: string; start: number; options: string },
 ): Promise<boolean> {
   const [from, to] = [firstUuidAt(start), firstUuidAt(start + WEEK)];
   return knex.transaction(async (trx) => {
@@ -53,7 +53,7 @@ async function makePartition(
     if (await trx.schema.hasTable(name)) return false;
     await trx.raw(`create table ${name} (like ${table} including all) ${options}`);
     await trx.raw(
-      `with moved as (delete from ${table}_default where receipt_id >= ? and receipt_id < ? returning *) insert into ${name} select * from moved`,
+      `with moved as (delete from ${table}_default where ${key} >= ? and ${key} < ? returning *) insert into ${name} select * from moved`,
       [from, to],
     );
     await trx.raw(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);

@@ -1,6 +1,7 @@
 import type { Channel } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 import { ascending } from './among.ts';
+import { BODY } from './find-receipt.ts';
 
 /** An order that passed every check, as intake hands it over. */
 export interface IncomingReceipt {
@@ -18,9 +19,8 @@ const RECORD = {
   // Keys are taken in key order, so two intakes that share keys wait for one another instead of deadlocking.
   text: `
 with incoming as (
-  select i.receipt_id, i.account_id, i.channel, i.source_order_id, i.idempotency_key,
-         substring($7::bytea from i.body_start for i.body_length) as body
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $8::int[])
+  select *
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
     as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length)
 ), keyed as (
   insert into idempotency_keys (account_id, idempotency_key, receipt_id)
@@ -32,14 +32,17 @@ with incoming as (
 ), accepted as materialized (
   select * from incoming where idempotency_key is null or receipt_id in (select receipt_id from keyed)
 ), payloads as (
-  insert into receipt_payloads (receipt_id, account_id, body) select receipt_id, account_id, body from accepted
+  insert into receipt_payloads (batch_id, account_id, bodies)
+  select $8::uuid, p.account_id, substring($10::bytea from p.start for p.length)
+  from unnest($11::int[], $12::int[], $13::int[]) as p(account_id, start, length)
+  where p.account_id in (select account_id from accepted)
 ), promised as (
   insert into outbox (batch_id, receipt_ids, due_at)
-  select $9::uuid, array_agg(receipt_id order by receipt_id), now() + $10::int * interval '1 ms'
+  select $8::uuid, array_agg(receipt_id order by receipt_id), now() + $9::int * interval '1 ms'
   from accepted having count(*) > 0
 ), stored as (
-  insert into receipts (receipt_id, account_id, channel, source_order_id)
-  select receipt_id, account_id, channel, source_order_id from accepted
+  insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)
+  select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length from accepted
 )
 select receipt_id from incoming where idempotency_key is not null and receipt_id not in (select receipt_id from keyed)`,
 };
@@ -58,27 +61,46 @@ export async function recordReceipts(
   graceMs: number,
   batch: readonly IncomingReceipt[],
 ): Promise<string[]> {
-  const starts: number[] = [];
-  let next = 1;
-  for (const { body } of batch) {
-    starts.push(next);
-    next += body.length;
-  }
+  const { receipts, starts, payloads } = byAccount(batch);
   const rows = await run<{ receipt_id: string }>(database, RECORD, [
-    batch.map((receipt) => receipt.receiptId),
-    batch.map((receipt) => receipt.accountId),
-    batch.map((receipt) => receipt.channel),
-    batch.map((receipt) => receipt.sourceOrderId),
-    batch.map((receipt) => receipt.idempotencyKey),
+    receipts.map(({ receiptId }) => receiptId),
+    receipts.map(({ accountId }) => accountId),
+    receipts.map(({ channel }) => channel),
+    receipts.map(({ sourceOrderId }) => sourceOrderId),
+    receipts.map(({ idempotencyKey }) => idempotencyKey),
     starts,
-    Buffer.concat(batch.map((receipt) => receipt.body)),
-    batch.map((receipt) => receipt.body.length),
+    receipts.map(({ body }) => body.length),
     batchId,
     graceMs,
+    Buffer.concat(receipts.map(({ body }) => body)),
+    payloads.map(({ accountId }) => accountId),
+    payloads.map(({ start }) => start),
+    payloads.map(({ length }) => length),
   ]);
   const refused = new Set(rows.map((row) => row.receipt_id));
   // The order in which the outbox lists them.
   return ascending(batch.map((receipt) => receipt.receiptId).filter((receiptId) => !refused.has(receiptId)));
+}
+
+/**
+ * Puts the receipts of each account together, so that its bodies are one stretch of all bodies.
+ *
+ * @returns `starts` says where in its account's stretch a body starts, and each payload which stretch that is; both count from 1.
+ */
+function byAccount(batch: readonly IncomingReceipt[]) {
+  const receipts = batch.toSorted((a, b) => a.accountId - b.accountId);
+  const starts: number[] = [];
+  const payloads: { accountId: number; start: number; length: number }[] = [];
+  let last = { accountId: Number.NaN, start: 1, length: 0 };
+  for (const { accountId, body } of receipts) {
+    if (accountId !== last.accountId) {
+      last = { accountId, start: last.start + last.length, length: 0 };
+      payloads.push(last);
+    }
+    starts.push(last.length + 1);
+    last.length += body.length;
+  }
+  return { receipts, starts, payloads };
 }
 
 /** The receipt that first used an idempotency key; its body is null once the receipt was dropped. */
@@ -93,7 +115,7 @@ const FIND_ORIGINALS = {
   name: 'find-originals',
   text: `
 select k.account_id as "accountId", k.idempotency_key as "idempotencyKey", k.receipt_id as "receiptId",
-       (select p.body from receipt_payloads p where p.receipt_id = k.receipt_id and p.account_id = k.account_id) as body
+       (select ${BODY} from receipts r where r.receipt_id = k.receipt_id and r.account_id = k.account_id) as body
 from unnest($1::int[], $2::text[]) as wanted(account_id, idempotency_key)
 join idempotency_keys k on k.account_id = wanted.account_id and k.idempotency_key = wanted.idempotency_key`,
 };

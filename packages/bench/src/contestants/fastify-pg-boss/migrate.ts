@@ -1,11 +1,12 @@
 import { PgBoss } from 'pg-boss';
+import { logError } from '../log-error.ts';
 import { makePlainTables } from '../plain-tables.ts';
 import { QUEUE_NAME, QUEUE_OPTIONS } from './order-queue.ts';
 
 export async function migrate(databaseUrl: string): Promise<void> {
   await makePlainTables(databaseUrl);
   const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false });
-  boss.on('error', (error) => console.error(error));
+  boss.on('error', logError);
   await boss.start();
   try {
     await boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);

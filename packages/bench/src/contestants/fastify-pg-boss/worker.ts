@@ -1,43 +1,44 @@
-import { PgBoss } from 'pg-boss';
+import { type Job, PgBoss } from 'pg-boss';
 import { endOnSignal } from '../end-on-signal.ts';
 import { readSetting } from '../environment.ts';
 import type { IncomingOrder } from '../incoming-order.ts';
+import { logError } from '../log-error.ts';
 import { makeOrderRow } from '../order-row.ts';
-import { type Query, writeOrders } from '../write-orders.ts';
+import { writeOrders } from '../write-orders.ts';
 import { type OrderJob, QUEUE_NAME } from './order-queue.ts';
-
-const LOCAL_CONCURRENCY = Number(process.env.TRY_CONCURRENCY ?? 2);
 
 const boss = new PgBoss({
   connectionString: readSetting('DATABASE_URL'),
-  // Each handler under way holds a connection; the rest is for fetches and maintenance.
-  max: 2 * LOCAL_CONCURRENCY + 2,
+  // The handler holds one for as long as it runs; the others are for fetches and maintenance.
+  max: 4,
   migrate: false,
   schedule: false,
-  useListenNotify: process.env.TRY_NOTIFY === '1',
 });
-boss.on('error', (error) => console.error(error));
-boss.on('warning', (error) => console.error(error));
+boss.on('error', logError);
+boss.on('warning', ({ message }) => console.error(message));
 await boss.start();
 
-await boss.work<OrderJob, void, any>(
+await boss.work(
   QUEUE_NAME,
   {
-    localConcurrency: LOCAL_CONCURRENCY,
-    batchSize: Number(process.env.TRY_BATCH ?? 100),
+    // In batches one worker keeps up with intake; 2 and 4 are no faster, nor are batches of 50, 250 or 500.
+    localConcurrency: 1,
+    batchSize: 100,
     burstWhenBatchFull: true,
+    // The shortest there is.
     pollingIntervalSeconds: 0.5,
-    // The orders are written in the transaction that completes their jobs.
+    // What the handler writes commits with the jobs' completion.
     transactional: true,
   },
-  async (jobs: any, transaction: any) => {
-    const query: Query = (text, values) => transaction.executeSql(text, values);
-    const { rows } = await transaction.executeSql('select id, payload from receipts where id = any($1::uuid[])', [
-      jobs.map((job: any) => job.data.receiptId),
-    ]);
-    const receipts = rows as { id: string; payload: IncomingOrder }[];
-    await writeOrders(query, receipts.map(({ id, payload }) => makeOrderRow(id, payload)));
+  async (jobs: Job<OrderJob>[], transaction) => {
+    const ids = jobs.map((job) => job.data.receiptId);
+    const { rows } = await transaction.executeSql('select id, payload from receipts where id = any($1::uuid[])', [ids]);
+    const receipts: { id: string; payload: IncomingOrder }[] = rows;
+    await writeOrders(
+      ({ text, values }) => transaction.executeSql(text, values),
+      receipts.map(({ id, payload }) => makeOrderRow(id, payload)),
+    );
   },
 );
 
-endOnSignal(() => boss.stop({ graceful: true, timeout: 30_000 }));
+endOnSignal(() => boss.stop());

@@ -1,12 +1,15 @@
 import { Queue } from 'bullmq';
 import { serveExpress } from '../express-intake.ts';
+import { logError } from '../log-error.ts';
 import { ACCOUNT_ID } from '../plain-tables.ts';
 import { openKnex } from './open-knex.ts';
 import { JOB_OPTIONS, type OrderJob, openRedis, QUEUE_NAME } from './order-queue.ts';
 
-const knex = openKnex(Number(process.env.TRY_POOL ?? 10));
+// 5 and 20 connections are no faster.
+const knex = openKnex(10);
 const redis = openRedis();
 const queue = new Queue<OrderJob>(QUEUE_NAME, { connection: redis });
+queue.on('error', logError);
 await Promise.all([knex.raw('select 1'), queue.waitUntilReady()]);
 
 await serveExpress(

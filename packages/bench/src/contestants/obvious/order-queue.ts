@@ -17,6 +17,6 @@ export const JOB_OPTIONS: JobsOptions = {
 };
 
 export function openRedis(): Redis {
-  // BullMQ refuses to block on a connection that gives up.
-  return new Redis(readSetting('QUEUE_URL'), { maxRetriesPerRequest: null, enableAutoPipelining: process.env.TRY_AUTO === '1' });
+  // BullMQ's workers refuse a connection that gives up on a command.
+  return new Redis(readSetting('QUEUE_URL'), { maxRetriesPerRequest: null });
 }

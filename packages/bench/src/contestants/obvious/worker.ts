@@ -1,5 +1,6 @@
 import { Worker } from 'bullmq';
 import { endOnSignal } from '../end-on-signal.ts';
+import { logError } from '../log-error.ts';
 import { makeOrderRow } from '../order-row.ts';
 import { openKnex } from './open-knex.ts';
 import { type OrderJob, openRedis, QUEUE_NAME } from './order-queue.ts';
@@ -12,8 +13,8 @@ const worker = new Worker<OrderJob>(QUEUE_NAME, (job) => writeOrder(job.data), {
   connection: redis,
   concurrency: CONCURRENCY,
 });
-worker.on('error', (error) => console.error(error));
-worker.on('failed', (_job, error) => console.error(error));
+worker.on('error', logError);
+worker.on('failed', (_job, error) => logError(error));
 
 endOnSignal(async () => {
   await worker.close();
@@ -31,7 +32,8 @@ async function writeOrder({ receiptId, order }: OrderJob): Promise<void> {
       .ignore()
       .returning(['id', 'receipt_id']);
     const { account_id, source_order_id } = row;
-    const kept = written ?? (await transaction('orders').where({ account_id, source_order_id }).first('id', 'receipt_id'));
+    const kept =
+      written ?? (await transaction('orders').where({ account_id, source_order_id }).first('id', 'receipt_id'));
     // A job that runs a second time finds the order that it wrote the first time.
     const state = kept.receipt_id === receiptId ? 'written' : 'duplicate';
     await transaction('receipts')
