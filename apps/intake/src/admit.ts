@@ -9,16 +9,14 @@ import { contextOf } from './context.ts';
  */
 export function admit(max: number): RequestHandler {
   let inFlight = 0;
-  return (request, response, next) => {
+  return (request, _response, next) => {
     if (inFlight >= max) throw new Problem('overloaded');
     inFlight += 1;
     let left = false;
-    const leave = () => {
+    contextOf(request).leave = () => {
       if (!left) inFlight -= 1;
       left = true;
     };
-    contextOf(request).leave = leave;
-    response.once('close', leave);
     next();
   };
 }

@@ -18,10 +18,11 @@ export function beginRequest(deps: {
     const requestId = sent && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
     setContext(request, { requestId, startedAt: performance.now(), route: 'none' });
     response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
-    deps.open.add(response);
+    deps.open.begin(response);
     response.on('close', () => {
-      deps.open.delete(response);
-      const { route, startedAt, holder, receiptId, problem } = contextOf(request);
+      deps.open.end(response);
+      const { route, startedAt, holder, receiptId, problem, leave } = contextOf(request);
+      leave?.();
       const duration = performance.now() - startedAt;
       const status = response.writableFinished ? response.statusCode : 499;
       deps.requests.inc({ route, status, code: problem ?? '' });

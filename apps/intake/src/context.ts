@@ -9,7 +9,7 @@ export interface RequestContext {
   route: string;
   holder?: KeyHolder;
   receiptId?: string;
-  /** Gives back the place that the request holds among those in flight. */
+  /** Gives back the place that the request holds among those in flight; called at its end at the latest. */
   leave?: () => void;
   problem?: string;
 }

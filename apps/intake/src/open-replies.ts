@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 
 /** The replies that are not out yet, and how to see the last of them out. */
 export interface OpenReplies {
-  add(response: ServerResponse): void;
-  delete(response: ServerResponse): void;
+  begin(response: ServerResponse): void;
+  end(response: ServerResponse): void;
   readonly draining: boolean;
   /**
    * Takes no new connection and ends each that is open: behind its reply, where a request is under way; after a second, where none ever
@@ -18,12 +18,13 @@ const UNUSED_MS = 1000;
 
 /** @param server whose connections are watched from now on. */
 export function createOpenReplies(server: Server): OpenReplies {
-  const open = new Set<ServerResponse>();
-  const sockets = new Set<Socket>();
+  // By connection, not a set of replies: V8 copies a set that much is added to and deleted from again and again, and what each copy held
+  // outlives its request by many garbage collections.
+  const open = new Map<Socket, ServerResponse | null>();
   let draining = false;
   server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    open.set(socket, null);
+    socket.once('close', () => open.delete(socket));
   });
 
   function endBehindReply(response: ServerResponse): void {
@@ -32,21 +33,25 @@ export function createOpenReplies(server: Server): OpenReplies {
 
   // Node counts a connection on which nothing ever came as one with a request under way, and would wait for it.
   function closeUnused(): void {
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 
   return {
     get draining() {
       return draining;
     },
-    add(response) {
-      open.add(response);
+    begin(response) {
+      const { socket } = response.req;
+      if (open.has(socket)) open.set(socket, response);
       if (draining) endBehindReply(response);
     },
-    delete: (response) => void open.delete(response),
+    end(response) {
+      const { socket } = response.req;
+      if (open.get(socket) === response) open.set(socket, null);
+    },
     async drain(patienceMs) {
       draining = true;
-      for (const response of open) endBehindReply(response);
+      for (const response of open.values()) if (response) endBehindReply(response);
       if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));
       const idle = setInterval(() => server.closeIdleConnections(), LOOK_AGAIN_MS);
