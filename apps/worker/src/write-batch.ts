@@ -1,4 +1,4 @@
-import { answers, type Database, faultOf, writeOrders } from '@orders/database';
+import { answers, type Database, faultOf, type Written, writeOrders } from '@orders/database';
 import type { Logger } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
@@ -27,10 +27,7 @@ export function createWriteBatch(deps: {
     try {
       const written = await writeOrders(database, lease.id, lease.ring, orders);
       metrics.batchSizes.observe(written.length);
-      for (const { receiptId, state, orderId } of written) {
-        metrics.outcomes.inc({ outcome: state });
-        logger.debug(`receipt ${state}`, { receipt_id: receiptId, order_id: orderId });
-      }
+      report(written);
       return written.length;
     } catch (error) {
       const fault = faultOf(error);
@@ -46,6 +43,17 @@ export function createWriteBatch(deps: {
       return 0;
     }
   };
+
+  function report(written: readonly Written[]): void {
+    const duplicates = written.reduce((count, { state }) => count + Number(state === 'duplicate'), 0);
+    metrics.outcomes.inc({ outcome: 'written' }, written.length - duplicates);
+    metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates);
+    // winston formats a line before it asks whether anybody wants it.
+    if (!logger.isDebugEnabled()) return;
+    for (const { receiptId, state, orderId } of written) {
+      logger.debug(`receipt ${state}`, { receipt_id: receiptId, order_id: orderId });
+    }
+  }
 
   /** @throws what either half met, once both were tried. */
   async function writeHalves(lease: Lease, orders: readonly Writable[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { Client } from 'undici';
+import { connect } from 'node:net';
 
 /** What came back for one order. */
 export interface Answer {
@@ -12,30 +12,48 @@ export interface Answer {
 export interface Connection {
   /** Sends an order; `done` is called once, never before `send` returns. */
   send(body: string, done: (answer: Answer) => void): void;
-  close(): Promise<void>;
+  close(): void;
 }
 
-/** @param apiKey is sent as the Bearer key. */
+const HEAD_END = '\r\n\r\n';
+const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+
+/**
+ * HTTP/1.1 over a plain socket, as much of it as the contestants speak: one reply a request, with a Content-Length. The driver shares its
+ * processors with what it measures, and an HTTP client would cost two to three times as much an order.
+ *
+ * @param apiKey is sent as the Bearer key.
+ */
 export function openConnection(url: string, apiKey: string): Connection {
-  const { origin, pathname } = new URL(url);
-  const client = new Client(origin, { pipelining: 1, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 });
-  const headers = ['authorization', `Bearer ${apiKey}`, 'content-type', 'application/json'];
+  const { host, hostname, port, pathname } = new URL(url);
+  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: `;
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding('latin1');
+  let received = '';
+  let waiting: ((answer: Answer) => void) | null = null;
+
+  function answer(status: number): void {
+    const done = waiting;
+    waiting = null;
+    received = '';
+    done?.({ status, at: performance.now() });
+  }
+
+  socket.on('data', (text: string) => {
+    received += text;
+    const headEnd = received.indexOf(HEAD_END);
+    if (headEnd < 0) return;
+    const length = Number(CONTENT_LENGTH.exec(received)?.[1] ?? 0);
+    if (received.length >= headEnd + HEAD_END.length + length) answer(Number(received.slice(9, 12)));
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => answer(0));
+
   return {
     send(body, done) {
-      let status = 0;
-      client.dispatch(
-        { path: pathname, method: 'POST', headers, body },
-        {
-          onRequestStart() {},
-          onResponseStart(_controller, statusCode) {
-            status = statusCode;
-          },
-          onResponseData() {},
-          onResponseEnd: () => done({ status, at: performance.now() }),
-          onResponseError: () => done({ status: 0, at: performance.now() }),
-        },
-      );
+      waiting = done;
+      if (socket.destroyed) setImmediate(answer, 0);
+      else socket.write(`${head}${Buffer.byteLength(body)}${HEAD_END}${body}`);
     },
-    close: () => client.close(),
+    close: () => socket.destroy(),
   };
 }
