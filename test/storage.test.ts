@@ -187,7 +187,7 @@ describe('leases and the promise in the outbox', () => {
     writeOrders(
       database,
       leaseId,
-      batch,
+      [batch],
       receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
         ...normalizeOrder({ source_order_id: sourceOrderId }),
         receiptId,

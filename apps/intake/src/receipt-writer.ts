@@ -10,7 +10,7 @@ import {
 } from '@orders/database';
 import { parseBody } from '@orders/domain';
 import type { Bell } from '@orders/queue';
-import type { Histogram } from '@orders/runtime';
+import { type Histogram, inGroups } from '@orders/runtime';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
 export interface Recorded {
@@ -33,7 +33,7 @@ interface Waiting {
 
 const MAX_RECEIPTS = 200;
 const MAX_BYTES = 1024 * 1024;
-/** Batches under way at once: while one is being committed the next can be sent. */
+/** Batches under way at once, where there is more than one can hold. */
 const LANES = 2;
 
 /**
@@ -49,27 +49,7 @@ export function createReceiptWriter(deps: {
   batchSizes: Histogram<never>;
 }): ReceiptWriter {
   const { database, bell, graceMs, batchSizes } = deps;
-  let waiting: Waiting[] = [];
-  let lanes = 0;
-  let scheduled = false;
-
-  // Requests that arrive in one turn of the event loop share a batch; setImmediate ends the turn, it is no timer.
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      while (lanes < LANES && waiting.length > 0) {
-        const { batch, rest } = takeBatch(waiting);
-        waiting = rest;
-        lanes += 1;
-        void settle(batch).finally(() => {
-          lanes -= 1;
-          schedule();
-        });
-      }
-    });
-  }
+  const add = inGroups<Waiting>({ lanes: LANES, take: countOfBatch, work: settle });
 
   async function settle(batch: Waiting[]): Promise<void> {
     try {
@@ -118,30 +98,23 @@ export function createReceiptWriter(deps: {
         one.resolve({ receiptId: original.receiptId, duplicate: true, payloadMismatch });
       } else {
         // The key's row was removed between the two statements, so the key is free again.
-        waiting.push(one);
-        schedule();
+        add(one);
       }
     }
   }
 
   return {
-    record: (receipt) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ receipt, resolve, reject });
-        schedule();
-      }),
+    record: (receipt) => new Promise((resolve, reject) => add({ receipt, resolve, reject })),
   };
 }
 
-function takeBatch(waiting: Waiting[]): { batch: Waiting[]; rest: Waiting[] } {
+function countOfBatch(waiting: readonly Waiting[]): number {
   let bytes = 0;
-  let count = 0;
-  for (const { receipt } of waiting) {
+  const tooMany = waiting.findIndex(({ receipt }, index) => {
     bytes += receipt.body.length;
-    if (count > 0 && (bytes > MAX_BYTES || count >= MAX_RECEIPTS)) break;
-    count += 1;
-  }
-  return { batch: waiting.slice(0, count), rest: waiting.slice(count) };
+    return index > 0 && (bytes > MAX_BYTES || index >= MAX_RECEIPTS);
+  });
+  return tooMany < 0 ? waiting.length : tooMany;
 }
 
 function firstOfEachKey(batch: Waiting[]): Waiting[] {

@@ -13,7 +13,7 @@ import {
 /** What the worker takes from the environment; times in milliseconds. */
 export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment {
   QUEUE_URL: string;
-  /** Rings worked on at once. */
+  /** Rings taken at once; they are answered together. */
   WORKER_CONCURRENCY: number;
   /** How long a worker may hold receipts before they count as abandoned. */
   LEASE: number;
@@ -34,7 +34,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       ...processEnvironment,
       ...databaseEnvironment,
       QUEUE_URL: queueUrl,
-      WORKER_CONCURRENCY: wholeNumber(4, 1, 100),
+      WORKER_CONCURRENCY: wholeNumber(16, 1, 100),
       LEASE: duration('15s'),
       RETRY_ATTEMPTS: wholeNumber(8, 1, 100),
       RETRY_BASE: duration('1s'),

@@ -10,9 +10,10 @@ import {
   type Readiness,
   type Service,
 } from '@orders/runtime';
-import { answerRing } from './answer-ring.ts';
+import { answerTogether } from './answer-together.ts';
 import type { WorkerConfig } from './config.ts';
 import { createFailAttempt } from './fail-attempt.ts';
+import { gatherRings } from './gather-rings.ts';
 import { createLeaseReturns } from './lease-returns.ts';
 import { createMetrics } from './metrics.ts';
 import { type Repetition, repeat } from './repeat.ts';
@@ -46,21 +47,15 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     metrics.outcomes.inc({ outcome: 'dead' });
     logger.error('receipt dead: its workers died', { receipt_id: receiptId, code: 'worker_crashed' });
   };
-  const answerOne = answerRing({
-    database,
-    writeBatch,
-    failAttempt,
-    leaseReturns,
-    onCrashedOut,
-    leaseMs,
-    sweepAfterMs,
-  });
+  const answer = gatherRings(
+    answerTogether({ database, writeBatch, failAttempt, leaseReturns, onCrashedOut, leaseMs, sweepAfterMs }),
+  );
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
 
   async function work(ring: Ring): Promise<void> {
     try {
-      await answerOne(ring);
+      await answer(ring);
       postgres.over();
     } catch (error) {
       metrics.outages.inc();

@@ -52,6 +52,7 @@ export function createFailAttempt(deps: {
       ...next,
       error: description,
     });
-    if (state === 'failed') bell.ring({ batchId: lease.ring.batchId, receiptIds: [receiptId] }, delayMs);
+    const ring = lease.rings.find(({ receiptIds }) => receiptIds.includes(receiptId));
+    if (state === 'failed' && ring) bell.ring({ batchId: ring.batchId, receiptIds: [receiptId] }, delayMs);
   };
 }

@@ -1,7 +1,7 @@
 import type { Ring } from '@orders/queue';
 
-/** The right to write certain receipts, and the ring that brought them. */
+/** The right to write certain receipts, and the rings that brought them. */
 export interface Lease {
   id: string;
-  ring: Ring;
+  rings: readonly Ring[];
 }

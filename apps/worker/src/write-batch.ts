@@ -25,7 +25,7 @@ export function createWriteBatch(deps: {
   const writeBatch: WriteBatch = async (lease, orders) => {
     if (orders.length === 0) return 0;
     try {
-      const written = await writeOrders(database, lease.id, lease.ring, orders);
+      const written = await writeOrders(database, lease.id, lease.rings, orders);
       metrics.batchSizes.observe(written.length);
       report(written);
       return written.length;

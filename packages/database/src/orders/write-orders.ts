@@ -50,30 +50,32 @@ with input as materialized (
   where ${among('r.receipt_id', '$4')} and r.receipt_id = h.receipt_id and r.account_id = h.account_id
   returning r.receipt_id, r.state, r.order_id
 ), settled as (
-  delete from outbox
-  where batch_id = $2::uuid and receipt_ids = $3::uuid[] and (select count(*) from moved) = cardinality($3::uuid[])
+  delete from outbox o
+  using unnest($2::uuid[], $3::int[]) as batch(batch_id, receipts)
+  where o.batch_id = any($2::uuid[]) and o.batch_id = batch.batch_id and cardinality(o.receipt_ids) = batch.receipts
+    and (select count(*) from moved) = $20::int
 )
 select receipt_id as "receiptId", state, order_id as "orderId" from moved`,
 };
 
 /**
  * Writes orders and moves their receipts to `written`, or to `duplicate` where the account has an order of that `source_order_id`: one
- * transaction, all or nothing. A receipt whose lease is no longer ours is left alone and not returned. If the batch ends with all of
- * `batch.receiptIds` moved, its promise in the outbox goes in the same transaction.
+ * transaction, all or nothing. A receipt whose lease is no longer ours is left alone and not returned. If all receipts of all `batches` are
+ * moved, their promises in the outbox go in the same transaction.
  *
  * @throws {pg.DatabaseError} and nothing is written.
  */
 export async function writeOrders(
   database: Database,
   leaseId: string,
-  batch: { batchId: string; receiptIds: readonly string[] },
+  batches: readonly { batchId: string; receiptIds: readonly string[] }[],
   written: readonly WritableOrder[],
 ): Promise<Written[]> {
   const orders = written.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   return run<Written>(database, WRITE, [
     leaseId,
-    batch.batchId,
-    batch.receiptIds,
+    batches.map(({ batchId }) => batchId),
+    batches.map(({ receiptIds }) => receiptIds.length),
     orders.map(({ receiptId }) => receiptId),
     orders.map(({ accountId }) => accountId),
     orders.map(({ order }) => order.order_number),
@@ -90,5 +92,6 @@ export async function writeOrders(
     orders.map(({ order }) => order.currency),
     orders.map(({ order }) => order.delivery_instructions),
     orders.map(({ warnings }) => JSON.stringify(warnings)),
+    new Set(batches.flatMap(({ receiptIds }) => receiptIds)).size,
   ]);
 }

@@ -17,7 +17,7 @@ import type { WriteBatch } from './write-batch.ts';
 /** A receipt that was alone in so many workers that died is not tried again. */
 const MAX_CRASHES_ALONE = 3;
 
-interface AnswerRingDeps {
+interface AnswerDeps {
   database: Database;
   writeBatch: WriteBatch;
   failAttempt: FailAttempt;
@@ -29,12 +29,12 @@ interface AnswerRingDeps {
 }
 
 /**
- * Answers one ring: claims the receipts that are free, normalizes and writes them, and strikes what is settled off the outbox. Receipts
+ * Answers rings: claims the receipts that are free, normalizes and writes them, and strikes what is settled off the outbox. Receipts
  * whose worker died before are then taken one by one, so that whatever kills a worker is alone when it does.
  *
- * @throws when infrastructure fails; the ring comes back, and no receipt has lost an attempt.
+ * @throws when infrastructure fails; the rings come back, and no receipt has lost an attempt.
  */
-export function answerRing(deps: AnswerRingDeps): (ring: Ring) => Promise<void> {
+export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<void> {
   const { database, leaseMs, sweepAfterMs } = deps;
 
   /**
@@ -57,8 +57,8 @@ export function answerRing(deps: AnswerRingDeps): (ring: Ring) => Promise<void> 
     }
   }
 
-  async function workAlone(ring: Ring, receiptId: string): Promise<void> {
-    const lease = { id: randomUUID(), ring };
+  async function workAlone(rings: Ring[], receiptId: string): Promise<void> {
+    const lease = { id: randomUUID(), rings };
     await work(lease, [receiptId], async () => {
       const claimed = await claimAlone(database, receiptId, lease.id, leaseMs, MAX_CRASHES_ALONE);
       if (claimed === 'dead') deps.onCrashedOut(receiptId);
@@ -66,15 +66,17 @@ export function answerRing(deps: AnswerRingDeps): (ring: Ring) => Promise<void> 
     });
   }
 
-  return async (ring) => {
-    const { receiptIds } = ring;
-    const lease = { id: randomUUID(), ring };
+  return async (rings) => {
+    const receiptIds = [...new Set(rings.flatMap((ring) => ring.receiptIds))];
+    const lease = { id: randomUUID(), rings };
     const done = await work(lease, receiptIds, () => claimReceipts(database, receiptIds, lease.id, leaseMs));
-    // All of them in one statement took the promise in the outbox along.
+    // All of them in one statement took their promises in the outbox along.
     if (done.moved === receiptIds.length) return;
     if (done.claimed < receiptIds.length) {
-      for (const suspect of await findSuspects(database, receiptIds)) await workAlone(ring, suspect);
+      for (const suspect of await findSuspects(database, receiptIds)) await workAlone(rings, suspect);
     }
-    await settleBatch(database, ring.batchId, sweepAfterMs);
+    for (const batchId of new Set(rings.map((ring) => ring.batchId))) {
+      await settleBatch(database, batchId, sweepAfterMs);
+    }
   };
 }

@@ -1,0 +1,41 @@
+import type { Ring } from '@orders/queue';
+import { inGroups } from '@orders/runtime';
+
+interface Waiting {
+  ring: Ring;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** Receipts answered for together; a statement for so many costs each of them half of what one for fifty does. */
+const MAX_RECEIPTS = 300;
+/** Groups under way at once, where there is more than one can hold. */
+const LANES = 2;
+
+/**
+ * Answers rings together that wait at the same time.
+ *
+ * @param answer for all rings of a group; what it throws, each of them throws.
+ */
+export function gatherRings(answer: (rings: Ring[]) => Promise<void>): (ring: Ring) => Promise<void> {
+  const add = inGroups<Waiting>({
+    lanes: LANES,
+    take(waiting) {
+      let receipts = 0;
+      const tooMany = waiting.findIndex(({ ring }, index) => {
+        receipts += ring.receiptIds.length;
+        return index > 0 && receipts > MAX_RECEIPTS;
+      });
+      return tooMany < 0 ? waiting.length : tooMany;
+    },
+    async work(group) {
+      try {
+        await answer(group.map(({ ring }) => ring));
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    },
+  });
+  return (ring) => new Promise((resolve, reject) => add({ ring, resolve, reject }));
+}
