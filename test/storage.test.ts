@@ -79,7 +79,7 @@ describe('migrations', () => {
     await ensureDatabase(url.href);
     const both = [openKnex({ url: url.href }), openKnex({ url: url.href })];
     const ran = await Promise.all(both.map(migrate));
-    expect(ran.flat()).toEqual(['001-initial']);
+    expect(ran.flat()).toEqual(['001-initial', '002-payloads-by-batch']);
     await Promise.all(both.map((knex) => knex.destroy()));
     await dropDatabase(url.href);
   });
@@ -110,7 +110,7 @@ describe('partitions', () => {
     await record(now);
     expect(await tableOf(now.receiptId)).toMatch(/^receipts_\d{8}$/);
     const { rows } = await db.knex.raw(
-      'select tableoid::regclass::text as name from receipt_payloads where receipt_id = ?',
+      'select tableoid::regclass::text as name from receipt_payloads where batch_id = ?',
       [now.receiptId],
     );
     expect(rows[0].name).toBe((await tableOf(now.receiptId)).replace('receipts', 'receipt_payloads'));
@@ -141,7 +141,7 @@ describe('partitions', () => {
     expect((await retain(190)).dropped).toContain(pastItsTime);
     expect(await findReceipt(database, 1, old.receiptId)).toBeNull();
     expect(await tableOf(kept.receiptId)).toBe(inItsTime);
-    const { rows } = await db.knex.raw('select 1 from receipt_payloads where receipt_id = ?', [old.receiptId]);
+    const { rows } = await db.knex.raw('select 1 from receipt_payloads where batch_id = ?', [old.receiptId]);
     expect(rows).toEqual([]);
   });
 });
@@ -242,24 +242,26 @@ describe('leases and the promise in the outbox', () => {
     expect(await findSuspects(database, idsOf([suspect, sound]))).toEqual([suspect.receiptId]);
   });
 
-  test('in one statement the first received wins, whatever the order of the ids', async () => {
+  test('receipts are claimed in the order received, whatever the order of the ids', async () => {
     const now = Date.now();
-    // Whatever else could order them, id, place in the table or place in the batch, has the second before the first.
+    // Whatever else could order them, id, place in the table or place in the ring, has the second before the first.
     const [first, second] = [incoming('first-wins', now), incoming('first-wins', now - 1000)];
     await record(second);
     await record(first);
     const anHourAgo = new Date(now - 3_600_000);
     await db.knex('receipts').where({ receipt_id: first.receiptId }).update({ received_at: anHourAgo });
+    expect(await claim([second, first], randomUUID())).toEqual(idsOf([first, second]));
+  });
+
+  test('a statement with two orders of one key is refused whole', async () => {
+    const batch = [incoming('twice'), incoming('twice'), incoming('neighbour')];
+    const receiptIds = await record(...batch);
     const leaseId = randomUUID();
-    await claim([second, first], leaseId);
-    const batch = { batchId: second.receiptId, receiptIds: idsOf([second, first]) };
-    const outcome = await write(leaseId, batch, [second, first]);
-    expect(new Map(outcome.map(({ receiptId, state }) => [receiptId, state]))).toEqual(
-      new Map([
-        [first.receiptId, 'written'],
-        [second.receiptId, 'duplicate'],
-      ]),
-    );
+    await claim(batch, leaseId);
+    await expect(
+      write(leaseId, { batchId: (batch[0] as IncomingReceipt).receiptId, receiptIds }, batch),
+    ).rejects.toThrow(expect.objectContaining({ code: '23505' }));
+    for (const receipt of batch) expect(await rowOf(receipt)).toMatchObject({ state: 'normalized', order_id: null });
   });
 
   test('the promise stands until each of its receipts is settled', async () => {

@@ -6,7 +6,8 @@ import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-claimed.ts';
 
 /**
- * Writes the orders of one lease. Those that cannot be written end `failed` or `dead`, alone.
+ * Writes the orders of one lease, which come in the order in which they were received. Those that cannot be written end `failed` or
+ * `dead`, alone.
  *
  * @returns how many receipts were moved, if one statement did for all of them; else 0.
  * @throws when infrastructure fails.
@@ -24,6 +25,11 @@ export function createWriteBatch(deps: {
 
   const writeBatch: WriteBatch = async (lease, orders) => {
     if (orders.length === 0) return 0;
+    const { firsts, repeats } = splitRepeats(orders);
+    if (repeats.length > 0) {
+      await writeParts(lease, [firsts, repeats]);
+      return 0;
+    }
     try {
       const written = await writeOrders(database, lease.id, lease.rings, orders);
       metrics.batchSizes.observe(written.length);
@@ -35,7 +41,8 @@ export function createWriteBatch(deps: {
       if (fault !== 'receipt' && !(await answers(database))) throw error;
       const [only, ...others] = orders as [Writable, ...Writable[]];
       if (others.length > 0) {
-        await writeHalves(lease, orders);
+        const middle = Math.ceil(orders.length / 2);
+        await writeParts(lease, [orders.slice(0, middle), orders.slice(middle)]);
         return 0;
       }
       if (fault === 'infrastructure') throw error;
@@ -55,15 +62,27 @@ export function createWriteBatch(deps: {
     }
   }
 
-  /** @throws what either half met, once both were tried. */
-  async function writeHalves(lease: Lease, orders: readonly Writable[]): Promise<void> {
-    const middle = Math.ceil(orders.length / 2);
+  /** @throws what a part met, once all were tried. */
+  async function writeParts(lease: Lease, parts: readonly (readonly Writable[])[]): Promise<void> {
     const met: unknown[] = [];
-    for (const half of [orders.slice(0, middle), orders.slice(middle)]) {
-      await writeBatch(lease, half).catch((error) => met.push(error));
+    for (const part of parts) {
+      await writeBatch(lease, part).catch((error) => met.push(error));
     }
     if (met.length > 0) throw met[0];
   }
 
   return writeBatch;
+}
+
+/** One order of a key is written at a time, the first received before the others: those then find it and are duplicates. */
+function splitRepeats(orders: readonly Writable[]): { firsts: Writable[]; repeats: Writable[] } {
+  const keys = new Set<string>();
+  const firsts: Writable[] = [];
+  const repeats: Writable[] = [];
+  for (const one of orders) {
+    const key = `${one.accountId} ${one.order.source_order_id}`;
+    (keys.has(key) ? repeats : firsts).push(one);
+    keys.add(key);
+  }
+  return { firsts, repeats };
 }

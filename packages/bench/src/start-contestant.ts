@@ -36,14 +36,31 @@ export async function startContestant(
 
   async function start(role: string, program: string): Promise<Child> {
     const log = await open(join(services.directory, `${contestant.name}-${role}.log`), 'w');
-    const child = await startChild(process.execPath, [...(role==='intake'?(process.env.IOPT??'').split(' ').filter(Boolean):[]), ...(role==='worker-1'?(process.env.WOPT??'').split(' ').filter(Boolean):[]), program], {
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env, PORT: String(port), NODE_OPTIONS: process.env.PROF && (role==='intake'||role==='worker-1') ? '--cpu-prof --cpu-prof-dir=/tmp/prof' : '' },
-      stdio: ['ignore', log.fd, log.fd],
-    });
+    const child = await startChild(
+      process.execPath,
+      [
+        ...(role === 'intake' ? (process.env.IOPT ?? '').split(' ').filter(Boolean) : []),
+        ...(role === 'worker-1' ? (process.env.WOPT ?? '').split(' ').filter(Boolean) : []),
+        program,
+      ],
+      {
+        env: {
+          PATH: process.env.PATH,
+          NODE_ENV: 'production',
+          ...env,
+          PORT: String(port),
+          NODE_OPTIONS:
+            process.env.PROF && (role === 'intake' || role === 'worker-1') ? '--cpu-prof --cpu-prof-dir=/tmp/prof' : '',
+        },
+        stdio: ['ignore', log.fd, log.fd],
+      },
+    );
     await log.close();
     children.push(child);
     deaths.push(
-      child.exited.then(() => (stopping ? new Promise<never>(() => {}) : `${contestant.name}: its ${role} ended by itself`)),
+      child.exited.then(() =>
+        stopping ? new Promise<never>(() => {}) : `${contestant.name}: its ${role} ended by itself`,
+      ),
     );
     return child;
   }

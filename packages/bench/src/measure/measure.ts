@@ -1,11 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Contestant } from '../contestants.ts';
-import { type Load, type LoadResult } from '../load/run-load.ts';
+import type { Load, LoadResult } from '../load/run-load.ts';
 import { type Driver, startDriver } from '../load/start-driver.ts';
 import type { Services } from '../services.ts';
 import { type Running, startContestant } from '../start-contestant.ts';
-import { countDeadlocks, countOrders, readStoredOrders, type StoredOrders, walBytesSince, walPosition } from './postgres.ts';
+import {
+  countDeadlocks,
+  countOrders,
+  readStoredOrders,
+  type StoredOrders,
+  walBytesSince,
+  walPosition,
+} from './postgres.ts';
 import { type Usage, usageOf, usageOfFamily } from './processes.ts';
 import { percentile } from './statistics.ts';
 

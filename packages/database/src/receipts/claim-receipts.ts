@@ -11,7 +11,7 @@ export interface ClaimedReceipt {
   attempts: number;
 }
 
-/** A row of `claimed`; the bodies of an account in a batch come with one of its receipts only. */
+/** A row of `claimed`; the bodies of an account in a batch come with the first of its receipts only. */
 interface ClaimedRow {
   receiptId: string;
   accountId: number;
@@ -26,18 +26,19 @@ interface ClaimedRow {
 const SELECT_CLAIMED = `
 select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
        c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength",
-       case when row_number() over (partition by c.batch_id, c.account_id order by c.receipt_id) = 1
+       case when row_number() over (partition by c.batch_id, c.account_id order by c.received_at, c.receipt_id) = 1
          then (select p.bodies from receipt_payloads p where p.batch_id = c.batch_id and p.account_id = c.account_id)
        end as bodies
 from claimed c
-order by c.batch_id, c.account_id, c.receipt_id`;
+order by c.received_at, c.receipt_id`;
 
 function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
-  let bodies: Buffer = Buffer.alloc(0);
-  return rows.map((row) => {
-    bodies = row.bodies ?? bodies;
-    const { receiptId, accountId, attempts, bodyStart, bodyLength } = row;
-    return { receiptId, accountId, attempts, body: bodies.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) };
+  const known = new Map<string, Buffer>();
+  return rows.map(({ receiptId, accountId, attempts, batchId, bodyStart, bodyLength, bodies }) => {
+    const key = `${batchId} ${accountId}`;
+    if (bodies) known.set(key, bodies);
+    const body = (known.get(key) as Buffer).subarray(bodyStart - 1, bodyStart - 1 + bodyLength);
+    return { receiptId, accountId, attempts, body };
   });
 }
 
@@ -47,11 +48,14 @@ const LAPSED = `(state = 'normalized' and lease_id is not null and lease_expires
 
 const CLAIM = {
   name: 'claim-receipts',
-  // SKIP LOCKED: whoever holds a row is taking it or writing it; waiting for them could deadlock.
+  // SKIP LOCKED: whoever holds a row is taking it or writing it; waiting for them could deadlock. The commit need not be flushed: if
+  // Postgres forgets a claim in a crash, the receipts are free again and the write under its lease finds nothing.
   text: `
-with free as materialized (
+with unflushed as materialized (
+  select set_config('synchronous_commit', 'off', true)
+), free as materialized (
   select receipt_id, account_id from receipts
-  where ${among('receipt_id', '$1')} and not runs_alone and ${FREE}
+  where ${among('receipt_id', '$1')} and not runs_alone and ${FREE} and exists (select from unflushed)
   for update skip locked
 ), claimed as (
   update receipts r
@@ -65,7 +69,7 @@ ${SELECT_CLAIMED}`,
 };
 
 /**
- * Takes those of the receipts that are free under one lease.
+ * Takes those of the receipts that are free under one lease, in the order in which they were received.
  *
  * @param leaseMs how long the lease lasts, in milliseconds.
  */
