@@ -195,7 +195,6 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     const receiptId = await send(order('unrung'));
     await final(receiptId);
     const silent = `${receiptId.slice(0, -4)}0000`;
-    const { knex } = stack.database;
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: true });
     const unrung = order('silent');
     await recordReceipts(database, silent, 0, [

@@ -73,8 +73,6 @@ export function createReceiptWriter(deps: {
       graceMs,
       firsts.map(({ receipt }) => receipt),
     );
-    if (stored.length > 0) bell.ring({ batchId, receiptIds: stored });
-    batchSizes.observe(batch.length);
     const ids = new Set(stored);
     const repeats: Waiting[] = [];
     for (const one of batch) {
@@ -82,6 +80,9 @@ export function createReceiptWriter(deps: {
         one.resolve({ receiptId: one.receipt.receiptId, duplicate: false, payloadMismatch: false });
       } else repeats.push(one);
     }
+    // Behind the replies, which leave before the turn ends.
+    if (stored.length > 0) setImmediate(() => bell.ring({ batchId, receiptIds: stored }));
+    batchSizes.observe(batch.length);
     if (repeats.length > 0) await answerRepeats(repeats);
   }
 

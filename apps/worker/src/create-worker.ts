@@ -37,6 +37,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     prepared: config.PG_PREPARED,
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders worker',
+    bulk: true,
   });
   const bell = openBell({ url: queueUrl, onLost: () => metrics.lostRings.inc() });
   const leaseReturns = createLeaseReturns(database);

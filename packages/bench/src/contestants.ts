@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createAccount, createKey, migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
+import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
 /** One that orders are offered to: an intake process and worker processes on the services of the benchmark. */
 export interface Contestant {
@@ -17,6 +18,8 @@ interface Prepared {
   env: Record<string, string>;
   /** The connections take turns with them. */
   apiKeys: string[];
+  /** Whose orders they are in the table. */
+  accountIds: number[];
 }
 
 const CONTESTANTS = resolve(import.meta.dirname, 'contestants');
@@ -33,7 +36,7 @@ function peer(name: string, folder: string): Contestant {
     async prepare(databaseUrl, redisUrl) {
       const { migrate } = await import(`${CONTESTANTS}/${folder}/migrate.ts`);
       await migrate(databaseUrl);
-      return { env: { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl }, apiKeys: ['none'] };
+      return { env: { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl }, apiKeys: ['none'], accountIds: [ACCOUNT_ID] };
     },
   };
 }
@@ -48,14 +51,15 @@ function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: st
         DATABASE_URL: databaseUrl,
         QUEUE_URL: queueUrl({ databaseUrl, redisUrl }),
         SECRETS_KEY: randomBytes(32).toString('base64'),
-        LOG_LEVEL: process.env.LL ?? 'info',
+        LOG_LEVEL: 'info',
         LOG_FORMAT: 'json',
       };
       await migrateQueue(env.QUEUE_URL);
       const knex = openKnex({ url: databaseUrl });
       try {
         await migrate(knex);
-        return { env, apiKeys: await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex))) };
+        const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
+        return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
       } finally {
         await knex.destroy();
       }
@@ -63,17 +67,17 @@ function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: st
   };
 }
 
-async function makeKey(knex: ReturnType<typeof openKnex>): Promise<string> {
-  const account = await createAccount(knex, 'Bench');
-  const { key } = await createKey(knex, account.account_id, 'bench');
-  return key;
+async function makeKey(knex: ReturnType<typeof openKnex>): Promise<{ accountId: number; key: string }> {
+  const { account_id: accountId } = await createAccount(knex, 'Bench');
+  const { key } = await createKey(knex, accountId, 'bench');
+  return { accountId, key };
 }
 
 export const CEILING: Contestant = {
   name: 'ceiling',
   intake: `${CONTESTANTS}/ceiling/intake.ts`,
   worker: null,
-  prepare: async () => ({ env: {}, apiKeys: ['none'] }),
+  prepare: async () => ({ env: {}, apiKeys: ['none'], accountIds: [] }),
 };
 export const OBVIOUS = peer('obvious', 'obvious');
 export const PEERS = [

@@ -12,6 +12,7 @@ export interface Running {
   /** Where orders are sent. */
   url: string;
   apiKeys: string[];
+  accountIds: number[];
   intake: Child;
   workers: Child[];
   /** Settles with what to tell if one of its processes ends by itself. */
@@ -21,14 +22,18 @@ export interface Running {
 
 const START_MS = 20_000;
 
-/** Starts a contestant's processes on a database that is empty or prepared for it before; their output goes to files. */
+/**
+ * Starts a contestant's processes on a database that is empty or prepared for it before; their output goes to files.
+ *
+ * @param options `profileTo` is a directory for a CPU profile of each process.
+ */
 export async function startContestant(
   contestant: Contestant,
   services: Services,
   databaseUrl: string,
-  workerCount = 1,
+  options: { workers: number; profileTo?: string | undefined },
 ): Promise<Running> {
-  const { env, apiKeys } = await contestant.prepare(databaseUrl, services.redisUrl);
+  const { env, apiKeys, accountIds } = await contestant.prepare(databaseUrl, services.redisUrl);
   const port = await freePort();
   const children: Child[] = [];
   let stopping = false;
@@ -36,25 +41,11 @@ export async function startContestant(
 
   async function start(role: string, program: string): Promise<Child> {
     const log = await open(join(services.directory, `${contestant.name}-${role}.log`), 'w');
-    const child = await startChild(
-      process.execPath,
-      [
-        ...(role === 'intake' ? (process.env.IOPT ?? '').split(' ').filter(Boolean) : []),
-        ...(role === 'worker-1' ? (process.env.WOPT ?? '').split(' ').filter(Boolean) : []),
-        program,
-      ],
-      {
-        env: {
-          PATH: process.env.PATH,
-          NODE_ENV: 'production',
-          ...env,
-          PORT: String(port),
-          NODE_OPTIONS:
-            process.env.PROF && (role === 'intake' || role === 'worker-1') ? '--cpu-prof --cpu-prof-dir=/tmp/prof' : '',
-        },
-        stdio: ['ignore', log.fd, log.fd],
-      },
-    );
+    const profiling = options.profileTo ? ['--cpu-prof', `--cpu-prof-dir=${options.profileTo}`] : [];
+    const child = await startChild(process.execPath, [...profiling, program], {
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env, PORT: String(port) },
+      stdio: ['ignore', log.fd, log.fd],
+    });
     await log.close();
     children.push(child);
     deaths.push(
@@ -73,12 +64,12 @@ export async function startContestant(
   try {
     const intake = await start('intake', contestant.intake);
     const workers: Child[] = [];
-    for (let number = 1; contestant.worker && number <= workerCount; number += 1) {
+    for (let number = 1; contestant.worker && number <= options.workers; number += 1) {
       workers.push(await start(`worker-${number}`, contestant.worker));
     }
     const died = Promise.race(deaths);
     await Promise.race([untilListening(port), died.then((what) => Promise.reject(new Error(what)))]);
-    return { url: `http://127.0.0.1:${port}/ingest/orders`, apiKeys, intake, workers, died, stop };
+    return { url: `http://127.0.0.1:${port}/ingest/orders`, apiKeys, accountIds, intake, workers, died, stop };
   } catch (error) {
     await stop();
     throw error;

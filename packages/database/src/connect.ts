@@ -14,6 +14,8 @@ export interface ConnectOptions {
    */
   queryTimeout?: number;
   applicationName?: string;
+  /** Whether its statements join many rows with many. */
+  bulk?: boolean;
 }
 
 /** A pool for the hot statements. It connects when first used, so creating one never fails. */
@@ -36,9 +38,13 @@ const types: pg.CustomTypesConfig = {
 
 /**
  * A statement that is planned once must be planned for a table of any size. What fits a table that is nearly empty, or one that was never
- * analyzed, is a sequential scan, and a plan that is kept would go on with it for a million rows.
+ * analyzed, is a sequential scan, and a plan that is kept would go on with it for a million rows. A pooler takes no such setting, but
+ * there nothing is kept: each statement is planned for what it finds.
  */
-const STABLE_PLANS = '-c enable_seqscan=off -c enable_nestloop=off -c plan_cache_mode=force_generic_plan -c jit=off';
+const STABLE_PLANS = '-c enable_seqscan=off -c plan_cache_mode=force_generic_plan -c jit=off';
+
+/** For the same reason: a parameter that is an array counts as ten rows, and ten rows are joined by comparing each with each. */
+const BULK_JOINS = '-c enable_nestloop=off';
 
 function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
   return {
@@ -47,7 +53,7 @@ function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
     connectionTimeoutMillis: Math.min(options.queryTimeout ?? 5000, 5000),
     query_timeout: options.queryTimeout,
     ...(options.queryTimeout && options.prepared && { statement_timeout: Math.ceil(options.queryTimeout * 0.9) }),
-    ...(options.prepared && { options: STABLE_PLANS }),
+    ...(options.prepared && { options: options.bulk ? `${STABLE_PLANS} ${BULK_JOINS}` : STABLE_PLANS }),
     keepAlive: true,
     types,
   };

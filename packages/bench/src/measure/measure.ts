@@ -9,6 +9,7 @@ import {
   countDeadlocks,
   countOrders,
   readStoredOrders,
+  type SentOrders,
   type StoredOrders,
   walBytesSince,
   walPosition,
@@ -60,6 +61,8 @@ export interface Cell {
   workers?: number;
   /** A database that is there already and stays; else a fresh one. */
   databaseUrl?: string;
+  /** A directory for CPU profiles. */
+  profileTo?: string | undefined;
 }
 
 const STUCK_MS = 60_000;
@@ -76,10 +79,14 @@ let runs = 0;
 export async function measure(services: Services, cell: Cell): Promise<Measurement> {
   runs += 1;
   const databaseUrl = cell.databaseUrl ?? (await services.fresh(`bench_${runs}`));
-  const running = await startContestant(cell.contestant, services, databaseUrl, cell.workers);
+  const running = await startContestant(cell.contestant, services, databaseUrl, {
+    workers: cell.workers ?? 1,
+    profileTo: cell.profileTo,
+  });
   const driver = await startDriver();
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
+  await client.query('set enable_seqscan = off');
   try {
     return await measureRunning(services, cell, running, driver, client);
   } finally {
@@ -99,25 +106,25 @@ async function measureRunning(
 ): Promise<Measurement> {
   const stores = cell.contestant.worker !== null;
   const order = { url: running.url, apiKeys: running.apiKeys, load: cell.load };
-  const ordersBefore = stores ? await countOrders(client) : 0;
+  const [warmUpPrefix, prefix] = [`w${runs}`, `m${runs}`];
+  const { accountIds } = running;
   const whileAlive = <T>(work: Promise<T>) =>
     Promise.race([work, running.died.then((what) => Promise.reject(new Error(what)))]);
 
-  const warmUp = await whileAlive(driver.run({ ...order, seconds: cell.warmUpSeconds, prefix: `w${runs}` }));
-  const warm = countAccepted(warmUp);
-  if (stores) await whileAlive(untilOrders(client, ordersBefore + warm));
+  const warmUp = await whileAlive(driver.run({ ...order, seconds: cell.warmUpSeconds, prefix: warmUpPrefix }));
+  if (stores) await whileAlive(untilOrders(client, { accountIds, prefix: warmUpPrefix }, countAccepted(warmUp)));
 
   const walFrom = await walPosition(client);
   const deadlocksBefore = await countDeadlocks(client);
   const commandsBefore = await redisCommands(services);
   const before = await usages(services, running, driver);
-  const load = await whileAlive(driver.run({ ...order, seconds: cell.seconds, prefix: `m${runs}` }));
+  const load = await whileAlive(driver.run({ ...order, seconds: cell.seconds, prefix }));
   const accepted = countAccepted(load);
-  const isDone = !stores || (await whileAlive(untilOrders(client, ordersBefore + warm + accepted)));
+  const isDone = !stores || (await whileAlive(untilOrders(client, { accountIds, prefix }, accepted)));
   const after = await usages(services, running, driver);
   const commands = (await redisCommands(services)) - commandsBefore;
   const wal = await walBytesSince(client, walFrom);
-  const stored = stores ? await readStoredOrders(client, `m${runs}`, load.acceptedAt.length) : null;
+  const stored = stores ? await readStoredOrders(client, { accountIds, prefix }, load.acceptedAt.length) : null;
 
   const perOrder = (total: number) => total / accepted;
   return {
@@ -139,10 +146,10 @@ async function measureRunning(
 }
 
 /** False when nothing more comes for a minute. */
-async function untilOrders(client: pg.Client, wanted: number): Promise<boolean> {
+async function untilOrders(client: pg.Client, sent: SentOrders, wanted: number): Promise<boolean> {
   let seen = 0;
   for (let progressAt = Date.now(); Date.now() - progressAt < STUCK_MS; await sleep(LOOK_AGAIN_MS)) {
-    const orders = await countOrders(client);
+    const orders = await countOrders(client, sent);
     if (orders >= wanted) return true;
     if (orders > seen) progressAt = Date.now();
     seen = orders;
@@ -173,7 +180,7 @@ function timesOf(load: LoadResult, stored: StoredOrders | null, accepted: number
     const ordersPerSecond = accepted / ((endedAt - startedAt) / 1000);
     return { ordersPerSecond, written: { p50: Number.NaN, p99: Number.NaN }, backlogSeconds: Number.NaN };
   }
-  const lastWritten = stored.writtenAt.reduce((last, at) => (at > last ? at : last), startedAt);
+  const lastWritten = percentile(stored.writtenAt, 1);
   const ordersPerSecond = accepted / ((lastWritten - startedAt) / 1000);
   const backlog = stored.writtenAt.reduce((sum, at) => sum + (at > endedAt ? 1 : 0), 0);
   return {

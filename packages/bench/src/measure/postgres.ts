@@ -25,16 +25,25 @@ export interface StoredOrders {
   extra: number;
 }
 
+/** The orders of one load, found by the unique index whatever else is in the table. '.' is the character after '-'. */
+const OF_LOAD = "account_id = any($1::int[]) and source_order_id >= $2 || '-' and source_order_id < $2 || '.'";
+
+/** The orders that one load sent. */
+export interface SentOrders {
+  accountIds: number[];
+  prefix: string;
+}
+
 /**
  * Reads when each order of a load was committed, by the clock of the commit itself (`track_commit_timestamp`), which needs nothing of
  * the contestant but a table `orders` with its `source_order_id`.
  */
-export async function readStoredOrders(client: pg.Client, prefix: string, count: number): Promise<StoredOrders> {
+export async function readStoredOrders(client: pg.Client, sent: SentOrders, count: number): Promise<StoredOrders> {
   const { rows } = await client.query(
     `select split_part(source_order_id, '-', 2)::int as number,
             extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as written_at
-     from orders where source_order_id like $1 || '-%'`,
-    [prefix],
+     from orders where ${OF_LOAD}`,
+    [sent.accountIds, sent.prefix],
   );
   const writtenAt = new Float64Array(count).fill(Number.NaN);
   let extra = 0;
@@ -45,9 +54,12 @@ export async function readStoredOrders(client: pg.Client, prefix: string, count:
   return { writtenAt, extra };
 }
 
-/** How many orders there are by now. */
-export async function countOrders(client: pg.Client): Promise<number> {
-  const { rows } = await client.query('select count(*)::int as orders from orders');
+/** How many orders of a load there are by now. */
+export async function countOrders(client: pg.Client, sent: SentOrders): Promise<number> {
+  const { rows } = await client.query(`select count(*)::int as orders from orders where ${OF_LOAD}`, [
+    sent.accountIds,
+    sent.prefix,
+  ]);
   return rows[0].orders;
 }
 

@@ -1,0 +1,103 @@
+import pg from 'pg';
+import { OURS } from '../contestants.ts';
+import { type Measurement, measure } from '../measure/measure.ts';
+import { median } from '../measure/statistics.ts';
+import { describe } from '../rounds.ts';
+import type { Services } from '../services.ts';
+import { fill } from './fill.ts';
+import { type Probe, probe } from './probe.ts';
+
+export interface GrowthPlan {
+  rows: number;
+  rounds: number;
+  seconds: number;
+  warmUpSeconds: number;
+}
+
+export interface Growth {
+  rows: number;
+  /** End-to-end orders a second, filled ÷ empty: the ratio of the medians. */
+  ratio: number;
+  empty: Measurement[];
+  filled: Measurement[];
+  probes: { empty: Probe; filled: Probe };
+  /** Several workers on one queue. */
+  workers: { workers: number; measurement: Measurement; triedTwice: number }[];
+}
+
+const CONNECTIONS = 128;
+const WORKER_COUNTS = [2, 4];
+
+/** Measures the service over an empty database and over one with millions of orders, in turns, and then with several workers. */
+export async function runGrowth(services: Services, plan: GrowthPlan, say: (text: string) => void): Promise<Growth> {
+  const { rows, rounds, seconds, warmUpSeconds } = plan;
+  const cell = {
+    contestant: OURS,
+    load: { kind: 'closed' as const, connections: CONNECTIONS },
+    seconds,
+    warmUpSeconds,
+  };
+  say(`Filling a database with ${rows.toLocaleString('en')} orders …`);
+  const databaseUrl = await services.fresh('grown');
+  await fill(databaseUrl, rows, say);
+
+  const empty: Measurement[] = [];
+  const filled: Measurement[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    say(`Round ${round} of ${rounds}: empty, then filled …`);
+    empty.push(await measure(services, cell));
+    say(`    empty: ${describe(empty.at(-1) as Measurement)}`);
+    await services.fresh('grown');
+    filled.push(await measure(services, { ...cell, databaseUrl }));
+    say(`    filled: ${describe(filled.at(-1) as Measurement)}`);
+  }
+  const rate = (measurements: Measurement[]) => median(measurements.map(({ ordersPerSecond }) => ordersPerSecond));
+
+  const workers: Growth['workers'] = [];
+  let emptyProbe: Probe | null = null;
+  for (const count of WORKER_COUNTS) {
+    say(`${count} workers on one queue …`);
+    const url = await services.fresh(`workers_${count}`);
+    const measurement = await measure(services, { ...cell, databaseUrl: url, workers: count });
+    workers.push({ workers: count, measurement, triedTwice: await countTriedTwice(url) });
+    say(`    ${describe(measurement)}`);
+    emptyProbe ??= await probe(url);
+    await services.drop(url);
+  }
+  const probes = { empty: emptyProbe as Probe, filled: await probe(databaseUrl) };
+  return { rows, ratio: rate(filled) / rate(empty), empty, filled, probes, workers };
+}
+
+/** Receipts that took more than one attempt, or were taken from a worker as if it had died. */
+async function countTriedTwice(databaseUrl: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      'select count(*)::int as tried_twice from receipts where attempts <> 1 or crashes > 0 or runs_alone',
+    );
+    return rows[0].tried_twice;
+  } finally {
+    await client.end();
+  }
+}
+
+/** What growth costs, in lines. */
+export function renderGrowth({ rows, ratio, empty, filled, probes, workers }: Growth): string {
+  const rates = (measurements: Measurement[]) =>
+    measurements.map(({ ordersPerSecond }) => Math.round(ordersPerSecond).toLocaleString('en')).join(', ');
+  const probeLine = ({ lookUpMs, partitionsPerLookUp, sweepMs }: Probe) =>
+    `a look-up ${lookUpMs.toFixed(2)} ms, reading ${partitionsPerLookUp.toFixed(2)} partitions; a sweep ${sweepMs.toFixed(2)} ms`;
+  return [
+    `With ${rows.toLocaleString('en')} orders stored ÷ empty, end-to-end orders/s: ${ratio.toFixed(2)} (goal at least 0.95)`,
+    `  empty:  ${rates(empty)} orders/s`,
+    `  filled: ${rates(filled)} orders/s`,
+    `Beside at most some hundred thousand receipts: ${probeLine(probes.empty)}`,
+    `Beside ${rows.toLocaleString('en')}: ${probeLine(probes.filled)}`,
+    ...workers.map(
+      ({ workers: count, measurement, triedTwice }) =>
+        `${count} workers: ${rates([measurement])} orders/s, ${measurement.deadlocks} deadlocks, ${triedTwice} receipts tried twice` +
+        (measurement.faults.length > 0 ? `, FAILED: ${measurement.faults.join('; ')}` : ''),
+    ),
+  ].join('\n');
+}

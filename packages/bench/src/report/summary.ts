@@ -1,0 +1,112 @@
+import { CEILING, OBVIOUS, OURS, PEERS } from '../contestants.ts';
+import { type Measurement, ROLES, type Role } from '../measure/measure.ts';
+import { median } from '../measure/statistics.ts';
+import { COMFORTABLE_LOAD, QUOTED_LOAD } from '../rounds.ts';
+
+/** Medians over the rounds of one contestant under one load; NaN where there is nothing to measure. */
+export interface Row extends Omit<Measurement, 'refused' | 'reply' | 'written' | 'deadlocks'> {
+  rounds: number;
+  /** The least and the most of the rounds. */
+  ordersPerSecondSpread: [number, number];
+  replyP50: number;
+  replyP99: number;
+  writtenP50: number;
+  writtenP99: number;
+}
+
+/** A figure that the service wants to reach. */
+export interface Target {
+  what: string;
+  value: number;
+  atLeast: boolean;
+  goal: number;
+}
+
+export interface Summary {
+  rows: Row[];
+  /** Of end-to-end orders a second at 128 connections; `ours/peers` is over the better of the peers. */
+  ratios: { 'ours/obvious': number; 'ours/ceiling': number; 'ours/peers': number };
+  targets: Target[];
+}
+
+/** What the measurements say, contestant by contestant and load by load, in the order in which they were made. */
+export function summarize(measurements: readonly Measurement[]): Summary {
+  const groups = Map.groupBy(measurements, ({ load, contestant }) => `${load} ${contestant}`);
+  const rows = [...groups.values()].map(rowOf);
+  const find = (name: string, load: string) => rows.find((row) => row.contestant === name && row.load === load);
+  const ratio = (name: string, other: string, load: string, figure: (row: Row) => number) =>
+    divide(find(name, load), find(other, load), figure);
+  const rate = (row: Row) => row.ordersPerSecond;
+  const toPeers = PEERS.map((peer) => ratio(OURS.name, peer.name, QUOTED_LOAD, rate));
+  const ratios = {
+    'ours/obvious': ratio(OURS.name, OBVIOUS.name, QUOTED_LOAD, rate),
+    'ours/ceiling': ratio(OURS.name, CEILING.name, QUOTED_LOAD, rate),
+    'ours/peers': Math.min(...toPeers),
+  };
+  const ours = find(OURS.name, QUOTED_LOAD);
+  const targets: Target[] = [
+    { what: 'orders/s, ours ÷ obvious', value: ratios['ours/obvious'], atLeast: true, goal: 12 },
+    { what: 'orders/s, ours ÷ ceiling', value: ratios['ours/ceiling'], atLeast: true, goal: 0.55 },
+    { what: 'orders/s, ours ÷ the better peer', value: ratios['ours/peers'], atLeast: true, goal: 5 },
+    {
+      what: 'backlog when the load ends, seconds',
+      value: ours?.backlogSeconds ?? Number.NaN,
+      atLeast: false,
+      goal: 0.2,
+    },
+    {
+      what: `load ${COMFORTABLE_LOAD}: p99 of the 202, ours ÷ obvious`,
+      value: ratio(OURS.name, OBVIOUS.name, COMFORTABLE_LOAD, (row) => row.replyP99),
+      atLeast: false,
+      goal: 0.4,
+    },
+    {
+      what: `load ${COMFORTABLE_LOAD}: p99 accepted to written, ours ÷ obvious`,
+      value: ratio(OURS.name, OBVIOUS.name, COMFORTABLE_LOAD, (row) => row.writtenP99),
+      atLeast: false,
+      goal: 0.8,
+    },
+    {
+      what: 'one connection: p50 of the 202, ours ÷ obvious',
+      value: ratio(OURS.name, OBVIOUS.name, '1', (row) => row.replyP50),
+      atLeast: false,
+      goal: 0.5,
+    },
+    { what: 'WAL bytes an order', value: ours?.walBytesPerOrder ?? Number.NaN, atLeast: false, goal: 1700 },
+  ];
+  return { rows, ratios, targets: targets.filter(({ value }) => !Number.isNaN(value)) };
+}
+
+function divide(row: Row | undefined, other: Row | undefined, figure: (row: Row) => number): number {
+  return row && other && row.faults.length === 0 && other.faults.length === 0
+    ? figure(row) / figure(other)
+    : Number.NaN;
+}
+
+function rowOf(group: readonly Measurement[]): Row {
+  const [{ contestant, load }] = group as [Measurement];
+  const middle = (figure: (measurement: Measurement) => number) => median(group.map(figure));
+  const byRole = (figure: (measurement: Measurement) => Record<Role, number>) =>
+    Object.fromEntries(ROLES.map((role) => [role, middle((one) => figure(one)[role])])) as Record<Role, number>;
+  const rates = group.map(({ ordersPerSecond }) => ordersPerSecond);
+  return {
+    contestant,
+    load,
+    rounds: group.length,
+    faults: group.flatMap(({ faults }) => faults),
+    accepted: middle((one) => one.accepted),
+    acceptedPerSecond: middle((one) => one.acceptedPerSecond),
+    ordersPerSecond: median(rates),
+    ordersPerSecondSpread: [Math.min(...rates), Math.max(...rates)],
+    replyP50: middle((one) => one.reply.p50),
+    replyP99: middle((one) => one.reply.p99),
+    writtenP50: middle((one) => one.written.p50),
+    writtenP99: middle((one) => one.written.p99),
+    backlogSeconds: middle((one) => one.backlogSeconds),
+    cpuSecondsPer1000: byRole((one) => one.cpuSecondsPer1000),
+    memoryMiB: byRole((one) => one.memoryMiB),
+    walBytesPerOrder: middle((one) => one.walBytesPerOrder),
+    walPageImageBytesPerOrder: middle((one) => one.walPageImageBytesPerOrder),
+    redisCommandsPerOrder: middle((one) => one.redisCommandsPerOrder),
+  };
+}

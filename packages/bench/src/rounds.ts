@@ -1,0 +1,77 @@
+import { type Contestant, OBVIOUS } from './contestants.ts';
+import type { Load } from './load/run-load.ts';
+import { type Measurement, measure } from './measure/measure.ts';
+import { median } from './measure/statistics.ts';
+import type { Services } from './services.ts';
+
+/** The load whose end-to-end rates are quoted. */
+export const QUOTED_LOAD = '128';
+/** Of what `obvious` does end to end, offered to everybody as an open loop. */
+const SHARE_OF_OBVIOUS = 0.4;
+/** The name under which that load is found, whatever the rate. */
+export const COMFORTABLE_LOAD = 'open-40%';
+
+export interface Plan {
+  contestants: readonly Contestant[];
+  /** As on the command line: a number of connections, `open-<orders a second>` or `open-40%`. */
+  loads: readonly string[];
+  rounds: number;
+  seconds: number;
+  warmUpSeconds: number;
+  profileTo?: string | undefined;
+}
+
+/**
+ * Measures every contestant under every load so many times. Within a round the contestants take turns, so that a machine that slows down
+ * slows all of them down.
+ */
+export async function runRounds(services: Services, plan: Plan, say: (text: string) => void): Promise<Measurement[]> {
+  const { contestants, loads, rounds, seconds, warmUpSeconds, profileTo } = plan;
+  const measurements: Measurement[] = [];
+  const total = contestants.length * loads.length * rounds;
+  const startedAt = Date.now();
+  for (const name of loads) {
+    const load = loadOf(name, measurements);
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const contestant of contestants) {
+        const done = measurements.length;
+        const minutesLeft = done === 0 ? null : (((Date.now() - startedAt) / done) * (total - done)) / 60_000;
+        const left = minutesLeft === null ? '' : `, ${Math.ceil(minutesLeft)} min left`;
+        say(`[${done + 1}/${total}${left}] load ${name}, round ${round}, ${contestant.name} …`);
+        const measurement = await measure(services, { contestant, load, seconds, warmUpSeconds, profileTo });
+        measurements.push({ ...measurement, load: name });
+        say(`    ${describe(measurement)}`);
+      }
+    }
+  }
+  return measurements;
+}
+
+/** @throws {Error} when a load follows from what was not measured. */
+function loadOf(name: string, measured: readonly Measurement[]): Load {
+  if (name !== COMFORTABLE_LOAD) return parseLoad(name);
+  const rates = measured.filter(({ contestant, load }) => contestant === OBVIOUS.name && load === QUOTED_LOAD);
+  const perSecond = Math.round(SHARE_OF_OBVIOUS * median(rates.map(({ ordersPerSecond }) => ordersPerSecond)));
+  if (!(perSecond > 0))
+    throw new Error(`The load ${name} needs ${OBVIOUS.name} under load ${QUOTED_LOAD} measured before it.`);
+  return { kind: 'open', perSecond };
+}
+
+/** @throws {Error} one line that says what a load may be. */
+export function parseLoad(name: string): Load {
+  const [, open, digits] = /^(open-)?([1-9]\d{0,5})$/.exec(name) ?? [];
+  if (!digits)
+    throw new Error(
+      `"${name}" is no load: give a number of connections, open-<orders a second> or ${COMFORTABLE_LOAD}.`,
+    );
+  return open ? { kind: 'open', perSecond: Number(digits) } : { kind: 'closed', connections: Number(digits) };
+}
+
+/** A measurement in one line. */
+export function describe(measurement: Measurement): string {
+  const { ordersPerSecond, reply, written, faults, load } = measurement;
+  const rate = `${Math.round(ordersPerSecond)} orders/s`;
+  const times = `202 p50 ${reply.p50.toFixed(1)} p99 ${reply.p99.toFixed(1)} ms`;
+  const lag = Number.isNaN(written.p99) ? '' : `, written p99 ${written.p99.toFixed(1)} ms later`;
+  return `${load}: ${rate}, ${times}${lag}${faults.length > 0 ? `; FAILED: ${faults.join('; ')}` : ''}`;
+}
