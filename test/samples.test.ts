@@ -50,7 +50,8 @@ describe.each(QUEUE_KINDS)('samples, the queue on %s', (kind) => {
          from receipts r join receipt_payloads p using (batch_id, account_id) where account_id = ?`,
         [account.id],
       );
-      expect(rows.map((row: { body: Buffer }) => row.body.toString()).sort()).toEqual([...ORDERS, ...ORDERS].sort());
+      expect(rows).toHaveLength(2 * ORDERS.length);
+      expect(new Set(rows.map((row: { body: Buffer }) => row.body.toString()))).toEqual(new Set(ORDERS));
     },
   );
 

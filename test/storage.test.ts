@@ -195,8 +195,10 @@ describe('leases and the promise in the outbox', () => {
       })),
     );
   const rowOf = ({ receiptId }: IncomingReceipt) => db.knex('receipts').where({ receipt_id: receiptId }).first();
-  const promised = (batchId: string): Promise<string[][]> =>
-    db.knex('outbox').where({ batch_id: batchId }).pluck('receipt_ids');
+  const promised = async (batchId: string): Promise<string[][]> => {
+    const lists: string[][] = await db.knex('outbox').where({ batch_id: batchId }).pluck('receipt_ids');
+    return lists.map((receiptIds) => receiptIds.toSorted((a, b) => (a < b ? -1 : 1)));
+  };
 
   test('a worker whose lease went to another changes nothing, while the other still works on it', async () => {
     const receipt = incoming('lease-lost');

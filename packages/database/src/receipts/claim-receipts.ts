@@ -112,7 +112,7 @@ with suspect as materialized (
         then coalesce(r.history, '[]') || jsonb_build_object('lease_lapsed_at', now(), 'normalized_at', r.normalized_at)
         else r.history end
   from suspect s
-  where r.receipt_id = s.receipt_id and r.account_id = s.account_id
+  where r.receipt_id = $1::uuid and r.receipt_id = s.receipt_id and r.account_id = s.account_id
   returning r.*
 )
 ${SELECT_CLAIMED}`,

@@ -29,7 +29,7 @@ set state = d.next_state, attempts = d.attempt, updated_at = now(), lease_id = n
     history = coalesce(r.history, '[]') || jsonb_build_object('attempt', d.attempt, 'normalized_at', r.normalized_at,
       'failed_at', now(), 'code', $5::text, 'sqlstate', $6::text, 'constraint', $7::text)
 from decided d
-where r.receipt_id = d.receipt_id and r.account_id = d.account_id
+where r.receipt_id = $1::uuid and r.receipt_id = d.receipt_id and r.account_id = d.account_id
 returning r.state`,
 };
 

@@ -28,9 +28,13 @@ export const RECEIPT_COLUMNS = `
   case when r.state in ('failed', 'dead') then r.error_code end as error_code,
   o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
 
-/** Joins `receipts r` to the order it is a duplicate of. */
+/** Joins `receipts r` to the order it is a duplicate of. `offset 0` leaves the planner no way but to look that one up. */
 export const JOIN_ORIGINAL = `
-  left join orders o on r.state = 'duplicate' and o.account_id = r.account_id and o.source_order_id = r.source_order_id`;
+  left join lateral (
+    select receipt_id, order_id from orders
+    where r.state = 'duplicate' and account_id = r.account_id and source_order_id = r.source_order_id
+    offset 0
+  ) as o on true`;
 
 const FIND = {
   name: 'find-receipt',

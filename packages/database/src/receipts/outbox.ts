@@ -12,9 +12,9 @@ const SWEEP = {
 with due as materialized (
   select ctid from outbox where due_at <= now() order by due_at limit $1::int for update skip locked
 )
-update outbox o set due_at = now() + $2::int * interval '1 ms'
-from due where o.ctid = due.ctid
-returning o.batch_id as "batchId", o.receipt_ids as "receiptIds"`,
+update outbox set due_at = now() + $2::int * interval '1 ms'
+where ctid = any(array(select ctid from due))
+returning batch_id as "batchId", receipt_ids as "receiptIds"`,
 };
 
 /**
@@ -27,6 +27,7 @@ export async function sweepOutbox(database: Database, limit: number, leaseMs: nu
 
 const SETTLE = {
   name: 'settle-batch',
+  // `offset 0` leaves the planner no way but to look up each receipt.
   text: `
 with batch as materialized (
   select ctid, receipt_ids from outbox where batch_id = $1::uuid for update
@@ -38,14 +39,18 @@ with batch as materialized (
                else now() + $2::int * interval '1 ms'
              end) as due_at
   from batch cross join lateral unnest(batch.receipt_ids) as listed(receipt_id)
-  join receipts r on r.receipt_id = listed.receipt_id and r.state in ('received', 'normalized', 'failed')
+  cross join lateral (
+    select * from receipts
+    where receipt_id = listed.receipt_id and state in ('received', 'normalized', 'failed')
+    offset 0
+  ) as r
   group by batch.ctid
 ), settled as (
   delete from outbox o using batch
-  where o.ctid = batch.ctid and not exists (select 1 from unsettled where unsettled.ctid = batch.ctid)
+  where o.batch_id = $1::uuid and o.ctid = batch.ctid and not exists (select 1 from unsettled where unsettled.ctid = batch.ctid)
 )
 update outbox o set receipt_ids = unsettled.receipt_ids, due_at = unsettled.due_at
-from unsettled where o.ctid = unsettled.ctid`,
+from unsettled where o.batch_id = $1::uuid and o.ctid = unsettled.ctid`,
 };
 
 /**

@@ -14,15 +14,35 @@ export interface IncomingReceipt {
   body: Buffer;
 }
 
+const INCOMING = `
+  unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
+    as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length)`;
+const PAYLOADS = `
+  select $8::uuid, p.account_id, substring($10::bytea from p.start for p.length)
+  from unnest($11::int[], $12::int[], $13::int[]) as p(account_id, start, length)`;
+const DUE_AT = "now() + $9::int * interval '1 ms'";
+const RECEIPTS = 'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length';
+
+const INSERT_PAYLOADS = 'insert into receipt_payloads (batch_id, account_id, bodies)';
+const INSERT_PROMISE = 'insert into outbox (batch_id, receipt_ids, due_at)';
+const INSERT_RECEIPTS =
+  'insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)';
+
+/** For a batch without idempotency keys, none of which can be taken. */
 const RECORD = {
   name: 'record-receipts',
+  text: `
+with payloads as (${INSERT_PAYLOADS} ${PAYLOADS}),
+     promised as (${INSERT_PROMISE} values ($8::uuid, $1::uuid[], ${DUE_AT}))
+${INSERT_RECEIPTS} ${RECEIPTS} from ${INCOMING}`,
+};
+
+const RECORD_KEYED = {
+  name: 'record-keyed-receipts',
   // Keys are taken in key order, so two intakes that share keys wait for one another instead of deadlocking.
   text: `
-with incoming as (
-  select *
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
-    as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length)
-), keyed as (
+with incoming as (select * from ${INCOMING}),
+keyed as (
   insert into idempotency_keys (account_id, idempotency_key, receipt_id)
   select account_id, idempotency_key, receipt_id from incoming
   where idempotency_key is not null
@@ -32,17 +52,11 @@ with incoming as (
 ), accepted as materialized (
   select * from incoming where idempotency_key is null or receipt_id in (select receipt_id from keyed)
 ), payloads as (
-  insert into receipt_payloads (batch_id, account_id, bodies)
-  select $8::uuid, p.account_id, substring($10::bytea from p.start for p.length)
-  from unnest($11::int[], $12::int[], $13::int[]) as p(account_id, start, length)
-  where p.account_id in (select account_id from accepted)
+  ${INSERT_PAYLOADS} ${PAYLOADS} where p.account_id in (select account_id from accepted)
 ), promised as (
-  insert into outbox (batch_id, receipt_ids, due_at)
-  select $8::uuid, array_agg(receipt_id order by receipt_id), now() + $9::int * interval '1 ms'
-  from accepted having count(*) > 0
+  ${INSERT_PROMISE} select $8::uuid, array_agg(receipt_id order by receipt_id), ${DUE_AT} from accepted having count(*) > 0
 ), stored as (
-  insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)
-  select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length from accepted
+  ${INSERT_RECEIPTS} ${RECEIPTS} from accepted
 )
 select receipt_id from incoming where idempotency_key is not null and receipt_id not in (select receipt_id from keyed)`,
 };
@@ -62,7 +76,8 @@ export async function recordReceipts(
   batch: readonly IncomingReceipt[],
 ): Promise<string[]> {
   const { receipts, starts, payloads } = byAccount(batch);
-  const rows = await run<{ receipt_id: string }>(database, RECORD, [
+  const statement = batch.some(({ idempotencyKey }) => idempotencyKey !== null) ? RECORD_KEYED : RECORD;
+  const refused = await run<{ receipt_id: string }>(database, statement, [
     receipts.map(({ receiptId }) => receiptId),
     receipts.map(({ accountId }) => accountId),
     receipts.map(({ channel }) => channel),
@@ -77,9 +92,8 @@ export async function recordReceipts(
     payloads.map(({ start }) => start),
     payloads.map(({ length }) => length),
   ]);
-  const refused = new Set(rows.map((row) => row.receipt_id));
-  // The order in which the outbox lists them.
-  return ascending(batch.map((receipt) => receipt.receiptId).filter((receiptId) => !refused.has(receiptId)));
+  const refusedIds = new Set(refused.map((row) => row.receipt_id));
+  return ascending(receipts.map(({ receiptId }) => receiptId).filter((receiptId) => !refusedIds.has(receiptId)));
 }
 
 /**
@@ -134,13 +148,12 @@ export async function findOriginals(
 const REMOVE_KEYS = {
   name: 'remove-old-idempotency-keys',
   text: `
-delete from idempotency_keys k
-using (
-  select account_id, idempotency_key from idempotency_keys
+delete from idempotency_keys
+where ctid = any(array(
+  select ctid from idempotency_keys
   where created_at < now() - $1::bigint * interval '1 ms' limit 5000
   for update skip locked
-) old
-where k.account_id = old.account_id and k.idempotency_key = old.idempotency_key
+))
 returning 1 as removed`,
 };
 

@@ -1,0 +1,110 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  claimAlone,
+  claimReceipts,
+  closeDatabase,
+  type Database,
+  failReceipt,
+  findFinalReceipts,
+  findOriginals,
+  findReceipt,
+  findSuspects,
+  type IncomingReceipt,
+  openDatabase,
+  recordReceipts,
+  releaseLease,
+  removeOldIdempotencyKeys,
+  settleBatch,
+  sweepOutbox,
+  writeOrders,
+} from '@orders/database';
+import { normalizeOrder } from '@orders/domain';
+import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+
+const STORED = 6000;
+const BATCH = 300;
+/** What any statement about one receipt may read; a plan that reads a table or an index through reads thousands. */
+const FEW_ROWS = 60;
+
+let db: TestDatabase;
+let intake: Database;
+let worker: Database;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  intake = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+  worker = openDatabase({ url: db.url, poolSize: 1, prepared: true, bulk: true });
+});
+afterAll(async () => {
+  await Promise.all([closeDatabase(intake), closeDatabase(worker)]);
+  await db.close();
+});
+
+const incoming = (): IncomingReceipt => ({
+  receiptId: randomUUIDv7(),
+  accountId: 1,
+  channel: 'rest',
+  sourceOrderId: randomUUID(),
+  idempotencyKey: randomUUID(),
+  body: Buffer.from('{}'),
+});
+
+async function store(count: number): Promise<void> {
+  const receipts = Array.from({ length: count }, incoming);
+  const [batchId, leaseId] = [randomUUIDv7(), randomUUID()];
+  const receiptIds = await recordReceipts(intake, batchId, 60_000, receipts);
+  await claimReceipts(worker, receiptIds, leaseId, 60_000);
+  const orders = receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
+    ...normalizeOrder({ source_order_id: sourceOrderId }),
+    receiptId,
+    accountId,
+  }));
+  const written = await writeOrders(worker, leaseId, [{ batchId, receiptIds }], orders);
+  expect(written).toHaveLength(count);
+}
+
+/** Every hot statement, about one receipt that has not been claimed. */
+async function runAll(measure: (name: string, work: () => Promise<unknown>) => Promise<void>): Promise<void> {
+  const receipt = incoming();
+  const { receiptId, accountId } = receipt;
+  const idempotencyKey = receipt.idempotencyKey as string;
+  const leaseId = randomUUID();
+  const error = { code: 'write_refused', sqlstate: null, constraint: null };
+  const attempt = { receiptId, leaseId, delayMs: 0, maxAttempts: 8, error, warnings: [] };
+  await measure('record', () => recordReceipts(intake, receiptId, 0, [receipt]));
+  await measure('record without key', () =>
+    recordReceipts(intake, randomUUIDv7(), 60_000, [{ ...incoming(), idempotencyKey: null }]),
+  );
+  await measure('find originals', () => findOriginals(intake, [{ accountId, idempotencyKey }]));
+  await measure('find receipt', () => findReceipt(intake, accountId, receiptId));
+  await measure('find final receipts', () => findFinalReceipts(intake, [receiptId]));
+  await measure('claim', () => claimReceipts(worker, [receiptId], leaseId, 0));
+  await measure('release', () => releaseLease(worker, [receiptId], randomUUID()));
+  await measure('suspects', () => findSuspects(worker, [receiptId]));
+  await measure('fail', () => failReceipt(worker, attempt));
+  await measure('claim alone', () => claimAlone(worker, receiptId, leaseId, 60_000, 3));
+  await measure('settle', () => settleBatch(worker, receiptId, 0));
+  await measure('sweep', () => sweepOutbox(worker, 200, 60_000));
+  await measure('remove keys', () => removeOldIdempotencyKeys(worker, 3_600_000));
+  await measure('store', () => store(1));
+}
+
+async function rowsRead(): Promise<number> {
+  for (const { pool } of [intake, worker]) await pool.query('select pg_stat_force_next_flush()');
+  const { rows } = await db.knex.raw(`
+    select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
+  return Number(rows[0].read);
+}
+
+test('what was planned for empty tables does not read full ones through', async () => {
+  for (let time = 0; time < 3; time += 1) await runAll((_, work) => work().then(() => {}));
+  for (let stored = 0; stored < STORED; stored += BATCH) await store(BATCH);
+  const read = new Map<string, number>();
+  await runAll(async (name, work) => {
+    const before = await rowsRead();
+    await work();
+    read.set(name, (await rowsRead()) - before);
+  });
+  expect([...read].filter(([, rows]) => rows > FEW_ROWS)).toEqual([]);
+  expect(read.size).toBe(14);
+});
