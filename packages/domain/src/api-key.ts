@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -38,7 +38,7 @@ export function isApiKey(text: string): boolean {
 
 /** What is stored of a key: its SHA-256. The key is random, so neither salt nor a slow hash would add anything. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** A new signing secret; its UTF-8 bytes, prefix included, are the HMAC key. */
