@@ -189,6 +189,37 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     }
     expect(await row(receiptIds[3])).toMatchObject({ attempts: 0 });
     await knex.raw('drop trigger cut_off on orders');
+    expect(await final(receiptIds[3])).toMatchObject({ status: 'written', attempts: 1 });
+  });
+
+  test('a receipt whose body is gone fails alone', async () => {
+    await worker.close();
+    const gone = await send(order('gone'));
+    const { batch_id } = await row(gone);
+    await stack.database.knex('receipt_payloads').where({ batch_id }).delete();
+    const others = await Promise.all(Array.from({ length: 10 }, (_, index) => send(order(`there-${index}`))));
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+    for (const receiptId of others) expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 1 });
+    expect(await final(gone)).toMatchObject({ status: 'dead', error: { code: 'unexpected_error' } });
+  });
+
+  test('of many with one source_order_id that wait together exactly one is written, the first received', async () => {
+    await worker.close();
+    const first = await send(order('same'));
+    const others = await Promise.all(Array.from({ length: 30 }, () => send(order('same'))));
+    const neighbour = await send(order('neighbour'));
+    worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
+    const { status, order_id } = await final(first);
+    expect(status).toBe('written');
+    for (const receiptId of others) {
+      expect(await final(receiptId)).toMatchObject({
+        status: 'duplicate',
+        attempts: 1,
+        duplicate_of: { receipt_id: first, order_id },
+      });
+    }
+    expect(await final(neighbour)).toMatchObject({ status: 'written', attempts: 1 });
+    expect(await outboxOf(first)).toEqual([]);
   });
 
   test('a receipt that nobody rang for is rung for by the sweeper', async () => {

@@ -10,6 +10,7 @@ import {
   failReceipt,
   faultOf,
   findReceipt,
+  findReceiptRecord,
   findSuspects,
   firstUuidAt,
   type IncomingReceipt,
@@ -29,6 +30,7 @@ import {
 } from '@orders/database';
 import { normalizeOrder } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
+import * as initial from '../packages/database/src/migrations/001-initial.ts';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 import { withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -81,6 +83,42 @@ describe('migrations', () => {
     const ran = await Promise.all(both.map(migrate));
     expect(ran.flat()).toEqual(['001-initial', '002-payloads-by-batch']);
     await Promise.all(both.map((knex) => knex.destroy()));
+    await dropDatabase(url.href);
+  });
+
+  test('bodies stored one by one are found after the migration that stores them by batch', async () => {
+    const url = new URL(db.url);
+    url.pathname = `/older_${randomBytes(4).toString('hex')}`;
+    await ensureDatabase(url.href);
+    const knex = openKnex({ url: url.href });
+    await knex.migrate.latest({
+      tableName: 'schema_migrations',
+      migrationSource: {
+        getMigrations: async () => [initial],
+        getMigrationName: ({ name }) => name,
+        getMigration: async ({ up }) => ({ up: (trx) => trx.raw(up), down: async () => {} }),
+      },
+    });
+    // Some in a partition of their own, some in the default one.
+    for (const table of ['receipts', 'receipt_payloads']) {
+      await knex.raw(
+        `create table ${table}_old partition of ${table} for values from ('80000000-0000-0000-0000-000000000000') to (maxvalue)`,
+      );
+    }
+    const receipts = ['one', 'two', 'three', 'four', 'five', 'six'].map((name) => ({
+      receipt_id: randomUUID(),
+      account_id: 1,
+      body: Buffer.from(`{"${name}":1}`),
+    }));
+    for (const { body, ...key } of receipts) {
+      await knex('receipts').insert({ ...key, channel: 'rest', source_order_id: 'older' });
+      await knex('receipt_payloads').insert({ ...key, body });
+    }
+    expect(await migrate(knex)).toEqual(['002-payloads-by-batch']);
+    for (const { receipt_id, body } of receipts) {
+      expect(await findReceiptRecord(knex, receipt_id)).toMatchObject({ receipt_id, body });
+    }
+    await knex.destroy();
     await dropDatabase(url.href);
   });
 
@@ -146,6 +184,17 @@ describe('partitions', () => {
   });
 });
 
+test('a week is kept while the one before it is: bodies of that may lie in it', async () => {
+  const then = Date.now() - 400 * DAY;
+  await makePartitions(db.knex, then);
+  const pending = receiptAt(then);
+  await record(pending);
+  const weeks = async () => (await dropOldPartitions(db.knex, 365 * DAY)).kept;
+  expect((await weeks()).length).toBeGreaterThan(1);
+  await db.knex('receipts').where({ receipt_id: pending.receiptId }).update({ state: 'written' });
+  expect(await weeks()).toEqual([]);
+});
+
 test('a week is not dropped while a receipt of it is being redriven', async () => {
   const then = Date.now() - 300 * DAY;
   await makePartitions(db.knex, then);
@@ -187,7 +236,7 @@ describe('leases and the promise in the outbox', () => {
     writeOrders(
       database,
       leaseId,
-      [batch],
+      [batch.batchId],
       receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
         ...normalizeOrder({ source_order_id: sourceOrderId }),
         receiptId,
@@ -253,6 +302,48 @@ describe('leases and the promise in the outbox', () => {
     const anHourAgo = new Date(now - 3_600_000);
     await db.knex('receipts').where({ receipt_id: first.receiptId }).update({ received_at: anHourAgo });
     expect(await claim([second, first], randomUUID())).toEqual(idsOf([first, second]));
+  });
+
+  test('of one batch too, where all came in the same moment', async () => {
+    const batch = Array.from({ length: 20 }, (_, index) => incoming(`same-moment-${index}`)).toSorted((a, b) =>
+      a.receiptId < b.receiptId ? 1 : -1,
+    );
+    await record(...batch);
+    expect(await claim(batch, randomUUID())).toEqual(idsOf(batch));
+  });
+
+  test('each receipt of a batch gets its own body back, also beside others whose key was taken', async () => {
+    const keyed = (name: string, accountId: number) => ({
+      ...incoming(name),
+      accountId,
+      idempotencyKey: `${name}-key`,
+      body: Buffer.from(JSON.stringify({ source_order_id: name, filler: name.repeat(accountId + name.length) })),
+    });
+    const taken = [keyed('body-b', 2), keyed('body-d', 1)];
+    await record(...taken);
+    const [b, d] = ['body-b', 'body-d'].map((name, index) => keyed(name, 2 - index)) as [
+      IncomingReceipt,
+      IncomingReceipt,
+    ];
+    const fresh = ['body-a', 'body-c', 'body-e', 'body-f'].map((name, index) => keyed(name, 1 + (index % 3)));
+    const [a, c, e, f] = fresh as [IncomingReceipt, IncomingReceipt, IncomingReceipt, IncomingReceipt];
+    const stored = await record(a, b, c, d, e, f);
+    expect(new Set(stored)).toEqual(new Set(idsOf(fresh)));
+    const claimed = await claimReceipts(database, stored, randomUUID(), 60_000);
+    expect(new Map(claimed.map(({ receiptId, body }) => [receiptId, String(body)]))).toEqual(
+      new Map(fresh.map(({ receiptId, body }) => [receiptId, String(body)])),
+    );
+    for (const { receiptId, body } of fresh) expect((await findReceiptRecord(db.knex, receiptId))?.body).toEqual(body);
+  });
+
+  test('a promise is not kept by other receipts than its own', async () => {
+    const [a, b] = [incoming('stands'), incoming('other')];
+    const batch = { batchId: a.receiptId, receiptIds: await record(a) };
+    await record(b);
+    const leaseId = randomUUID();
+    await claim([b], leaseId);
+    expect(await write(leaseId, { ...batch, receiptIds: [b.receiptId] }, [b])).toMatchObject([{ state: 'written' }]);
+    expect(await promised(batch.batchId)).toEqual([[a.receiptId]]);
   });
 
   test('a statement with two orders of one key is refused whole', async () => {

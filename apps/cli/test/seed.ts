@@ -52,7 +52,7 @@ export function openSeed(url: string): Seed {
       const leaseId = await claim(database, receiptId);
       const batch = { batchId: receiptId, receiptIds: [receiptId] };
       const writable = { ...normalizeOrder(order), receiptId, accountId };
-      const [outcome] = await writeOrders(database, leaseId, [batch], [writable]);
+      const [outcome] = await writeOrders(database, leaseId, [batch.batchId], [writable]);
       return { receiptId, orderId: outcome?.orderId ?? null };
     },
     failed: (accountId, sourceOrderId) => fail(accountId, sourceOrderId, 8),

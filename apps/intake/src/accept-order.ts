@@ -29,18 +29,14 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
       response.set('Preference-Applied', 'handling=strict');
       validateStrictly(payload);
     } else validateOrder(payload);
-    const recorded = process.env.FAKE
-      ? ((await new Promise((r) =>
-          setTimeout(r, 15, { receiptId: randomUUIDv7(), duplicate: false, payloadMismatch: false }),
-        )) as Recorded)
-      : await deps.writer.record({
-          receiptId: randomUUIDv7(),
-          accountId: holderOf(request).accountId,
-          channel,
-          sourceOrderId: payload.source_order_id as string,
-          idempotencyKey,
-          body: request.body,
-        });
+    const recorded = await deps.writer.record({
+      receiptId: randomUUIDv7(),
+      accountId: holderOf(request).accountId,
+      channel,
+      sourceOrderId: payload.source_order_id as string,
+      idempotencyKey,
+      body: request.body,
+    });
     noteOutcome(request, recorded, deps);
     await reply(request, response, recorded, preferences, deps);
   };

@@ -10,6 +10,8 @@ import { contextOf } from './context.ts';
 export function admit(max: number): RequestHandler {
   let inFlight = 0;
   return (request, _response, next) => {
+    // One that has ended by now would never leave its place.
+    if (request.destroyed) return;
     if (inFlight >= max) throw new Problem('overloaded');
     inFlight += 1;
     let left = false;

@@ -52,7 +52,9 @@ export function createFailAttempt(deps: {
       ...next,
       error: description,
     });
-    const ring = lease.rings.find(({ receiptIds }) => receiptIds.includes(receiptId));
-    if (state === 'failed' && ring) bell.ring({ batchId: ring.batchId, receiptIds: [receiptId] }, delayMs);
+    if (state !== 'failed') return;
+    for (const { batchId, receiptIds } of lease.rings) {
+      if (receiptIds.includes(receiptId)) bell.ring({ batchId, receiptIds: [receiptId] }, delayMs);
+    }
   };
 }

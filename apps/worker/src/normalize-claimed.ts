@@ -17,6 +17,7 @@ export async function normalizeClaimed(
   const writable: Writable[] = [];
   for (const { receiptId, accountId, attempts, body } of claimed) {
     try {
+      if (body === null) throw new Error('the body of the receipt is not there');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
     } catch (error) {
       await failAttempt(lease, { receiptId, attempts, warnings: [] }, error);

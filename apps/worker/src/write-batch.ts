@@ -1,4 +1,4 @@
-import { answers, type Database, faultOf, type Written, writeOrders } from '@orders/database';
+import { answers, type Database, faultOf, sqlstateOf, type Written, writeOrders } from '@orders/database';
 import type { Logger } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
@@ -14,6 +14,9 @@ import type { Writable } from './normalize-claimed.ts';
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
 
+/** SQLSTATE of a key that is taken (PostgreSQL, appendix A). */
+const UNIQUE_VIOLATION = '23505';
+
 /** A `WriteBatch` that writes to this database and hands what fails to `failAttempt`. */
 export function createWriteBatch(deps: {
   database: Database;
@@ -23,19 +26,21 @@ export function createWriteBatch(deps: {
 }): WriteBatch {
   const { database, failAttempt, metrics, logger } = deps;
 
-  const writeBatch: WriteBatch = async (lease, orders) => {
+  async function writeTogether(lease: Lease, orders: readonly Writable[], isSecondTry = false): Promise<number> {
     if (orders.length === 0) return 0;
-    const { firsts, repeats } = splitRepeats(orders);
-    if (repeats.length > 0) {
-      await writeParts(lease, [firsts, repeats]);
-      return 0;
-    }
     try {
-      const written = await writeOrders(database, lease.id, lease.rings, orders);
+      const written = await writeOrders(
+        database,
+        lease.id,
+        lease.rings.map(({ batchId }) => batchId),
+        orders,
+      );
       metrics.batchSizes.observe(written.length);
       report(written);
       return written.length;
     } catch (error) {
+      // Another worker has just written one of them; looked up again, it is found.
+      if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, orders, true);
       const fault = faultOf(error);
       // Whatever it is, if Postgres answers otherwise one receipt may be behind it, and the others need not wait for that one.
       if (fault !== 'receipt' && !(await answers(database))) throw error;
@@ -49,7 +54,7 @@ export function createWriteBatch(deps: {
       await failAttempt(lease, only, error);
       return 0;
     }
-  };
+  }
 
   function report(written: readonly Written[]): void {
     const duplicates = written.reduce((count, { state }) => count + Number(state === 'duplicate'), 0);
@@ -66,15 +71,20 @@ export function createWriteBatch(deps: {
   async function writeParts(lease: Lease, parts: readonly (readonly Writable[])[]): Promise<void> {
     const met: unknown[] = [];
     for (const part of parts) {
-      await writeBatch(lease, part).catch((error) => met.push(error));
+      await writeTogether(lease, part).catch((error) => met.push(error));
     }
     if (met.length > 0) throw met[0];
   }
 
-  return writeBatch;
+  return async (lease, orders) => {
+    const { firsts, repeats } = splitRepeats(orders);
+    if (repeats.length === 0) return writeTogether(lease, orders);
+    await writeParts(lease, [firsts, repeats]);
+    return 0;
+  };
 }
 
-/** One order of a key is written at a time, the first received before the others: those then find it and are duplicates. */
+/** Of the orders of one key the first received is written before the others: those then find it and are duplicates. */
 function splitRepeats(orders: readonly Writable[]): { firsts: Writable[]; repeats: Writable[] } {
   const keys = new Set<string>();
   const firsts: Writable[] = [];

@@ -11,7 +11,7 @@ export interface Answering {
 
 export interface AnswerOptions {
   url: string;
-  /** Rings worked on at once. */
+  /** Rings taken at once. */
   concurrency: number;
   /** After this long, in milliseconds, a ring whose worker fell silent is handed to another. */
   lockMs: number;

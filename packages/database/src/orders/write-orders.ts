@@ -25,8 +25,8 @@ with input as materialized (
   select i.*, (
       select o.order_id from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
     ) as earlier_order_id
-  from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
-              $14::text[], $15::text[], $16::text[], $17::numeric[], $18::text[], $19::text[], $20::text[])
+  from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+              $13::text[], $14::text[], $15::text[], $16::numeric[], $17::text[], $18::text[], $19::text[])
     as i(receipt_id, account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id, address,
          emirate, emirate_code, area, items, total, currency, delivery_instructions, warnings)
 ), moved as (
@@ -36,7 +36,7 @@ with input as materialized (
       attempts = r.attempts + 1, warnings = case when i.warnings <> '[]' then i.warnings::jsonb end, error_code = null,
       updated_at = now(), lease_id = null, lease_expires_at = null
   from input i
-  where ${among('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
+  where ${among('r.receipt_id', '$3')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and r.lease_id = $1::uuid and r.state = 'normalized'
   returning r.receipt_id, r.state, r.order_id, r.channel, r.received_at, i.account_id, i.source_order_id, i.order_number,
             i.customer_name, i.customer_phone, i.customer_email, i.customer_id, i.address, i.emirate, i.emirate_code, i.area, i.items,
@@ -51,33 +51,32 @@ with input as materialized (
   from moved where state = 'written'
   order by account_id, source_order_id
 ), settled as (
-  delete from outbox o
-  using unnest($2::uuid[], $3::int[]) as batch(batch_id, receipts)
-  where o.batch_id = any($2::uuid[]) and o.batch_id = batch.batch_id and cardinality(o.receipt_ids) = batch.receipts
-    and (select count(*) from moved) = $21::int
+  delete from outbox
+  where batch_id = any($2::uuid[])
+    and not exists (select from unnest(receipt_ids) as promised(id) where id not in (select receipt_id from moved))
 )
 select receipt_id as "receiptId", state, order_id as "orderId" from moved`,
 };
 
 /**
  * Writes orders and moves their receipts to `written`, or to `duplicate` where the account has an order of that `source_order_id`: one
- * transaction, all or nothing. A receipt whose lease is no longer ours is left alone and not returned. If all receipts of all `batches` are
- * moved, their promises in the outbox go in the same transaction.
+ * transaction, all or nothing. A receipt whose lease is no longer ours is left alone and not returned. Of the promises in the outbox
+ * those go in the same transaction of which each receipt was moved.
  *
- * @param written no two of them with the same account and `source_order_id`.
- * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of them.
+ * @param batchIds names the promises that may be kept by this.
+ * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of them, or when two of
+ * them that are new have the same account and `source_order_id`.
  */
 export async function writeOrders(
   database: Database,
   leaseId: string,
-  batches: readonly { batchId: string; receiptIds: readonly string[] }[],
+  batchIds: readonly string[],
   written: readonly WritableOrder[],
 ): Promise<Written[]> {
   const orders = written.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   return run<Written>(database, WRITE, [
     leaseId,
-    batches.map(({ batchId }) => batchId),
-    batches.map(({ receiptIds }) => receiptIds.length),
+    batchIds,
     orders.map(({ receiptId }) => receiptId),
     orders.map(({ accountId }) => accountId),
     orders.map(({ order }) => order.source_order_id),
@@ -95,6 +94,5 @@ export async function writeOrders(
     orders.map(({ order }) => order.currency),
     orders.map(({ order }) => order.delivery_instructions),
     orders.map(({ warnings }) => JSON.stringify(warnings)),
-    new Set(batches.flatMap(({ receiptIds }) => receiptIds)).size,
   ]);
 }

@@ -6,7 +6,8 @@ import { among, ascending } from './among.ts';
 export interface ClaimedReceipt {
   receiptId: string;
   accountId: number;
-  body: Buffer;
+  /** Null when it is not there any more, which nothing of ours brings about. */
+  body: Buffer | null;
   /** Attempts that failed before this one. */
   attempts: number;
 }
@@ -26,18 +27,18 @@ interface ClaimedRow {
 const SELECT_CLAIMED = `
 select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
        c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength",
-       case when row_number() over (partition by c.batch_id, c.account_id order by c.received_at, c.receipt_id) = 1
+       case when row_number() over (partition by c.batch_id, c.account_id order by c.body_start) = 1
          then (select p.bodies from receipt_payloads p where p.batch_id = c.batch_id and p.account_id = c.account_id)
        end as bodies
 from claimed c
-order by c.received_at, c.receipt_id`;
+order by c.received_at, c.batch_id, c.body_start`;
 
 function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
   const known = new Map<string, Buffer>();
   return rows.map(({ receiptId, accountId, attempts, batchId, bodyStart, bodyLength, bodies }) => {
     const key = `${batchId} ${accountId}`;
     if (bodies) known.set(key, bodies);
-    const body = (known.get(key) as Buffer).subarray(bodyStart - 1, bodyStart - 1 + bodyLength);
+    const body = known.get(key)?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
     return { receiptId, accountId, attempts, body };
   });
 }

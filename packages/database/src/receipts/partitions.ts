@@ -65,9 +65,10 @@ async function makePartition(
 export const RETENTION_LOCK = 7_310_442;
 
 /**
- * Drops each week's partitions whole once all in them is older than `retention` milliseconds, by Postgres' clock, and final.
+ * Drops each week's partitions whole once all in them is older than `retention` milliseconds, by Postgres' clock, and final,
+ * and the week before it is gone.
  *
- * @returns the weeks dropped, and those kept only because a receipt in them is not final.
+ * @returns the weeks dropped, and those kept only because a receipt in them, or in a week before, is not final.
  */
 export async function dropOldPartitions(knex: Knex, retention: number): Promise<{ dropped: string[]; kept: string[] }> {
   const result = { dropped: [] as string[], kept: [] as string[] };
@@ -88,6 +89,8 @@ async function dropIfFinal(knex: Knex, start: number): Promise<boolean> {
     const receipts = partitionName('receipts', start);
     // Another worker may have dropped it while this one waited.
     if (!(await trx.schema.hasTable(receipts))) return true;
+    // A batch is named after its receipts, so the bodies of a week's last receipts may lie in the week after it.
+    if (await trx.schema.hasTable(partitionName('receipts', start - WEEK))) return false;
     const pending = await trx(receipts).whereNotIn('state', FINAL_STATES).first('receipt_id');
     if (pending) return false;
     await trx.raw("set local lock_timeout = '3s'");

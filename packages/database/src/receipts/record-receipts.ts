@@ -67,7 +67,7 @@ select receipt_id from incoming where idempotency_key is not null and receipt_id
  * @param batchId names the outbox row.
  * @param graceMs how long the bell of this process has before the sweeper rings instead, in milliseconds.
  * @param batch no two of them with the same account and idempotency key.
- * @returns the ids stored, in their order; one that is missing met an idempotency key that was taken.
+ * @returns the ids stored, ascending; one that is missing met an idempotency key that was taken.
  */
 export async function recordReceipts(
   database: Database,
