@@ -384,7 +384,10 @@ test('idempotency keys are removed after their time, and then a key is free agai
   const second = receiptAt(Date.now(), { idempotencyKey: 'old' });
   expect(await record(second)).toEqual([]);
   expect(await removeOldIdempotencyKeys(database, DAY)).toBe(0);
-  await db.knex('idempotency_keys').update({ created_at: new Date(Date.now() - 2 * DAY) });
+  await db
+    .knex('idempotency_keys')
+    .where({ idempotency_key: 'old' })
+    .update({ created_at: new Date(Date.now() - 2 * DAY) });
   expect(await removeOldIdempotencyKeys(database, DAY)).toBe(1);
   expect(await record(second)).toEqual([second.receiptId]);
 });
