@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from '@jest/globals';
+import { type Connection, openConnection } from '../src/load/connection.ts';
+import { runLoad } from '../src/load/run-load.ts';
+import { median, percentile } from '../src/measure/statistics.ts';
+
+let server: Server;
+let connections: Connection[] = [];
+const bodies: string[] = [];
+
+/** A server that answers each order when `answer` calls back, with the status given. */
+async function start(count: number, answer: (reply: (status: number) => void, body: string) => void): Promise<void> {
+  bodies.length = 0;
+  server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    bodies.push(body);
+    answer((status) => response.writeHead(status, { 'content-length': 2 }).end('{}'), body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ingest/orders`;
+  connections = Array.from({ length: count }, () => openConnection(url, 'key'));
+}
+afterEach(async () => {
+  for (const connection of connections) connection.close();
+  server.close();
+  await once(server, 'close');
+});
+
+test('in the closed loop each connection sends its next order when it has its reply, and every order is another', async () => {
+  await start(4, (reply) => setTimeout(reply, 20, 202));
+  const { acceptedAt, latencies, refused } = await runLoad(connections, { kind: 'closed', connections: 4 }, 0.4, 'm1');
+  expect(acceptedAt.length).toBeGreaterThan(20);
+  expect(acceptedAt.length).toBeLessThanOrEqual(4 * 21);
+  expect(Math.min(...latencies)).toBeGreaterThan(15);
+  expect(refused).toEqual({});
+  const ids = bodies.map((body) => JSON.parse(body).source_order_id);
+  expect(new Set(ids)).toEqual(new Set(Array.from(acceptedAt, (_, number) => `m1-${number}`)));
+});
+
+test('in the open loop a server that stalls is not spared the orders that were due meanwhile', async () => {
+  const startedAt = performance.now();
+  const thawsAt = startedAt + 600;
+  const isStalled = () => performance.now() - startedAt > 300 && performance.now() < thawsAt;
+  // One connection: without the time at which an order was due, only the one that was under way would have waited.
+  await start(1, (reply) => setTimeout(reply, isStalled() ? thawsAt - performance.now() : 0, 202));
+  const { latencies } = await runLoad(connections, { kind: 'open', perSecond: 100 }, 1, 'm2');
+  expect(latencies).toHaveLength(100);
+  expect(latencies.filter((latency) => latency > 100).length).toBeGreaterThan(12);
+  expect(percentile(latencies, 1)).toBeGreaterThan(200);
+});
+
+test('what is not accepted is counted by its status, a broken connection as 0', async () => {
+  await start(1, (reply, body) => (body.includes('-0"') ? reply(503) : server.closeAllConnections()));
+  const { acceptedAt, refused } = await runLoad(connections, { kind: 'open', perSecond: 20 }, 0.1, 'm3');
+  expect(refused).toEqual({ 503: 1, 0: 1 });
+  expect([...acceptedAt]).toEqual([Number.NaN, Number.NaN]);
+});
+
+test('median and percentiles leave out what was not measured', () => {
+  expect(median([3, Number.NaN, 1, 2])).toBe(2);
+  expect(median([1, 2, 3, 10])).toBe(2.5);
+  expect(median([Number.NaN])).toBeNaN();
+  const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+  expect([percentile(hundred, 0.5), percentile(hundred, 0.99), percentile(hundred, 1)]).toEqual([50, 99, 100]);
+  expect(percentile([], 0.5)).toBeNaN();
+});
