@@ -22,7 +22,7 @@ export async function drawChart(rows: readonly Row[], file: string): Promise<voi
       top: 10,
       textStyle: { fontSize: 15 },
     },
-    grid: { left: 12, right: 190, top: 50, bottom: 12, containLabel: true },
+    grid: { left: 170, right: 150, top: 50, bottom: 30 },
     xAxis: { type: 'value', splitLine: { lineStyle: { color: '#e5e9ee' } } },
     yAxis: {
       type: 'category',
