@@ -59,8 +59,7 @@ test(
       const leaseId = randomUUID();
       await claimReceipts(database, ids, leaseId, 60_000);
       const writable = receipts.map(({ receiptId }, index) => ({ receiptId, accountId, ...normalized[index] }));
-      const lease = { batchId: randomUUID(), receiptIds: ids };
-      const written = await writeOrders(database, leaseId, [lease.batchId], writable as WritableOrder[]);
+      const written = await writeOrders(database, leaseId, [randomUUID()], writable as WritableOrder[]);
       expect(written.map(({ state }) => state)).toEqual(Array(BATCH).fill('written'));
 
       const stored = await listOrders(testDatabase.knex, { accountId });

@@ -50,9 +50,8 @@ export function openSeed(url: string): Seed {
     async written(accountId, order) {
       const receiptId = await record(database, accountId, order.source_order_id, bodyOf(order));
       const leaseId = await claim(database, receiptId);
-      const batch = { batchId: receiptId, receiptIds: [receiptId] };
       const writable = { ...normalizeOrder(order), receiptId, accountId };
-      const [outcome] = await writeOrders(database, leaseId, [batch.batchId], [writable]);
+      const [outcome] = await writeOrders(database, leaseId, [receiptId], [writable]);
       return { receiptId, orderId: outcome?.orderId ?? null };
     },
     failed: (accountId, sourceOrderId) => fail(accountId, sourceOrderId, 8),

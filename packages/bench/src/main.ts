@@ -47,7 +47,7 @@ const program = new Command('npm run bench --')
   .option('--profile <directory>', 'write a CPU profile of every process there')
   .addHelpText(
     'after',
-    '\nExit code 0: measured, and every accepted order was written once. 1: not so, or it could not run. 2: wrong use.',
+    '\nExit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong use.',
   )
   .action(compare);
 

@@ -24,7 +24,7 @@ export interface Services {
   redis: Redis;
   /** Where the logs of the contestants go. */
   directory: string;
-  /** An empty database, an empty Redis, and a checkpoint behind both. */
+  /** The database of that name, made empty if it is not there; Redis emptied, and a checkpoint behind both. */
   fresh(name: string): Promise<string>;
   drop(url: string): Promise<void>;
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 /** How `inGroups` works. */
-export interface GroupOptions<Item> {
+interface GroupOptions<Item> {
   /** Groups worked on at once. All but the first are for full ones: one larger group costs less than two. */
   lanes: number;
   /** How many of those that wait, in their order, go into the next group; at least one. */

@@ -14,7 +14,7 @@ export {
   secretsKey,
   wholeNumber,
 } from './environment.ts';
-export { type GroupOptions, inGroups } from './in-groups.ts';
+export { inGroups } from './in-groups.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics.ts';

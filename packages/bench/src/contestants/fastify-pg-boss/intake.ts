@@ -25,7 +25,10 @@ await serveFastify(storeOrder, async () => {
   await pool.end();
 });
 
-/** Receipt and job in one transaction, by `send` with its `db` option as the documentation shows it; what of it does not wait for an answer is sent at once, in one round trip. */
+/**
+ * Receipt and job in one transaction, by `send` with its `db` option as the documentation shows it; what of it does not wait for an answer
+ * is sent at once, in one round trip.
+ */
 async function storeOrder(receiptId: string, order: IncomingOrder): Promise<void> {
   const client = await pool.connect();
   let broken = true;
