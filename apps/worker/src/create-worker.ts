@@ -54,9 +54,9 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
 
-  async function work(ring: Ring): Promise<void> {
+  async function work(rings: Ring[]): Promise<void> {
     try {
-      await answer(ring);
+      await answer(rings);
       postgres.over();
     } catch (error) {
       metrics.outages.inc();

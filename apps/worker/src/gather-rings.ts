@@ -2,7 +2,7 @@ import type { Ring } from '@orders/queue';
 import { inGroups } from '@orders/runtime';
 
 interface Waiting {
-  ring: Ring;
+  rings: Ring[];
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -17,25 +17,25 @@ const LANES = 2;
  *
  * @param answer for all rings of a group; what it throws, each of them throws.
  */
-export function gatherRings(answer: (rings: Ring[]) => Promise<void>): (ring: Ring) => Promise<void> {
+export function gatherRings(answer: (rings: Ring[]) => Promise<void>): (rings: Ring[]) => Promise<void> {
   const add = inGroups<Waiting>({
     lanes: LANES,
     take(waiting) {
       let receipts = 0;
-      const tooMany = waiting.findIndex(({ ring }, index) => {
-        receipts += ring.receiptIds.length;
+      const tooMany = waiting.findIndex(({ rings }, index) => {
+        for (const { receiptIds } of rings) receipts += receiptIds.length;
         return index > 0 && receipts > MAX_RECEIPTS;
       });
       return tooMany < 0 ? waiting.length : tooMany;
     },
     async work(group) {
       try {
-        await answer(group.map(({ ring }) => ring));
+        await answer(group.flatMap(({ rings }) => rings));
         for (const { resolve } of group) resolve();
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
     },
   });
-  return (ring) => new Promise((resolve, reject) => add({ ring, resolve, reject }));
+  return (rings) => new Promise((resolve, reject) => add({ rings, resolve, reject }));
 }

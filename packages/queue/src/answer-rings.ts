@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'bullmq';
 import { createWorker, isRedisUrl, openPatientRedis } from './connections.ts';
-import type { Ring } from './ring.ts';
+import type { Ring, RingJob } from './ring.ts';
 
 /** The worker's side of the queue. */
 export interface Answering {
@@ -21,14 +21,14 @@ export interface AnswerOptions {
 }
 
 /**
- * Answers rings until closed: `work` is called for each, and a ring for which it throws comes back later. Starts when the queue can be
+ * Answers rings until closed: `work` is called for each job of them, and one for which it throws comes back later. Starts when the queue can be
  * reached, however long that takes.
  */
-export function answerRings(work: (ring: Ring) => Promise<void>, options: AnswerOptions): Answering {
+export function answerRings(work: (rings: Ring[]) => Promise<void>, options: AnswerOptions): Answering {
   const { url, concurrency, lockMs, graceMs, onError } = options;
   const redis = isRedisUrl(url) ? openPatientRedis(url) : null;
   const closing = new AbortController();
-  let worker: Worker<Ring> | null = null;
+  let worker: Worker<RingJob> | null = null;
 
   // A worker whose first contact failed, or whose loop ended, never recovers; it is made anew.
   async function keepAnswering(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createPostgresBackend, Queue, type QueueOptions, runMigrations, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { outageBackoff, QUEUE_NAME, type Ring } from './ring.ts';
+import { outageBackoff, QUEUE_NAME, type Ring, type RingJob } from './ring.ts';
 
 const KEEP_ALIVE_MS = 10_000;
 
@@ -68,20 +68,20 @@ function postgresConnection(url: string) {
 }
 
 /** BullMQ's queue on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
-export function createQueue(url: string, redis: Redis | null): Queue<Ring> {
+export function createQueue(url: string, redis: Redis | null): Queue<RingJob> {
   const queue = redis
-    ? new Queue<Ring>(QUEUE_NAME, { connection: redis } as QueueOptions)
+    ? new Queue<RingJob>(QUEUE_NAME, { connection: redis } as QueueOptions)
     : new Queue(QUEUE_NAME, postgresConnection(url), createPostgresBackend);
-  return queue as Queue<Ring>;
+  return queue as Queue<RingJob>;
 }
 
 /** BullMQ's worker, not yet running, on whichever store the address names. */
 export function createWorker(
   url: string,
   redis: Redis | null,
-  work: (ring: Ring) => Promise<void>,
+  work: (rings: Ring[]) => Promise<void>,
   options: { concurrency: number; lockMs: number },
-): Worker<Ring> {
+): Worker<RingJob> {
   const common = {
     autorun: false,
     concurrency: options.concurrency,
@@ -91,9 +91,9 @@ export function createWorker(
     maxStalledCount: 1_000_000,
     settings: { backoffStrategy: outageBackoff },
   };
-  const process = (job: { data: Ring }) => work(job.data);
+  const process = (job: { data: RingJob }) => work(job.data.rings);
   const worker = redis
-    ? new Worker<Ring>(QUEUE_NAME, process, { ...common, connection: redis } as WorkerOptions)
+    ? new Worker<RingJob>(QUEUE_NAME, process, { ...common, connection: redis } as WorkerOptions)
     : new Worker(QUEUE_NAME, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
-  return worker as Worker<Ring>;
+  return worker as Worker<RingJob>;
 }

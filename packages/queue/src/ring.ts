@@ -1,11 +1,16 @@
 import type { JobsOptions } from 'bullmq';
 import { backoff } from './backoff.ts';
 
-/** The one job there is: it says that receipts wait, and carries ids and nothing else. */
+/** Says that receipts of one batch wait; it carries ids and nothing else. */
 export interface Ring {
   /** The outbox row that promises this ring. */
   batchId: string;
   receiptIds: string[];
+}
+
+/** The one kind of job there is. */
+export interface RingJob {
+  rings: Ring[];
 }
 
 export const QUEUE_NAME = 'receipts';
