@@ -88,7 +88,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
       receiptIds: Array.from({ length: 100 }, () => randomUUID()),
     }));
     const bell = openBell({ url: stack.queue.url });
-    for (const ring of rings) bell.ring(ring);
+    for (const ring of rings) bell.ring('prompt', ring);
     await bell.close();
     const jobs = (await listJobs(stack.queue.url)).slice(before);
     const shared = [rings.slice(0, 1), rings.slice(1, 4), rings.slice(4, 7), rings.slice(7)];

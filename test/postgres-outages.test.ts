@@ -79,7 +79,7 @@ test('a Postgres that dies as it accepts a connection is a lost ring, not the en
   const { port } = server.address() as AddressInfo;
   const lost = Promise.withResolvers<unknown>();
   const bell = openBell({ url: `postgres://x@127.0.0.1:${port}/x`, onLost: lost.resolve });
-  bell.ring({ batchId: randomUUID(), receiptIds: [randomUUID()] });
+  bell.ring('prompt', { batchId: randomUUID(), receiptIds: [randomUUID()] });
   expect(Error.isError(await lost.promise)).toBe(true);
   await bell.close();
   server.close();

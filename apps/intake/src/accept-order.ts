@@ -44,7 +44,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
 
 function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   const context = contextOf(request);
-  context.leave?.();
+  context.leave();
   context.receiptId = recorded.receiptId;
   if (!recorded.payloadMismatch) return;
   deps.mismatches.inc();

@@ -5,7 +5,6 @@ import type { Logger } from '@orders/runtime';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Redis } from 'ioredis';
 import { acceptOrder } from './accept-order.ts';
-import { admit } from './admit.ts';
 import { authenticate } from './authenticate.ts';
 import { beginRequest } from './begin-request.ts';
 import type { IntakeConfig } from './config.ts';
@@ -43,7 +42,6 @@ export function createApp(deps: AppDeps): Express {
   const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, batchSizes });
   const authenticated = authenticate(database);
   const identify = [authenticated, limitRate(config.RATE_LIMIT, deps.redis)];
-  const place = admit(config.MAX_IN_FLIGHT);
   const body = readBody(config.MAX_BODY_BYTES);
   const accept = (channel: Channel) =>
     acceptOrder(channel, { database, writer, waiters, mismatches, logger, basePath });
@@ -66,11 +64,11 @@ export function createApp(deps: AppDeps): Express {
     });
   };
 
-  route('/ingest/orders', { post: [...identify, requireJson, place, body, accept('rest')] });
+  route('/ingest/orders', { post: [...identify, requireJson, body, accept('rest')] });
   route('/ingest/webhook', {
-    post: [...identify, requireJson, place, body, verifySignature(secretsKey), accept('webhook')],
+    post: [...identify, requireJson, body, verifySignature(secretsKey), accept('webhook')],
   });
-  route('/ingest/preview', { post: [...identify, requireJson, place, body, previewOrder(database)] });
+  route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
   route('/ingest/status/:receiptId', { get: [authenticated, showStatus(database, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));

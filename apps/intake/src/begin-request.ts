@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Counter, Histogram, Logger } from '@orders/runtime';
 import type { RequestHandler } from 'express';
-import { contextOf, setContext } from './context.ts';
+import { contextOf, placeOf, setContext } from './context.ts';
 import type { OpenReplies } from './open-replies.ts';
-
-const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+import { requestIdOf } from './request-id.ts';
 
 /** Gives each request its id and each reply its common headers, and logs and counts it when it is over. */
 export function beginRequest(deps: {
@@ -14,15 +12,14 @@ export function beginRequest(deps: {
   open: OpenReplies;
 }): RequestHandler {
   return (request, response, next) => {
-    const sent = request.get('x-request-id');
-    const requestId = sent && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
-    setContext(request, { requestId, startedAt: performance.now(), route: 'none' });
+    const requestId = requestIdOf(request);
+    setContext(request, { requestId, startedAt: performance.now(), route: 'none', leave: placeOf(request) });
     response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
     deps.open.begin(response);
     response.on('close', () => {
       deps.open.end(response);
       const { route, startedAt, holder, receiptId, problem, leave } = contextOf(request);
-      leave?.();
+      leave();
       const duration = performance.now() - startedAt;
       const status = response.writableFinished ? response.statusCode : 499;
       deps.requests.inc({ route, status, code: problem ?? '' });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { KeyHolder } from '@orders/database';
 import type { Request } from 'express';
 
@@ -9,8 +10,8 @@ export interface RequestContext {
   route: string;
   holder?: KeyHolder;
   receiptId?: string;
-  /** Gives back the place that the request holds among those in flight; called at its end at the latest. */
-  leave?: () => void;
+  /** Gives back the place that the request holds among those in flight, if it holds one; called at its end at the latest. */
+  leave: () => void;
   problem?: string;
 }
 
@@ -28,6 +29,20 @@ export function contextOf(request: WithContext): RequestContext {
   const context = request[CONTEXT];
   if (!context) throw new Error('a request without context');
   return context;
+}
+
+const PLACE = Symbol('place');
+
+type WithPlace = IncomingMessage & { [PLACE]?: () => void };
+
+/** Lets a request hold its place among those in flight until `leave` is called. */
+export function keepPlace(request: WithPlace, leave: () => void): void {
+  request[PLACE] = leave;
+}
+
+/** How the request leaves its place. */
+export function placeOf(request: WithPlace): () => void {
+  return request[PLACE] ?? (() => {});
 }
 
 /** The key's holder; only for routes behind `authenticate`. */

@@ -13,8 +13,10 @@ import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
 import { createOpenReplies } from './open-replies.ts';
+import { createPlaces } from './places.ts';
 import { checkReadiness } from './readiness.ts';
 import { createReceiptWaiters } from './receipt-waiters.ts';
+import { shedLoad } from './shed-load.ts';
 
 export interface Intake extends Service {
   /** The ports it listens on, once started. */
@@ -26,7 +28,8 @@ const RATE_LIMITER_PATIENCE_MS = 200;
 
 /** Puts the intake app together; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
-  const metrics = createMetrics();
+  const places = createPlaces(config.MAX_IN_FLIGHT);
+  const metrics = createMetrics(places);
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
@@ -50,7 +53,8 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const waiters = createReceiptWaiters(database);
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 });
   const open = createOpenReplies(server);
-  server.on('request', createApp({ config, logger, metrics, database, bell, redis, waiters, open }));
+  const app = createApp({ config, logger, metrics, database, bell, redis, waiters, open });
+  server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,

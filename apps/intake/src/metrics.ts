@@ -1,4 +1,5 @@
-import { Counter, createRegistry, Histogram, type Registry } from '@orders/runtime';
+import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime';
+import type { Places } from './places.ts';
 
 export interface IntakeMetrics {
   registry: Registry;
@@ -9,9 +10,18 @@ export interface IntakeMetrics {
   lostRings: Counter<never>;
 }
 
-export function createMetrics(): IntakeMetrics {
+/** @param places are read when the metrics are. */
+export function createMetrics(places: Places): IntakeMetrics {
   const registry = createRegistry();
   const registers = [registry];
+  new Gauge({
+    name: 'intake_orders_in_flight',
+    help: 'Orders being read or recorded',
+    registers,
+    collect() {
+      this.set(places.taken);
+    },
+  });
   return {
     registry,
     requests: new Counter({

@@ -9,8 +9,9 @@ import {
   recordReceipts,
 } from '@orders/database';
 import { parseBody } from '@orders/domain';
-import type { Bell } from '@orders/queue';
+import type { Bell, Lane } from '@orders/queue';
 import { type Histogram, inGroups } from '@orders/runtime';
+import { createFairShare } from './fair-share.ts';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
 export interface Recorded {
@@ -33,8 +34,8 @@ interface Waiting {
 
 const MAX_RECEIPTS = 200;
 const MAX_BYTES = 1024 * 1024;
-/** Batches under way at once, where there is more than one can hold. */
-const LANES = 2;
+/** Batches of one lane under way at once, where there is more than one can hold. */
+const BATCHES_AT_ONCE = 2;
 
 /**
  * Writes receipts in batches without ever waiting for one to fill: a batch is what came while those before it were being written. After
@@ -49,22 +50,27 @@ export function createReceiptWriter(deps: {
   batchSizes: Histogram<never>;
 }): ReceiptWriter {
   const { database, bell, graceMs, batchSizes } = deps;
-  const add = inGroups<Waiting>({ lanes: LANES, take: countOfBatch, work: settle });
+  const laneOf = createFairShare();
+  // Batches of their own: an account within its share waits for no other's, here or at the worker.
+  const add: Record<Lane, (one: Waiting) => void> = {
+    prompt: inGroups({ atOnce: BATCHES_AT_ONCE, take: countOfBatch, work: (batch) => settle('prompt', batch) }),
+    bulk: inGroups({ atOnce: BATCHES_AT_ONCE, take: countOfBatch, work: (batch) => settle('bulk', batch) }),
+  };
 
-  async function settle(batch: Waiting[]): Promise<void> {
+  async function settle(lane: Lane, batch: Waiting[]): Promise<void> {
     try {
-      await write(batch);
+      await write(lane, batch);
     } catch (error) {
       if (batch.length > 1 && faultOf(error) === 'receipt') {
         // One row that Postgres refuses must not cost its neighbours their place.
-        for (const one of batch) await settle([one]);
+        for (const one of batch) await settle(lane, [one]);
       } else {
         for (const { reject } of batch) reject(error);
       }
     }
   }
 
-  async function write(batch: Waiting[]): Promise<void> {
+  async function write(lane: Lane, batch: Waiting[]): Promise<void> {
     const firsts = firstOfEachKey(batch);
     const batchId = randomUUIDv7();
     const stored = await recordReceipts(
@@ -81,12 +87,12 @@ export function createReceiptWriter(deps: {
       } else repeats.push(one);
     }
     // Behind the replies, which leave before the turn ends.
-    if (stored.length > 0) setImmediate(() => bell.ring({ batchId, receiptIds: stored }));
+    if (stored.length > 0) setImmediate(() => bell.ring(lane, { batchId, receiptIds: stored }));
     batchSizes.observe(batch.length);
-    if (repeats.length > 0) await answerRepeats(repeats);
+    if (repeats.length > 0) await answerRepeats(lane, repeats);
   }
 
-  async function answerRepeats(repeats: Waiting[]): Promise<void> {
+  async function answerRepeats(lane: Lane, repeats: Waiting[]): Promise<void> {
     const keys = repeats.map(({ receipt }) => ({
       accountId: receipt.accountId,
       idempotencyKey: receipt.idempotencyKey as string,
@@ -99,13 +105,16 @@ export function createReceiptWriter(deps: {
         one.resolve({ receiptId: original.receiptId, duplicate: true, payloadMismatch });
       } else {
         // The key's row was removed between the two statements, so the key is free again.
-        add(one);
+        add[lane](one);
       }
     }
   }
 
   return {
-    record: (receipt) => new Promise((resolve, reject) => add({ receipt, resolve, reject })),
+    record(receipt) {
+      const lane = laneOf(receipt.accountId);
+      return new Promise((resolve, reject) => add[lane]({ receipt, resolve, reject }));
+    },
   };
 }
 

@@ -1,18 +1,17 @@
 import { isStorageUnavailable } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { describeError, type Logger } from '@orders/runtime';
-import type { ErrorRequestHandler, Response } from 'express';
+import type { ErrorRequestHandler } from 'express';
 import { contextOf } from './context.ts';
+import { writeProblem } from './write-problem.ts';
 
-const RETRY_AFTER_SECONDS = '2';
-
-/** The one place where an error becomes a reply: RFC 9457 problem details. What is not a `Problem` says nothing of itself. */
+/** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
 export function sendProblems(logger: Logger): ErrorRequestHandler {
   return (error, request, response, _next) => {
     const context = contextOf(request);
     const problem = asProblem(error);
     context.problem = problem.code;
-    if (problem.status >= 500 && problem.code !== 'overloaded') {
+    if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       logger.log(level, 'request failed', {
         request_id: context.requestId,
@@ -27,25 +26,6 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
     }
     writeProblem(response, problem, context.requestId);
   };
-}
-
-function writeProblem(response: Response, problem: Problem, requestId: string): void {
-  if (problem.status === 503) response.set('Retry-After', RETRY_AFTER_SECONDS);
-  response
-    .status(problem.status)
-    .set(problem.headers ?? {})
-    .type('application/problem+json')
-    .send(
-      JSON.stringify({
-        type: 'about:blank',
-        title: problem.title,
-        status: problem.status,
-        detail: problem.detail,
-        code: problem.code,
-        request_id: requestId,
-        ...(problem.errors && { errors: problem.errors }),
-      }),
-    );
 }
 
 function asProblem(error: unknown): Problem {

@@ -13,7 +13,7 @@ import {
 /** What the worker takes from the environment; times in milliseconds. */
 export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment {
   QUEUE_URL: string;
-  /** Rings taken at once; they are answered together. */
+  /** Jobs taken at once of each lane; their rings are answered together. */
   WORKER_CONCURRENCY: number;
   /** How long a worker may hold receipts before they count as abandoned. */
   LEASE: number;

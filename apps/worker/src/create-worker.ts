@@ -1,5 +1,5 @@
 import { answers, closeDatabase, faultOf, openDatabase } from '@orders/database';
-import { type Answering, answerRings, openBell, type Ring } from '@orders/queue';
+import { type Answering, answerRings, LANES, openBell, type Ring } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
@@ -48,13 +48,12 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     metrics.outcomes.inc({ outcome: 'dead' });
     logger.error('receipt dead: its workers died', { receipt_id: receiptId, code: 'worker_crashed' });
   };
-  const answer = gatherRings(
-    answerTogether({ database, writeBatch, failAttempt, leaseReturns, onCrashedOut, leaseMs, sweepAfterMs }),
-  );
+  const deps = { database, writeBatch, failAttempt, leaseReturns, onCrashedOut, leaseMs, sweepAfterMs };
+  const answer = answerTogether(deps);
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
 
-  async function work(rings: Ring[]): Promise<void> {
+  async function answerGroup(rings: Ring[]): Promise<void> {
     try {
       await answer(rings);
       postgres.over();
@@ -85,7 +84,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     const isThere = await answers(database);
     return { ready: isThere && !draining, postgres: isThere ? 'ok' : 'unreachable', draining };
   }, metrics.registry);
-  let answering: Answering | undefined;
+  let answering: Answering[] = [];
   let repetitions: Repetition[] = [];
   let adminPort = 0;
 
@@ -95,13 +94,17 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     },
     async start() {
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      answering = answerRings(work, {
-        url: queueUrl,
-        concurrency: config.WORKER_CONCURRENCY,
-        lockMs: Math.max(leaseMs, 5000),
-        graceMs: config.DRAIN_TIMEOUT * 0.8,
-        onError: (error) => logger.debug('queue error', { error: describeError(error) }),
-      });
+      // Each lane has groups and places of its own, so there is always room for what is prompt.
+      answering = LANES.map((lane) =>
+        answerRings(gatherRings(answerGroup), {
+          url: queueUrl,
+          lane,
+          concurrency: config.WORKER_CONCURRENCY,
+          lockMs: Math.max(leaseMs, 5000),
+          graceMs: config.DRAIN_TIMEOUT * 0.8,
+          onError: (error) => logger.debug('queue error', { error: describeError(error) }),
+        }),
+      );
       repetitions = [
         repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error)),
         repeat(tendOnce, UPKEEP_INTERVAL_MS, (error) =>
@@ -113,7 +116,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     async close() {
       draining = true;
       await Promise.all(repetitions.map((repetition) => repetition.stop()));
-      await answering?.close();
+      await Promise.all(answering.map((lane) => lane.close()));
       await leaseReturns.close();
       await bell.close();
       await closeDatabase(database);

@@ -54,7 +54,7 @@ export function createFailAttempt(deps: {
     });
     if (state !== 'failed') return;
     for (const { batchId, receiptIds } of lease.rings) {
-      if (receiptIds.includes(receiptId)) bell.ring({ batchId, receiptIds: [receiptId] }, delayMs);
+      if (receiptIds.includes(receiptId)) bell.ring('bulk', { batchId, receiptIds: [receiptId] }, delayMs);
     }
   };
 }

@@ -10,7 +10,7 @@ interface Waiting {
 /** Receipts answered for together; a statement for so many costs each of them half of what one for fifty does. */
 const MAX_RECEIPTS = 300;
 /** Groups under way at once, where there is more than one can hold. */
-const LANES = 2;
+const AT_ONCE = 2;
 
 /**
  * Answers rings together that wait at the same time.
@@ -19,7 +19,7 @@ const LANES = 2;
  */
 export function gatherRings(answer: (rings: Ring[]) => Promise<void>): (rings: Ring[]) => Promise<void> {
   const add = inGroups<Waiting>({
-    lanes: LANES,
+    atOnce: AT_ONCE,
     take(waiting) {
       let receipts = 0;
       const tooMany = waiting.findIndex(({ rings }, index) => {

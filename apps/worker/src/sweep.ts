@@ -6,7 +6,7 @@ import type { WorkerMetrics } from './metrics.ts';
 /** Batches rung for in one sweep at most. */
 const SWEEP_LIMIT = 200;
 /** With so many jobs waiting, what the sweeper would ring for is most likely among them. */
-const LONG_QUEUE = 500;
+const LONG_QUEUE = 100;
 
 /**
  * Rings again for receipts that have waited too long: their bell was lost, or their worker. Nothing while the queue is long, and never
@@ -26,7 +26,7 @@ export async function sweep(deps: {
   metrics.queueDepth.set(depth);
   if (depth >= LONG_QUEUE) return;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
-  for (const batch of overdue) bell.ring(batch);
+  for (const batch of overdue) bell.ring('bulk', batch);
   const receipts = overdue.reduce((sum, batch) => sum + batch.receiptIds.length, 0);
   metrics.swept.inc(receipts);
   if (receipts > 0) logger.info('rang again for receipts that waited too long', { batches: overdue.length, receipts });

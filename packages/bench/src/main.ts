@@ -3,6 +3,8 @@ import { cpus, totalmem } from 'node:os';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ALL, type Contestant, OURS } from './contestants.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
+import { renderFairness, runFairness } from './overload/fairness.ts';
+import { renderOverload, runOverload } from './overload/overload.ts';
 import { drawChart } from './report/chart.ts';
 import { summarize } from './report/summary.ts';
 import { renderTables } from './report/tables.ts';
@@ -60,6 +62,20 @@ program
   .addOption(sharedOption('json'))
   .action((_, command: Command) => growth(command.optsWithGlobals()));
 
+program
+  .command('overload')
+  .description('Offers this service twice what it can take.')
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => overload(command.optsWithGlobals()));
+
+program
+  .command('fairness')
+  .description("Shows what one account's flood does to another account.")
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => fairness(command.optsWithGlobals()));
+
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
   if (name === 'rounds') return new Option('--rounds <number>', 'of each measurement').argParser(number).default(3);
@@ -106,6 +122,20 @@ async function growth(options: Options): Promise<void> {
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   const all = [...result.empty, ...result.filled, ...result.workers.map(({ measurement }) => measurement)];
   if (all.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+}
+
+async function overload(options: Options): Promise<void> {
+  const result = await withServices((services) => runOverload(services, options, say));
+  process.stdout.write(`${renderOverload(result)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
+  if (result.lost + result.doubled > 0) process.exitCode = 1;
+}
+
+async function fairness(options: Options): Promise<void> {
+  const result = await withServices((services) => runFairness(services, options, say));
+  process.stdout.write(`${renderFairness(result)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
+  if (result.refused > 0) process.exitCode = 1;
 }
 
 /** Ends the services also when somebody ends the benchmark. */

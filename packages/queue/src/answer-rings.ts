@@ -1,31 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'bullmq';
 import { createWorker, isRedisUrl, openPatientRedis } from './connections.ts';
-import type { Ring, RingJob } from './ring.ts';
+import type { Lane, Ring, RingJob } from './ring.ts';
 
 /** The worker's side of the queue. */
 export interface Answering {
-  /** Takes no new ring and waits until those under way are done. */
+  /** Takes no new job and waits until those under way are done. */
   close(): Promise<void>;
 }
 
 export interface AnswerOptions {
   url: string;
-  /** Rings taken at once. */
+  lane: Lane;
+  /** Jobs taken at once. */
   concurrency: number;
-  /** After this long, in milliseconds, a ring whose worker fell silent is handed to another. */
+  /** After this long, in milliseconds, a job whose worker fell silent is handed to another. */
   lockMs: number;
-  /** How long rings under way, and the queue's own goodbyes, may take when closing, in milliseconds. */
+  /** How long jobs under way, and the queue's own goodbyes, may take when closing, in milliseconds. */
   graceMs: number;
   onError: (error: unknown) => void;
 }
 
 /**
- * Answers rings until closed: `work` is called for each job of them, and one for which it throws comes back later. Starts when the queue can be
+ * Answers the rings of one lane until closed: `work` is called for each job of them, and one for which it throws comes back later. Starts when the queue can be
  * reached, however long that takes.
  */
 export function answerRings(work: (rings: Ring[]) => Promise<void>, options: AnswerOptions): Answering {
-  const { url, concurrency, lockMs, graceMs, onError } = options;
+  const { url, lane, concurrency, lockMs, graceMs, onError } = options;
   const redis = isRedisUrl(url) ? openPatientRedis(url) : null;
   const closing = new AbortController();
   let worker: Worker<RingJob> | null = null;
@@ -33,7 +34,7 @@ export function answerRings(work: (rings: Ring[]) => Promise<void>, options: Ans
   // A worker whose first contact failed, or whose loop ended, never recovers; it is made anew.
   async function keepAnswering(): Promise<void> {
     while (!closing.signal.aborted) {
-      worker = createWorker(url, redis, work, { concurrency, lockMs });
+      worker = createWorker(url, redis, work, { lane, concurrency, lockMs });
       worker.on('error', onError);
       try {
         await worker.waitUntilReady();

@@ -1,7 +1,7 @@
 import { createPostgresBackend, Queue, type QueueOptions, runMigrations, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { outageBackoff, QUEUE_NAME, type Ring, type RingJob } from './ring.ts';
+import { type Lane, outageBackoff, QUEUE_NAMES, type Ring, type RingJob } from './ring.ts';
 
 const KEEP_ALIVE_MS = 10_000;
 
@@ -67,11 +67,12 @@ function postgresConnection(url: string) {
   return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000, Client: HeardClient } };
 }
 
-/** BullMQ's queue on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
-export function createQueue(url: string, redis: Redis | null): Queue<RingJob> {
+/** BullMQ's queue of a lane on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
+export function createQueue(url: string, redis: Redis | null, lane: Lane): Queue<RingJob> {
+  const name = QUEUE_NAMES[lane];
   const queue = redis
-    ? new Queue<RingJob>(QUEUE_NAME, { connection: redis } as QueueOptions)
-    : new Queue(QUEUE_NAME, postgresConnection(url), createPostgresBackend);
+    ? new Queue<RingJob>(name, { connection: redis } as QueueOptions)
+    : new Queue(name, postgresConnection(url), createPostgresBackend);
   return queue as Queue<RingJob>;
 }
 
@@ -80,8 +81,9 @@ export function createWorker(
   url: string,
   redis: Redis | null,
   work: (rings: Ring[]) => Promise<void>,
-  options: { concurrency: number; lockMs: number },
+  options: { lane: Lane; concurrency: number; lockMs: number },
 ): Worker<RingJob> {
+  const name = QUEUE_NAMES[options.lane];
   const common = {
     autorun: false,
     concurrency: options.concurrency,
@@ -93,7 +95,7 @@ export function createWorker(
   };
   const process = (job: { data: RingJob }) => work(job.data.rings);
   const worker = redis
-    ? new Worker<RingJob>(QUEUE_NAME, process, { ...common, connection: redis } as WorkerOptions)
-    : new Worker(QUEUE_NAME, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
+    ? new Worker<RingJob>(name, process, { ...common, connection: redis } as WorkerOptions)
+    : new Worker(name, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
   return worker as Worker<RingJob>;
 }

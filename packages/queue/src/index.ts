@@ -2,4 +2,4 @@ export { type Answering, answerRings } from './answer-rings.ts';
 export { backoff } from './backoff.ts';
 export { isRedisUrl, migrateQueue, openFailFastRedis } from './connections.ts';
 export { type Bell, openBell } from './open-bell.ts';
-export type { Ring } from './ring.ts';
+export { LANES, type Lane, type Ring } from './ring.ts';

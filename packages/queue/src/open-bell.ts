@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
-import { createQueue, isRedisUrl, openFailFastRedis } from './connections.ts';
-import { JOB_NAME, RING_OPTIONS, type Ring, type RingJob } from './ring.ts';
+import { isRedisUrl, openFailFastRedis } from './connections.ts';
+import { openLastingQueue } from './lasting-queue.ts';
+import { JOB_NAME, LANES, type Lane, RING_OPTIONS, type Ring, type RingJob } from './ring.ts';
+import { shareJobs } from './share-jobs.ts';
 
 /** The producer's side of the queue. */
 export interface Bell {
@@ -11,14 +13,14 @@ export interface Bell {
    *
    * @param delayMs when the receipts are due, from now, in milliseconds.
    */
-  ring(ring: Ring, delayMs?: number): void;
+  ring(lane: Lane, ring: Ring, delayMs?: number): void;
   /**
-   * Jobs waiting to be taken.
+   * Jobs waiting to be taken, of all lanes.
    *
    * @throws {Error} when the queue does not answer.
    */
   depth(): Promise<number>;
-  /** Sends what waits, waits for rings under way, a second at most, and disconnects. */
+  /** Sends what waits, waits for jobs under way, a second at most, and disconnects. */
   close(): Promise<void>;
 }
 
@@ -32,10 +34,6 @@ export interface BellOptions {
 const COMMAND_TIMEOUT_MS = 2000;
 /** Jobs that may be under way at once; more are left to the sweeper. */
 const MAX_UNSENT = 1000;
-/** A ring that comes alone goes at once; those of the so many milliseconds after it share a job, since a job costs more than its receipts. */
-const REST_MS = 10;
-/** Receipts that one job rings for, at most, unless they are of one ring. */
-const MAX_RECEIPTS = 300;
 
 /** The queue cannot be rung now; the sweeper will. */
 class QueueUnavailableError extends Error {
@@ -51,33 +49,19 @@ export function openBell(options: BellOptions): Bell {
     ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT_MS, null, { ref: false })])
     : null;
   const unsent = new Set<Promise<void>>();
-  let opened: Promise<Queue<RingJob>> | null = null;
+  const queues = forEachLane((lane) => openLastingQueue(url, redis, lane));
+  const jobs = forEachLane((lane) => shareJobs((rings) => deliver(lane, rings)));
 
-  // A queue whose first contact failed never recovers, so it is made anew at the next ring.
-  async function connect(): Promise<Queue<RingJob>> {
-    const queue = createQueue(url, redis);
-    queue.on('error', () => {});
-    try {
-      await queue.waitUntilReady();
-      return queue;
-    } catch (error) {
-      opened = null;
-      await queue.close().catch(() => {});
-      throw error;
-    }
-  }
-
-  async function ready(): Promise<Queue<RingJob>> {
+  async function ready(lane: Lane): Promise<Queue<RingJob>> {
     await firstContact;
     if (redis && redis.status !== 'ready') throw new QueueUnavailableError('Redis is not connected');
-    opened ??= connect();
-    return opened;
+    return queues[lane].ready();
   }
 
-  async function send(rings: Ring[], delayMs: number): Promise<void> {
+  async function send(lane: Lane, rings: Ring[], delayMs: number): Promise<void> {
     try {
       if (unsent.size >= MAX_UNSENT) throw new QueueUnavailableError('too many jobs under way');
-      const queue = await ready();
+      const queue = await ready(lane);
       await queue.add(JOB_NAME, { rings }, delayMs > 0 ? { ...RING_OPTIONS, delay: Math.ceil(delayMs) } : RING_OPTIONS);
       onDelivered();
     } catch (error) {
@@ -85,56 +69,34 @@ export function openBell(options: BellOptions): Bell {
     }
   }
 
-  function deliver(rings: Ring[], delayMs = 0): void {
-    const sending = send(rings, delayMs).finally(() => unsent.delete(sending));
+  function deliver(lane: Lane, rings: Ring[], delayMs = 0): void {
+    const sending = send(lane, rings, delayMs).finally(() => unsent.delete(sending));
     unsent.add(sending);
   }
 
-  let gathered: Ring[] = [];
-  let resting = false;
-
-  function deliverGathered(): void {
-    for (const rings of inJobs(gathered)) deliver(rings);
-    gathered = [];
-  }
-
-  function ringAndRest(): void {
-    resting = gathered.length > 0;
-    if (!resting) return;
-    deliverGathered();
-    setTimeout(ringAndRest, REST_MS);
+  async function depthOf(lane: Lane): Promise<number> {
+    const counts = await (await ready(lane)).getJobCounts('waiting', 'active', 'prioritized');
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
   return {
-    ring(ring, delayMs = 0) {
-      if (delayMs > 0) return deliver([ring], delayMs);
-      gathered.push(ring);
-      if (!resting) ringAndRest();
+    ring(lane, ring, delayMs = 0) {
+      if (delayMs > 0) deliver(lane, [ring], delayMs);
+      else jobs[lane].ring(ring);
     },
     async depth() {
-      const counts = await (await ready()).getJobCounts('waiting', 'active', 'prioritized');
-      return Object.values(counts).reduce((sum, count) => sum + count, 0);
+      const depths = await Promise.all(LANES.map(depthOf));
+      return depths.reduce((sum, depth) => sum + depth, 0);
     },
     async close() {
-      deliverGathered();
+      for (const lane of LANES) jobs[lane].flush();
       await Promise.race([Promise.all(unsent), sleep(1000, null, { ref: false })]);
-      await (await opened?.catch(() => null))?.close().catch(() => {});
+      await Promise.all(LANES.map((lane) => queues[lane].close()));
       redis?.disconnect();
     },
   };
 }
 
-/** Shares rings out among jobs, in their order. */
-function inJobs(rings: readonly Ring[]): Ring[][] {
-  const jobs: Ring[][] = [];
-  let room = 0;
-  for (const ring of rings) {
-    if (ring.receiptIds.length > room) {
-      jobs.push([]);
-      room = MAX_RECEIPTS;
-    }
-    jobs.at(-1)?.push(ring);
-    room -= ring.receiptIds.length;
-  }
-  return jobs;
+function forEachLane<T>(make: (lane: Lane) => T): Record<Lane, T> {
+  return { prompt: make('prompt'), bulk: make('bulk') };
 }

@@ -13,7 +13,14 @@ export interface RingJob {
   rings: Ring[];
 }
 
-export const QUEUE_NAME = 'receipts';
+/**
+ * The ways to the workers, which answer each by itself: what piles up in the one holds up nothing in the other. `prompt` is for accounts
+ * within their fair share; `bulk` for what may wait, because its account sends more or because it has waited before.
+ */
+export const LANES = ['prompt', 'bulk'] as const;
+export type Lane = (typeof LANES)[number];
+
+export const QUEUE_NAMES: Record<Lane, string> = { prompt: 'receipts', bulk: 'receipts-bulk' };
 export const JOB_NAME = 'ring';
 
 /** Name of the backoff below, which every worker must know. */

@@ -1,7 +1,7 @@
 /** How `inGroups` works. */
 interface GroupOptions<Item> {
   /** Groups worked on at once. All but the first are for full ones: one larger group costs less than two. */
-  lanes: number;
+  atOnce: number;
   /** How many of those that wait, in their order, go into the next group; at least one. */
   take: (waiting: readonly Item[]) => number;
   /** Must not fail. */
@@ -14,7 +14,7 @@ interface GroupOptions<Item> {
  *
  * @returns hands in an item.
  */
-export function inGroups<Item>({ lanes, take, work }: GroupOptions<Item>): (item: Item) => void {
+export function inGroups<Item>({ atOnce, take, work }: GroupOptions<Item>): (item: Item) => void {
   let waiting: Item[] = [];
   let busy = 0;
   let scheduled = false;
@@ -25,7 +25,7 @@ export function inGroups<Item>({ lanes, take, work }: GroupOptions<Item>): (item
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      while (busy < lanes && waiting.length > 0) {
+      while (busy < atOnce && waiting.length > 0) {
         const count = take(waiting);
         const isFull = count < waiting.length;
         if (busy > 0 && !isFull) return;

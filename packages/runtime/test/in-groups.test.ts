@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { inGroups } from '../src/index.ts';
 
-/** Groups of at most three, on two lanes, each of which ends when it is told to. */
+/** Groups of at most three, on two atOnce, each of which ends when it is told to. */
 function startGroups() {
   const started: string[][] = [];
   const ends: (() => void)[] = [];
   const add = inGroups<string>({
-    lanes: 2,
+    atOnce: 2,
     take: (waiting) => Math.min(waiting.length, 3),
     work: (group) => {
       started.push(group);

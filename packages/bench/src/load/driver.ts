@@ -14,7 +14,7 @@ export interface LoadOrder {
 const connections: Connection[] = [];
 
 process.on('message', async (order: LoadOrder) => {
-  const count = order.load.kind === 'closed' ? order.load.connections : OPEN_CONNECTIONS;
+  const count = order.load.connections ?? OPEN_CONNECTIONS;
   while (connections.length < count) {
     const key = order.apiKeys[connections.length % order.apiKeys.length] as string;
     connections.push(openConnection(order.url, key));

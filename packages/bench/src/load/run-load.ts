@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { makeOrder } from './make-order.ts';
 
 /** How orders are offered: by so many senders who each wait for their reply, or at a rate that heeds no reply. */
-export type Load = { kind: 'closed'; connections: number } | { kind: 'open'; perSecond: number };
+export type Load = { kind: 'closed'; connections: number } | { kind: 'open'; perSecond: number; connections?: number };
 
 /** One load from its first request to its last reply. Moments are Unix milliseconds, durations milliseconds. */
 export interface LoadResult {
@@ -20,7 +20,7 @@ export interface LoadResult {
   refused: Record<string, number>;
 }
 
-/** Connections of the open loop. */
+/** Connections of the open loop, unless it is told otherwise. */
 export const OPEN_CONNECTIONS = 256;
 /** So many seconds' worth of orders may wait for a connection; then the server counts as overrun and the load ends. */
 const MAX_BEHIND_SECONDS = 10;

@@ -1,0 +1,39 @@
+import type { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { createQueue } from './connections.ts';
+import type { Lane, RingJob } from './ring.ts';
+
+/** The queue of one lane for as long as a bell is open. */
+export interface LastingQueue {
+  /** @throws {Error} when it cannot be reached; the next call tries anew. */
+  ready(): Promise<Queue<RingJob>>;
+  close(): Promise<void>;
+}
+
+/** Opens a lane's queue when it is first asked for, and anew if that failed: a BullMQ queue whose first contact failed never recovers. */
+export function openLastingQueue(url: string, redis: Redis | null, lane: Lane): LastingQueue {
+  let opened: Promise<Queue<RingJob>> | null = null;
+
+  async function connect(): Promise<Queue<RingJob>> {
+    const queue = createQueue(url, redis, lane);
+    queue.on('error', () => {});
+    try {
+      await queue.waitUntilReady();
+      return queue;
+    } catch (error) {
+      opened = null;
+      await queue.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  return {
+    ready() {
+      opened ??= connect();
+      return opened;
+    },
+    async close() {
+      await (await opened?.catch(() => null))?.close().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Reply } from './harness/api.ts';
+import { QUEUE_KINDS } from './harness/queue.ts';
+import { type Stack, startStack, type TestAccount, withStack } from './harness/stack.ts';
+import { until } from './harness/until.ts';
+
+describe('more than intake takes at once', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack('redis');
+  });
+  afterAll(() => stack.close());
+
+  test('is refused at once, one sender leaves half of the places to others, and afterwards all is as before', async () => {
+    const { knex } = stack.database;
+    const intake = await stack.intake({ MAX_IN_FLIGHT: '20' });
+    const [flooding, other] = [await stack.account(), await stack.account()];
+    await intake.api.order(flooding, { source_order_id: 'known' });
+    await intake.api.order(other, { source_order_id: 'known' });
+    const replies: Reply[] = [];
+    const send = (account: TestAccount, name: string, count: number) =>
+      Array.from({ length: count }, async (_, index) => {
+        const reply = await intake.api.order(account, { source_order_id: `${name}-${index}` });
+        replies.push(reply);
+        return reply;
+      });
+    const statuses = () => replies.map(({ status }) => status);
+
+    const lock = await knex.transaction();
+    await lock.raw('lock table receipts in access exclusive mode');
+    const flood = send(flooding, 'flood', 60);
+    await until('what is beyond half of the places is refused', async () => replies.length === 50);
+    const beside = send(other, 'beside', 10);
+    await until('the other account has the other half', async () => {
+      const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
+      return /^intake_orders_in_flight 20$/m.test(metrics);
+    });
+    expect(statuses()).toEqual(Array(50).fill(503));
+    for (const { headers, body } of replies) {
+      expect(body).toMatchObject({ code: 'overloaded', status: 503, request_id: headers['x-request-id'] });
+      expect(headers).toMatchObject({ 'retry-after': '2', 'cache-control': 'no-store' });
+    }
+    await lock.commit();
+    await Promise.all([...flood, ...beside]);
+    expect(statuses().filter((status) => status === 202)).toHaveLength(20);
+
+    const again = await Promise.all(send(flooding, 'again', 10));
+    expect(again.map(({ status }) => status)).toEqual(Array(10).fill(202));
+    expect(await knex('receipts').count('* as receipts').first()).toEqual({ receipts: 32 });
+    await until('the log says it once', async () => /"refused":50/.test(intake.log.text()));
+  });
+});
+
+describe.each(QUEUE_KINDS)('fairness, the queue on %s', (kind) => {
+  test("one account's flood does not hold up another's orders", () =>
+    withStack(kind, async (stack) => {
+      const { knex } = stack.database;
+      const unhurried = { LEASE: '30s', SWEEP_AFTER: '60s' };
+      const intake = await stack.intake(unhurried);
+      const [flooding, quiet] = [await stack.account(), await stack.account()];
+      await knex.raw(`
+        create function be_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.005); return new; end $$;
+        create trigger be_slow before insert on orders for each row when (new.account_id = ${flooding.id}) execute function be_slow()`);
+      for (let batch = 0; batch < 13; batch += 1) {
+        await Promise.all(
+          Array.from({ length: 100 }, (_, index) =>
+            intake.api.order(flooding, { source_order_id: `flood-${batch}-${index}` }),
+          ),
+        );
+      }
+      const { body } = await intake.api.order(quiet, { source_order_id: 'quiet' });
+      await stack.worker(unhurried);
+      expect((await intake.api.final(quiet, body.receipt_id)).body.status).toBe('written');
+      const written = async () => Number((await knex('orders').count('* as orders').first())?.orders);
+      // Behind the flood it would be in the last group or the one beside it, of 300 each.
+      expect(await written()).toBeLessThan(1301 - 600);
+      await until('the flood is written too', async () => (await written()) === 1301);
+    }));
+});
