@@ -284,6 +284,22 @@ describe('leases and the promise in the outbox', () => {
     expect(await claim([held, free], randomUUID())).toEqual([held.receiptId]);
   });
 
+  test('a promise that somebody else changes while it is settled does not bring Postgres down (its version 18 crashed)', async () => {
+    const receipts = [incoming('settled-twice-1'), incoming('settled-twice-2')];
+    const batchId = receipts[0]?.receiptId as string;
+    const receiptIds = await record(...receipts);
+    const other = await db.knex.transaction();
+    await other('outbox').where({ batch_id: batchId }).update({ due_at: new Date() });
+    const settling = settleBatch(database, batchId, 0);
+    await until('it waits for the other', async () => {
+      const { rows } = await db.knex.raw("select 1 from pg_stat_activity where wait_event = 'transactionid'");
+      return rows.length > 0;
+    });
+    await other.commit();
+    await settling;
+    expect(await promised(batchId)).toEqual([receiptIds]);
+  });
+
   test('a receipt that has to run alone is in no batch, given back or due again though it is', async () => {
     const [suspect, sound] = [incoming('suspect'), incoming('sound')];
     await record(suspect, sound);

@@ -1,4 +1,5 @@
 import { type Database, run } from '../connect.ts';
+import { among } from './among.ts';
 
 /** A batch of receipts that somebody has to ring for. */
 export interface Batch {
@@ -25,38 +26,40 @@ export async function sweepOutbox(database: Database, limit: number, leaseMs: nu
   return run<Batch>(database, SWEEP, [limit, leaseMs]);
 }
 
+const FIND_PROMISES = {
+  name: 'find-promises',
+  text: 'select receipt_ids as "receiptIds" from outbox where batch_id = $1::uuid',
+};
+
 const SETTLE = {
-  name: 'settle-batch',
-  // `offset 0` leaves the planner no way but to look up each receipt.
+  name: 'settle-promise',
+  // Only a promise that is as it was read: if somebody else has settled it meanwhile, that is as good. The ids come from outside, and not
+  // from the row under a lock, for the reason given at `READ_BODIES`.
   text: `
-with batch as materialized (
-  select ctid, receipt_ids from outbox where batch_id = $1::uuid for update
-), unsettled as materialized (
-  select batch.ctid, array_agg(r.receipt_id order by r.receipt_id) as receipt_ids,
+with unsettled as materialized (
+  select array_agg(receipt_id order by receipt_id) as receipt_ids,
          min(case
-               when r.state = 'normalized' and r.lease_id is not null then r.lease_expires_at
-               when r.state = 'failed' then r.next_attempt_at + $2::int * interval '1 ms'
-               else now() + $2::int * interval '1 ms'
+               when state = 'normalized' and lease_id is not null then lease_expires_at
+               when state = 'failed' then next_attempt_at + $3::int * interval '1 ms'
+               else now() + $3::int * interval '1 ms'
              end) as due_at
-  from batch cross join lateral unnest(batch.receipt_ids) as listed(receipt_id)
-  cross join lateral (
-    select * from receipts
-    where receipt_id = listed.receipt_id and state in ('received', 'normalized', 'failed')
-    offset 0
-  ) as r
-  group by batch.ctid
+  from receipts
+  where ${among('receipt_id', '$2')} and state in ('received', 'normalized', 'failed')
 ), settled as (
-  delete from outbox o using batch
-  where o.batch_id = $1::uuid and o.ctid = batch.ctid and not exists (select 1 from unsettled where unsettled.ctid = batch.ctid)
+  delete from outbox o using unsettled
+  where o.batch_id = $1::uuid and o.receipt_ids = $2::uuid[] and unsettled.receipt_ids is null
 )
 update outbox o set receipt_ids = unsettled.receipt_ids, due_at = unsettled.due_at
-from unsettled where o.batch_id = $1::uuid and o.ctid = unsettled.ctid`,
+from unsettled
+where o.batch_id = $1::uuid and o.receipt_ids = $2::uuid[] and unsettled.receipt_ids is not null`,
 };
 
 /**
- * Strikes the settled receipts off a batch's promise; with none left the promise is gone. The rest is due for the sweeper as soon as a
- * lease on one of them runs out, or `graceMs` milliseconds after a bell should have been answered.
+ * Strikes the settled receipts off a batch's promises; one with none left is gone. The rest is due for the sweeper as soon as a lease on
+ * one of them runs out, or `graceMs` milliseconds after a bell should have been answered.
  */
 export async function settleBatch(database: Database, batchId: string, graceMs: number): Promise<void> {
-  await run(database, SETTLE, [batchId, graceMs]);
+  for (const { receiptIds } of await run<{ receiptIds: string[] }>(database, FIND_PROMISES, [batchId])) {
+    await run(database, SETTLE, [batchId, receiptIds, graceMs]);
+  }
 }
