@@ -1,5 +1,5 @@
 import { type Database, run } from '../connect.ts';
-import { among } from './among.ts';
+import { among, ascending } from './among.ts';
 
 /** A batch of receipts that somebody has to ring for. */
 export interface Batch {
@@ -44,7 +44,7 @@ with unsettled as materialized (
                else now() + $3::int * interval '1 ms'
              end) as due_at
   from receipts
-  where ${among('receipt_id', '$2')} and state in ('received', 'normalized', 'failed')
+  where ${among('receipt_id', '$4')} and state in ('received', 'normalized', 'failed')
 ), settled as (
   delete from outbox o using unsettled
   where o.batch_id = $1::uuid and o.receipt_ids = $2::uuid[] and unsettled.receipt_ids is null
@@ -60,6 +60,6 @@ where o.batch_id = $1::uuid and o.receipt_ids = $2::uuid[] and unsettled.receipt
  */
 export async function settleBatch(database: Database, batchId: string, graceMs: number): Promise<void> {
   for (const { receiptIds } of await run<{ receiptIds: string[] }>(database, FIND_PROMISES, [batchId])) {
-    await run(database, SETTLE, [batchId, receiptIds, graceMs]);
+    await run(database, SETTLE, [batchId, receiptIds, graceMs, ascending(receiptIds)]);
   }
 }
