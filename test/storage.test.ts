@@ -373,7 +373,8 @@ describe('leases and the promise in the outbox', () => {
   });
 
   test('the promise stands until each of its receipts is settled', async () => {
-    const batch = ['promise-a', 'promise-b', 'promise-c'].map((name) => incoming(name));
+    // The ids of later ones come before those of earlier ones.
+    const batch = ['promise-a', 'promise-b', 'promise-c'].map((name, index) => incoming(name, Date.now() - index));
     const [a, b, c] = batch as [IncomingReceipt, IncomingReceipt, IncomingReceipt];
     const whole = { batchId: a.receiptId, receiptIds: await record(...batch) };
     const work = async (receipt: IncomingReceipt) => {
