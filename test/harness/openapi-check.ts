@@ -10,6 +10,9 @@ interface Response {
   headers?: Record<string, unknown>;
 }
 
+/** Headers that a reply may have only where the document says so. */
+const DOCUMENTED = ['ratelimit', 'ratelimit-policy', 'retry-after'];
+
 /** A check that a reply is one that the OpenAPI document of the same service foresees; throws what is wrong otherwise. */
 export function checkReplies(document: object) {
   const { paths, components } = document as Document;
@@ -28,6 +31,9 @@ export function checkReplies(document: object) {
     const where = `${method} ${template} → ${reply.status}`;
     const response = operation.responses[reply.status];
     if (!response) throw new Error(`${where}: the OpenAPI document does not know this status`);
+    const known = Object.keys(response.headers ?? {}).map((name) => name.toLowerCase());
+    const unknown = DOCUMENTED.filter((name) => name in reply.headers && !known.includes(name));
+    if (unknown.length > 0) throw new Error(`${where}: the OpenAPI document does not know its header ${unknown}`);
     const [type = ''] = String(reply.headers['content-type']).split(';');
     const schema = response.content[type]?.schema;
     if (!schema) throw new Error(`${where}: the OpenAPI document does not know the media type ${type}`);

@@ -1,3 +1,4 @@
+import { type AccountRateLimit, parseRateLimit } from '@orders/domain';
 import { parseDuration } from '@orders/runtime';
 import { Option } from 'commander';
 import { WrongUse } from './errors.ts';
@@ -39,6 +40,19 @@ export function span(option: string): (text: string) => number {
     } catch {}
     throw new WrongUse(`${option} takes a time span such as 30m, 24h or 7d, at most 365d.`);
   };
+}
+
+/** What rate holds for an account: `100/1s`, `none`, or `default`, which is null. */
+export function rateLimit(text: string): AccountRateLimit {
+  if (text === 'none') return 'none';
+  if (text === 'default') return null;
+  try {
+    return parseRateLimit(text);
+  } catch {
+    throw new WrongUse(
+      'A limit is <requests>/<time in whole seconds>, at most 24d, such as 100/1s or 6000/1m; or none; or default.',
+    );
+  }
 }
 
 /** A name that can be shown on one line. */

@@ -10,6 +10,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
     name: 'Corner Bakery',
     state: 'active',
     signing_enabled: false,
+    rate_limit: null,
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     suspended_at: null,
   });
@@ -22,7 +23,7 @@ test('people get text, in lines of at most 100 columns', async () => {
   const { stdout: made } = await cli.run('accounts', 'create', `${'Long name '.repeat(15)}end`);
   expect(made).toMatch(/^account +\d+\nname +Long name/);
   const { stdout } = await cli.run('accounts', 'list');
-  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +SIGNING +CREATED\n/);
+  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +SIGNING +LIMIT +CREATED\n/);
   expect(stdout).toContain('…');
   for (const line of `${made}${stdout}`.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
@@ -44,6 +45,33 @@ test('suspend and resume, each as often as one likes', async () => {
   expect((await cli.run('accounts', 'resume', id)).stdout).toContain('is active');
 });
 
+test('limit sets a rate, none or the default; show and list tell which', async () => {
+  const { account_id } = await cli.json('accounts', 'create', 'Busy Kitchen');
+  const id = String(account_id);
+  for (const [limit, stored] of [
+    ['6000/60s', { requests: 6000, seconds: 60 }],
+    ['none', 'none'],
+    ['5/1d', { requests: 5, seconds: 86_400 }],
+    ['default', null],
+  ] as const) {
+    const account = await cli.json('accounts', 'limit', 'Busy Kitchen', limit);
+    expect(account).toMatchObject({ account_id, rate_limit: stored });
+    expect(await cli.json('accounts', 'show', id)).toEqual(account);
+    const shown = limit === '6000/60s' ? '6000/1m' : limit;
+    expect((await cli.run('accounts', 'limit', id, limit)).stdout).toBe(
+      `The rate limit of account ${id} is ${shown}; intake heeds it within 5 seconds.\n`,
+    );
+    expect((await cli.run('accounts', 'show', id)).stdout).toMatch(new RegExp(`^rate limit +${shown}$`, 'm'));
+    expect((await cli.run('accounts', 'list')).stdout).toMatch(new RegExp(` Busy Kitchen .* ${shown} `));
+  }
+});
+
+test.each(['100', '0/1s', '100/500ms', '1/25d', 'None', ''])('limit refuses "%s"', async (limit) => {
+  expect(await cli.refused(2, 'accounts', 'limit', '1', limit)).toBe(
+    'A limit is <requests>/<time in whole seconds>, at most 24d, such as 100/1s or 6000/1m; or none; or default.',
+  );
+});
+
 test('two of one name: the id is asked for', async () => {
   const ids = [];
   for (let n = 0; n < 2; n++) ids.push((await cli.json('accounts', 'create', 'Twin')).account_id);
@@ -59,11 +87,14 @@ test('digits are an id, never a name', async () => {
   expect(await cli.refused(2, 'accounts', 'create', '12')).toContain('only digits');
 });
 
-test.each(['show', 'suspend', 'resume'])('%s of an unknown account fails', async (verb) => {
-  expect(await cli.refused(1, 'accounts', verb, 'Nobody')).toBe(
-    'No account has the name "Nobody"; orders accounts list shows all.',
-  );
-});
+test.each([['show'], ['suspend'], ['resume'], ['limit', '1/1s']])(
+  '%s of an unknown account fails',
+  async (verb, ...rest) => {
+    expect(await cli.refused(1, 'accounts', verb, 'Nobody', ...rest)).toBe(
+      'No account has the name "Nobody"; orders accounts list shows all.',
+    );
+  },
+);
 
 test.each([
   ['an empty name', '  '],

@@ -3,7 +3,7 @@ import { run } from './run.ts';
 
 const VERBS = {
   '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders'],
-  accounts: ['create', 'list', 'show', 'suspend', 'resume'],
+  accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
   keys: ['create', 'list', 'replace', 'revoke'],
   signing: ['enable', 'show', 'rotate', 'disable'],
   receipts: ['list', 'show', 'redrive'],

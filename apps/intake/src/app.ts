@@ -28,7 +28,7 @@ interface AppDeps {
   metrics: IntakeMetrics;
   database: Database;
   bell: Bell;
-  /** Shared by all intakes for the rates of the accounts; null where there is no Redis. */
+  /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
   redis: Redis | null;
   waiters: ReceiptWaiters;
   open: OpenReplies;

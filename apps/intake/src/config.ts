@@ -1,9 +1,9 @@
+import { parseRateLimit, type RateLimit } from '@orders/domain';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,
   duration,
   type ProcessEnvironment,
-  parseDuration,
   processEnvironment,
   queueUrl,
   readEnvironment,
@@ -11,12 +11,6 @@ import {
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
-
-/** So many requests in so many milliseconds, whole seconds, for each account. */
-export interface RateLimit {
-  requests: number;
-  windowMs: number;
-}
 
 /** What intake takes from the environment; times in milliseconds. */
 export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
@@ -27,18 +21,14 @@ export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
   BASE_PATH: string;
   MAX_BODY_BYTES: number;
   MAX_IN_FLIGHT: number;
+  /** Of each account that has none of its own. */
   RATE_LIMIT?: RateLimit;
   /** How long the bell has before the sweeper rings instead. */
   SWEEP_AFTER: number;
 }
 
 const rateLimit = Joi.string()
-  .custom((text: string): RateLimit => {
-    const [, requests, window] = /^(\d+)\/(\w+)$/.exec(text) ?? [];
-    const limit = { requests: Number(requests), windowMs: window ? parseDuration(window) : 0 };
-    if (!(limit.requests > 0 && limit.windowMs > 0 && limit.windowMs % 1000 === 0)) throw new Error('no rate');
-    return limit;
-  })
+  .custom(parseRateLimit)
   .message('{{#label}} must be <requests>/<time in whole seconds>, such as 100/1s or 6000/1m');
 
 /** @throws {ConfigurationError} with one line that says what to set. */

@@ -46,10 +46,8 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       queue.met(error);
     },
   });
-  const redis =
-    config.RATE_LIMIT && isRedisUrl(config.QUEUE_URL)
-      ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS)
-      : null;
+  // Also without RATE_LIMIT, as any account may be given a limit of its own.
+  const redis = isRedisUrl(config.QUEUE_URL) ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS) : null;
   const waiters = createReceiptWaiters(database);
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 });
   const open = createOpenReplies(server);

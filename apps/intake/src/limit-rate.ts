@@ -1,38 +1,39 @@
-import { Problem } from '@orders/domain';
-import type { RequestHandler } from 'express';
+import { Problem, type RateLimit } from '@orders/domain';
+import type { RequestHandler, Response } from 'express';
 import type { Redis } from 'ioredis';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { RateLimit } from './config.ts';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { holderOf } from './context.ts';
 
 /**
- * Holds each account to its rate, over all intake processes where they share a Redis, else in each for itself; so too while Redis does
- * not answer. Says what is left in the `RateLimit` headers (IETF draft-ietf-httpapi-ratelimit-headers).
+ * Holds each account to its own rate, or else to the general one: so many requests in a window that begins with the first of them. All
+ * intake processes that share a Redis count together; without one, or while it does not answer, each counts for itself, from zero. Says
+ * what is left in the `RateLimit` headers (IETF draft-ietf-httpapi-ratelimit-headers-11).
  *
  * @throws {Problem} `rate_limited`.
  */
-export function limitRate(limit: RateLimit | undefined, redis: Redis | null): RequestHandler {
-  if (!limit) return (_request, _response, next) => next();
-  const seconds = limit.windowMs / 1000;
-  const options = { points: limit.requests, duration: seconds, keyPrefix: 'rate' };
+export function limitRate(general: RateLimit | undefined, redis: Redis | null): RequestHandler {
+  // It only counts, and for every account; how many are too many is decided below, since that differs.
+  const options = { points: Number.MAX_SAFE_INTEGER, duration: 1, keyPrefix: 'rate' };
   const alone = new RateLimiterMemory(options);
-  const limiter = redis ? new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: alone }) : alone;
+  const counter = redis
+    ? new RateLimiterRedis({ ...options, storeClient: redis, rejectIfRedisNotReady: true, insuranceLimiter: alone })
+    : alone;
 
-  return async (request, response, next) => {
-    const { accountId } = holderOf(request);
-    const { outcome, isRefused } = await limiter.consume(String(accountId)).then(
-      (granted) => ({ outcome: granted, isRefused: false }),
-      (refusal: unknown) => {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        return { outcome: refusal, isRefused: true };
-      },
-    );
-    const reset = Math.max(1, Math.ceil(outcome.msBeforeNext / 1000));
-    response.set({
-      'RateLimit-Policy': `"account";q=${limit.requests};w=${seconds}`,
-      RateLimit: `"account";r=${outcome.remainingPoints};t=${reset}`,
-    });
-    if (isRefused) throw new Problem('rate_limited', { headers: { 'Retry-After': String(reset) } });
-    next();
+  async function hold(accountId: number, { requests, seconds }: RateLimit, response: Response): Promise<void> {
+    // A limit that is changed begins to count anew: what was refused by the one before is no part of it, nor is the rest of its window.
+    const key = `${accountId}:${requests}/${seconds}`;
+    const { consumedPoints, msBeforeNext } = await counter.consume(key, 1, { customDuration: seconds });
+    const reset = Math.max(1, Math.ceil(msBeforeNext / 1000));
+    response
+      .setHeader('RateLimit-Policy', `"account";q=${requests};w=${seconds}`)
+      .setHeader('RateLimit', `"account";r=${Math.max(0, requests - consumedPoints)};t=${reset}`);
+    if (consumedPoints > requests) throw new Problem('rate_limited', { headers: { 'Retry-After': String(reset) } });
+  }
+
+  return (request, response, next) => {
+    const { accountId, rateLimit } = holderOf(request);
+    const limit = rateLimit ?? general;
+    if (!limit || limit === 'none') return next();
+    return hold(accountId, limit, response).then(() => next());
   };
 }

@@ -16,15 +16,17 @@ const text = { type: 'string' };
 const COMMON_HEADERS = {
   'X-Request-Id': header('The one you sent, or a new one; quote it when you report a problem'),
 };
+const RATE_HEADERS = {
+  'RateLimit-Policy': header(
+    'Only where the account has a rate limit: `"account";q=…;w=…`, so many requests in so many seconds',
+  ),
+  RateLimit: header('What is left of it: `"account";r=…;t=…`, so many requests within so many seconds'),
+};
 const RETRY_AFTER = { 'Retry-After': header('Seconds') };
 const REFUSAL_HEADERS: Record<number, object> = {
   401: { 'WWW-Authenticate': header('The scheme, when it is the key that is refused') },
   422: { 'Preference-Applied': header('`handling=strict`, if that was asked for') },
-  429: {
-    ...RETRY_AFTER,
-    'RateLimit-Policy': header('The rate of the account'),
-    RateLimit: header('What is left of it'),
-  },
+  429: RETRY_AFTER,
   503: RETRY_AFTER,
 };
 
@@ -131,13 +133,14 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
         description: 'Accepted: the order is stored and will be processed.',
         headers: {
           ...COMMON_HEADERS,
+          ...RATE_HEADERS,
           Location: header('Where to ask for the status'),
           'Idempotent-Replayed': header('`true` when the idempotency key was known'),
           'Preference-Applied': header('The preferences that were heeded'),
         },
         content: { 'application/json': { schema: ref('Accepted') } },
       },
-      ...refusals([...AUTHENTICATION, ...BODY, ...problems, ...ALWAYS]),
+      ...refusals([...AUTHENTICATION, ...BODY, ...problems, ...ALWAYS], RATE_HEADERS),
     },
   };
 }
@@ -152,10 +155,13 @@ const previewOperation = {
   responses: {
     200: {
       description: 'The order as it would be written',
-      headers: COMMON_HEADERS,
+      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
       content: { 'application/json': { schema: ref('Preview') } },
     },
-    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS]),
+    ...refusals(
+      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
+      RATE_HEADERS,
+    ),
   },
 };
 
@@ -182,15 +188,15 @@ const statusOperation = {
   },
 };
 
-/** One response for each status, naming the codes that come with it. */
-function refusals(codes: ProblemCode[]): Record<number, object> {
+/** One response for each status, naming the codes that come with it; `headers` may come with any of them. */
+function refusals(codes: ProblemCode[], headers = {}): Record<number, object> {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, those]) => [
       status,
       {
         description: those.map((code) => `\`${code}\`: ${PROBLEMS[code].detail}`).join('\n\n'),
-        headers: { ...COMMON_HEADERS, ...REFUSAL_HEADERS[status] },
+        headers: { ...COMMON_HEADERS, ...headers, ...REFUSAL_HEADERS[status] },
         content: {
           'application/problem+json': {
             schema: { allOf: [ref('Problem'), { properties: { code: { enum: those }, status: { const: status } } }] },

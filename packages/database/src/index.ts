@@ -4,6 +4,7 @@ export {
   findAccount,
   findAccountsByName,
   listAccounts,
+  setRateLimit,
   setSuspended,
 } from './accounts/accounts.ts';
 export {

@@ -5,6 +5,7 @@ export { normalizeOrder } from './normalize-order.ts';
 export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
 export { PROBLEMS, Problem, type ProblemCode } from './problems.ts';
+export { type AccountRateLimit, formatRateLimit, parseRateLimit, type RateLimit } from './rate-limit.ts';
 export {
   type Channel,
   FINAL_STATES,

@@ -11,15 +11,15 @@ export function isRedisUrl(url: string): boolean {
 }
 
 /**
- * A Redis connection that fails fast: nothing is queued up while Redis is away, and a command that is not answered in `timeoutMs`
- * milliseconds fails; one that stays silent for twice as long costs the connection, which is made anew.
+ * A Redis connection that fails fast: nothing is queued up while Redis is away. When a command is not answered in `timeoutMs` milliseconds,
+ * all that wait fail, and the connection is given up and made anew; until Redis answers on the new one, every command fails at once.
  */
 export function openFailFastRedis(url: string, timeoutMs: number): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
-    socketTimeout: 2 * timeoutMs,
+    socketTimeout: timeoutMs,
     keepAlive: KEEP_ALIVE_MS,
     connectTimeout: 5000,
     disconnectTimeout: 200,

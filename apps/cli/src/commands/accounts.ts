@@ -1,12 +1,13 @@
-import { type Account, createAccount, listAccounts, setSuspended } from '@orders/database';
+import { type Account, createAccount, listAccounts, setRateLimit, setSuspended } from '@orders/database';
+import { type AccountRateLimit, formatRateLimit } from '@orders/domain';
 import type { Command } from 'commander';
-import { json, name } from '../arguments.ts';
+import { json, name, rateLimit } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { WrongUse } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 
-/** `orders accounts create | list | show | suspend | resume`. */
+/** `orders accounts create | list | show | suspend | resume | limit`. */
 export function addAccountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('who may send orders');
 
@@ -65,6 +66,30 @@ export function addAccountCommands(program: Command, context: Context): void {
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(setState(false));
+
+  accounts
+    .command('limit')
+    .description('set how fast an account may send; all intakes count together')
+    .argument('<account>', 'id or exact name')
+    .argument('<limit>', 'such as 100/1s; none; or default, which is the RATE_LIMIT of intake', rateLimit)
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ orders accounts limit "Corner Bakery" 6000/1m\n  $ orders accounts limit 12 none',
+    )
+    .action(async (reference: string, limit: AccountRateLimit, options) => {
+      const account = await context.withDatabase(async (knex) => {
+        const { account_id } = await requireAccount(knex, reference);
+        await setRateLimit(knex, account_id, limit);
+        return requireAccount(knex, String(account_id));
+      });
+      context.print(
+        options,
+        account,
+        () =>
+          `The rate limit of account ${account.account_id} is ${limitText(account)}; intake heeds it within 5 seconds.`,
+      );
+    });
 }
 
 function accountName(text: string): string {
@@ -79,6 +104,7 @@ function describe(account: Account): string {
     ['name', account.name],
     ['state', account.state],
     ['signing', account.signing_enabled ? 'enabled' : 'not enabled'],
+    ['rate limit', limitText(account)],
     ['created', account.created_at],
     ['suspended', account.suspended_at ?? undefined],
   ]);
@@ -90,6 +116,12 @@ function tabulate(accounts: readonly Account[]): string {
     { head: 'NAME', cell: (account) => account.name, shrinks: true },
     { head: 'STATE', cell: (account) => account.state },
     { head: 'SIGNING', cell: (account) => (account.signing_enabled ? 'enabled' : null) },
+    { head: 'LIMIT', cell: limitText },
     { head: 'CREATED', cell: (account) => account.created_at },
   ]);
+}
+
+function limitText({ rate_limit }: Account): string {
+  if (rate_limit === null) return 'default';
+  return rate_limit === 'none' ? 'none' : formatRateLimit(rate_limit);
 }

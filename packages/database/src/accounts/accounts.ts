@@ -1,3 +1,4 @@
+import type { AccountRateLimit } from '@orders/domain';
 import type { Knex } from 'knex';
 
 export interface Account {
@@ -5,9 +6,15 @@ export interface Account {
   name: string;
   state: 'active' | 'suspended';
   signing_enabled: boolean;
+  rate_limit: AccountRateLimit;
   created_at: Date;
   suspended_at: Date | null;
 }
+
+/** The rate limit set for the account of the row `a`, as `AccountRateLimit`. */
+export const RATE_LIMIT = `
+case when a.rate_unlimited then '"none"'::jsonb
+     when a.rate_requests is not null then jsonb_build_object('requests', a.rate_requests, 'seconds', a.rate_seconds) end`;
 
 function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
   return db('accounts as a')
@@ -18,6 +25,7 @@ function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
         'exists (select 1 from signing_secrets s where s.account_id = a.account_id and (s.expires_at is null or s.expires_at > now())) as signing_enabled',
       ),
     )
+    .select(db.raw(`${RATE_LIMIT} as rate_limit`))
     .orderBy('a.account_id');
 }
 
@@ -48,4 +56,16 @@ export async function setSuspended(db: Knex, accountId: number, suspended: boole
   await db('accounts')
     .where({ account_id: accountId })
     .update({ suspended_at: suspended ? db.raw('coalesce(suspended_at, now())') : null });
+}
+
+/** Sets what rate holds for an account; intake heeds it within 5 seconds. */
+export async function setRateLimit(db: Knex, accountId: number, limit: AccountRateLimit): Promise<void> {
+  const own = limit === 'none' ? null : limit;
+  await db('accounts')
+    .where({ account_id: accountId })
+    .update({
+      rate_requests: own?.requests ?? null,
+      rate_seconds: own?.seconds ?? null,
+      rate_unlimited: limit === 'none',
+    });
 }

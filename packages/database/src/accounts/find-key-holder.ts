@@ -1,10 +1,13 @@
+import type { AccountRateLimit } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
+import { RATE_LIMIT } from './accounts.ts';
 
 /** Whose key it is, and what the account may do. */
 export interface KeyHolder {
   accountId: number;
   keyId: number;
   suspended: boolean;
+  rateLimit: AccountRateLimit;
   /** The account's signing secrets that verify now, still encrypted; none: signing is not enabled. */
   sealedSecrets: Buffer[];
 }
@@ -13,6 +16,7 @@ const FIND = {
   name: 'find-key-holder',
   text: `
 select k.account_id as "accountId", k.key_id as "keyId", a.suspended_at is not null as suspended,
+       ${RATE_LIMIT} as "rateLimit",
        array(select s.sealed from signing_secrets s
              where s.account_id = k.account_id and (s.expires_at is null or s.expires_at > now())
              order by s.secret_id desc) as "sealedSecrets"

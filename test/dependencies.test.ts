@@ -1,0 +1,23 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
+const MANIFESTS = ['package.json', ...globSync('{apps,packages}/*/package.json', { cwd: ROOT })];
+
+test.each(MANIFESTS)('%s asks for exact versions', (path) => {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(path));
+  const asked = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const loose = asked.filter(([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*)$/.test(version));
+  expect(loose).toEqual([]);
+  expect(asked.length).toBeGreaterThan(0);
+});
+
+test('everything is installed with one version of pnpm, and only as the lockfile says', () => {
+  const texts = ['package.json', 'Dockerfile', 'CONTRIBUTING.md'].map(read).join('\n');
+  expect(new Set(texts.match(/pnpm@[\w.-]+/g))).toHaveProperty('size', 1);
+  const installs = texts.split('\n').filter((line) => /pnpm@\S+ (install|i|ci)\b/.test(line));
+  expect(installs.length).toBeGreaterThanOrEqual(2);
+  for (const line of installs) expect(line).toContain('--frozen-lockfile');
+});

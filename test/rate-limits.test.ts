@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setRateLimit } from '@orders/database';
+import type { AccountRateLimit } from '@orders/domain';
+import type { Reply } from './harness/api.ts';
+import { countStored } from './harness/count-stored.ts';
+import { canBreakRedis, type FaultyRedis, startFaultyRedis } from './harness/queue.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { until } from './harness/until.ts';
+
+// Faults need a Redis of the test's own; with CI=true the run has made sure that there is one.
+const whereRedisCanBreak = canBreakRedis ? describe : describe.skip;
+
+whereRedisCanBreak('rate limits', () => {
+  let redis: FaultyRedis;
+  let stack: Stack;
+  /** Two with RATE_LIMIT, and two without. */
+  let limited: RunningIntake[];
+  let free: RunningIntake[];
+
+  beforeAll(async () => {
+    redis = await startFaultyRedis();
+    stack = await startStack('redis', { queue: redis });
+    limited = [await stack.intake({ RATE_LIMIT: '3/1m' }), await stack.intake({ RATE_LIMIT: '3/1m' })];
+    free = [await stack.intake(), await stack.intake()];
+    await untilTogether(limited);
+    await untilTogether(free);
+  });
+  afterAll(() => stack.close());
+
+  async function accountWith(limit: AccountRateLimit): Promise<TestAccount> {
+    const account = await stack.account();
+    await setRateLimit(stack.database.knex, account.id, limit);
+    return account;
+  }
+
+  const left = ({ headers: { ratelimit = '' } }: Reply) => Number(/^"account";r=(\d+);t=\d+$/.exec(ratelimit)?.[1]);
+
+  /** Sends requests of an account to each intake in turn. What they carry is refused, but only once it is counted. */
+  async function send(account: TestAccount, count: number, intakes: RunningIntake[]): Promise<Reply[]> {
+    const replies: Reply[] = [];
+    for (let sent = 0; sent < count; sent++) {
+      const { api } = intakes[sent % intakes.length] as RunningIntake;
+      replies.push(await (sent % 3 === 2 ? api.preview : api.order)(account, {}));
+    }
+    return replies;
+  }
+
+  /** How many are granted, and that none is after the first that is not. */
+  async function granted(account: TestAccount, count: number, intakes: RunningIntake[]): Promise<number> {
+    const statuses = (await send(account, count, intakes)).map((reply) => reply.status);
+    const grants = statuses.filter((status) => status === 422).length;
+    expect(statuses.slice(grants)).toEqual(Array(count - grants).fill(429));
+    return grants;
+  }
+
+  /** Two that count together see each other's requests; more than once, as one may have found Redis before the other. */
+  async function untilTogether(intakes: RunningIntake[]): Promise<void> {
+    const account = await accountWith({ requests: 100_000, seconds: 3600 });
+    await until('the intakes count together', async () => {
+      const counts = (await send(account, 6, intakes)).map(left);
+      return counts.every((count, at) => at === 0 || count === (counts[at - 1] as number) - 1);
+    });
+  }
+
+  test('two intakes share one limit, and no other account is touched by it', async () => {
+    const [one, other] = [await stack.account(), await stack.account()];
+    expect(await granted(one, 6, limited)).toBe(3);
+    expect(await granted(other, 6, limited)).toBe(3);
+  });
+
+  test.each<[string, AccountRateLimit, number, number]>([
+    ['nothing', null, 3, 8],
+    ['a higher one', { requests: 5, seconds: 60 }, 5, 5],
+    ['a lower one', { requests: 2, seconds: 60 }, 2, 2],
+    ['one in another window', { requests: 6, seconds: 3600 }, 6, 6],
+    ['none', 'none', 8, 8],
+  ])('%s set for an account: that holds, with RATE_LIMIT and without', async (_, limit, withGeneral, without) => {
+    expect(await granted(await accountWith(limit), 8, limited)).toBe(withGeneral);
+    expect(await granted(await accountWith(limit), 8, free)).toBe(without);
+  });
+
+  test('without a limit there are no headers of one', async () => {
+    const replies = [
+      ...(await send(await accountWith('none'), 2, limited)),
+      ...(await send(await accountWith(null), 2, free)),
+    ];
+    for (const { headers } of replies)
+      expect(Object.keys(headers).filter((name) => /rate|retry/.test(name))).toEqual([]);
+  });
+
+  test('grants and refusals say what is left, and after Retry-After a request is granted', async () => {
+    const [{ api }] = limited as [RunningIntake];
+    const account = await accountWith({ requests: 2, seconds: 2 });
+    const replies = [];
+    for (let index = 0; index < 3; index++)
+      replies.push(await api.order(account, { source_order_id: `said-${index}` }));
+    expect(replies.map((reply) => [reply.status, left(reply)])).toEqual([
+      [202, 1],
+      [202, 0],
+      [429, 0],
+    ]);
+    for (const { headers } of replies) expect(headers['ratelimit-policy']).toBe('"account";q=2;w=2');
+    const { headers } = replies[2] as Reply;
+    const seconds = Number(headers['retry-after']);
+    expect([1, 2]).toContain(seconds);
+    expect(headers.ratelimit).toBe(`"account";r=0;t=${seconds}`);
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    const again = await api.order(account, { source_order_id: 'said-2' });
+    expect([again.status, left(again)]).toEqual([202, 1]);
+  });
+
+  test('a refusal leaves nothing behind and uses no idempotency key up', async () => {
+    const account = await stack.account();
+    expect(await granted(account, 4, limited)).toBe(3);
+    const before = await countStored(stack.database.knex);
+    const send = ({ api }: RunningIntake) =>
+      api.order(account, { source_order_id: 'refused first' }, { 'Idempotency-Key': 'refused-first' });
+    for (const intake of limited)
+      expect((await send(intake)).body).toMatchObject({ status: 429, code: 'rate_limited' });
+    expect(await countStored(stack.database.knex)).toBe(before);
+    const accepted = await send(free[0] as RunningIntake);
+    expect(accepted).toMatchObject({ status: 202, body: { receipt_id: expect.any(String) } });
+    expect(accepted.body).not.toHaveProperty('duplicate');
+  });
+
+  test('a limit that is changed is heeded within 5 seconds, however much was refused by the one before', async () => {
+    const account = await accountWith({ requests: 1, seconds: 3600 });
+    expect(await granted(account, 6, limited)).toBe(1);
+    const changedAt = Date.now();
+    await setRateLimit(stack.database.knex, account.id, { requests: 5, seconds: 3600 });
+    for (const intake of limited) await until('it is granted', async () => (await granted(account, 1, [intake])) === 1);
+    expect(Date.now() - changedAt).toBeLessThan(5000);
+  });
+
+  test('Redis frozen: replies do not wait for it, each intake counts for itself, and together again after the thaw', async () => {
+    const account = await stack.account();
+    redis.freeze();
+    try {
+      for (const intake of limited) {
+        await send(await stack.account(), 1, [intake]);
+        // Were each to wait for its share of the patience, 200 ms, these would take four seconds.
+        const startedAt = performance.now();
+        expect(await granted(account, 20, [intake])).toBe(3);
+        expect(performance.now() - startedAt).toBeLessThan(2000);
+      }
+    } finally {
+      redis.thaw();
+    }
+    await untilTogether(limited);
+  });
+
+  test('Redis killed: each intake counts for itself, and together again when one runs', async () => {
+    const account = await stack.account();
+    await redis.stop();
+    for (const intake of limited) expect(await granted(account, 6, [intake])).toBe(3);
+    await redis.startEmpty();
+    await untilTogether(limited);
+  });
+});
