@@ -18,22 +18,28 @@ export interface FaultyPostgres {
   close(): Promise<void>;
 }
 
-/** @throws {Error} one line that says what is missing. */
+/**
+ * @param options `onDeath` is told the last lines of its log when it ends by itself.
+ * @throws {Error} one line that says what is missing.
+ */
 export async function startFaultyPostgres(options: {
   directory: string;
   password: string;
   port: number;
   settings?: string[];
+  onDeath?: (lastLines: readonly string[]) => void;
 }): Promise<FaultyPostgres> {
   let closed = false;
   let isRunning = false;
   let frozen: number[] = [];
+  const ended = new WeakSet<LocalPostgres>();
 
   async function launch(): Promise<LocalPostgres> {
     const started = await startPostgres(options);
     isRunning = true;
     void started.exited.then(() => {
       isRunning = false;
+      if (!ended.has(started)) options.onDeath?.(started.lastLines);
     });
     return started;
   }
@@ -65,6 +71,7 @@ export async function startFaultyPostgres(options: {
       postgres = await starting;
     },
     async kill() {
+      ended.add(postgres);
       await freeze();
       const family = frozen;
       frozen = [];
@@ -73,12 +80,16 @@ export async function startFaultyPostgres(options: {
       // As long as one of them lives, no other may start on the data.
       while ((await stillRunning(family)).length > 0) await sleep(10);
     },
-    shutDown: () => postgres.stop('SIGINT'),
+    async shutDown() {
+      ended.add(postgres);
+      await postgres.stop('SIGINT');
+    },
     freeze,
     thaw,
     async close() {
       closed = true;
       const last = await starting.catch(() => postgres);
+      ended.add(last);
       thaw();
       // At once, yet, unlike after a kill, without leaving shared memory behind.
       await last.stop('SIGQUIT');

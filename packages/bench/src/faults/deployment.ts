@@ -51,8 +51,8 @@ const APPS = resolve(import.meta.dirname, '../../../../apps');
 const OF_EACH = 2;
 const SENDERS = 4;
 const DISK_BYTES = 2 ** 31;
-/** Many checkpoints, as a database has them that runs for days. */
-const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s'];
+/** Many checkpoints, as a database has them that runs for days; and a crash is the end of it, so that none goes unnoticed. */
+const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'restart_after_crash=off'];
 
 /** An order that cannot be written, as no order of today's senders is. */
 const POISON = `
@@ -96,6 +96,12 @@ async function start(
     password: 'faults',
     port: await freePortBelowEphemeral(),
     settings: POSTGRES_SETTINGS,
+    onDeath(lastLines) {
+      // A Postgres that cannot write may end.
+      if (disk?.isFull) return;
+      findings.add({ name: 'postgres-crashed', id: new Date().toISOString(), detail: lastLines.join(' ⏎ ') });
+      if (!postgres.isRunning) void postgres.start().catch(() => {});
+    },
   });
   ends.push(postgres.close);
   const redis = await startFaultyRedis(await freePortBelowEphemeral());

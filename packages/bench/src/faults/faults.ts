@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { App } from './apps.ts';
 import { cutRequests } from './cut-requests.ts';
 import type { Deployment } from './deployment.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
+import { revivePostgres } from './revive-postgres.ts';
 import { withClient } from './with-client.ts';
 
 /** What a fault may lay hands on. */
@@ -153,21 +153,6 @@ function one(apps: readonly App[], victim: number): App {
 }
 
 async function nothing(): Promise<void> {}
-
-const REVIVED_MS = 30_000;
-
-/** Starts Postgres if it is down, also if it ends only now of what it met, and resolves once it answers. */
-async function revivePostgres({ postgres }: Deployment): Promise<void> {
-  for (const startedAt = Date.now(); ; await sleep(50)) {
-    try {
-      if (!postgres.isRunning) await postgres.start();
-      await withClient(postgres.url, (client) => client.query('select 1'));
-      return;
-    } catch (error) {
-      if (Date.now() - startedAt > REVIVED_MS) throw error;
-    }
-  }
-}
 
 async function command(url: string, name: string, ...args: string[]): Promise<void> {
   const redis = new Redis(url);

@@ -22,6 +22,7 @@ export const VIOLATIONS = {
   'refused-wrongly': { kind: 'other', means: 'a good request got something else than 202 or 503' },
   'payload-mismatch': { kind: 'other', means: 'a key repeated with the same bytes was told that they differ' },
   'process-died': { kind: 'other', means: 'a process ended that nothing was done to' },
+  'postgres-crashed': { kind: 'other', means: 'Postgres ended that nothing was done to' },
   'drain-failed': { kind: 'other', means: 'a process told to drain did not end with exit code 0' },
 } as const satisfies Record<string, { kind: Kind; means: string }>;
 

@@ -6,6 +6,7 @@ const run = promisify(execFile);
 
 /** A disk of its own, in memory, that can be full. */
 export interface MemoryDisk {
+  readonly isFull: boolean;
   /** Leaves nothing free, by making the disk as small as what lies on it. */
   fill(): Promise<void>;
   /** Gives it its size back. */
@@ -23,16 +24,23 @@ export async function mountMemoryDisk(directory: string, bytes: number): Promise
   }
   const resize = (size: number) => run('mount', ['-o', `remount,size=${size}`, directory]);
 
+  let isFull = false;
+
   async function fill(): Promise<void> {
+    isFull = true;
     const { bsize, blocks, bfree } = await statfs(directory);
     // Refused where it has grown meanwhile.
     await resize((blocks - bfree) * bsize).catch(fill);
   }
 
   return {
+    get isFull() {
+      return isFull;
+    },
     fill,
     async free() {
       await resize(bytes);
+      isFull = false;
     },
     async unmount() {
       // Lazily: it is gone at once, and its memory with the last file that somebody has open.

@@ -6,6 +6,7 @@ import type { Ledger } from './ledger.ts';
 import type { Tally } from './load.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
+import { revivePostgres } from './revive-postgres.ts';
 import { bringLedger, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
 import { withClient } from './with-client.ts';
 
@@ -35,6 +36,8 @@ export interface RoundsDeps {
 const SETTLED_MS = 60_000;
 /** The load goes on for so long after healing, at least. */
 const AFTERMATH_MS = 1500;
+/** Sessions end a little before Postgres has. */
+const CRASH_NOTICED_MS = 2000;
 
 /** Round by round: load, a fault in the middle of it, and then the verification of all that was ever accepted. */
 export async function runRounds(plan: readonly PlannedRound[], deps: RoundsDeps): Promise<Round[]> {
@@ -67,7 +70,7 @@ async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round>
   }
   await sleep(Math.max(AFTERMATH_MS, roundSeconds * 1000 - (Date.now() - startedAt)));
   const tally = await scene.load.stop();
-  const recovery = await withClient(scene.postgres.url, (client) => verify(client, startedAt, healedAt, deps));
+  const recovery = await verifyUndisturbed(startedAt, healedAt, deps);
   return {
     fault: fault?.name ?? 'none',
     victim,
@@ -77,6 +80,21 @@ async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round>
     recoverySeconds: recovery,
     findings: findings.takeNew(),
   };
+}
+
+/** Verifies, and once more from the beginning if Postgres crashed meanwhile. */
+async function verifyUndisturbed(startedAt: number, healedAt: number, deps: RoundsDeps): Promise<number> {
+  const { scene, findings } = deps;
+  for (;;) {
+    const crashes = findings.known('postgres-crashed').length;
+    try {
+      await revivePostgres(scene);
+      return await withClient(scene.postgres.url, (client) => verify(client, startedAt, healedAt, deps));
+    } catch (error) {
+      await sleep(CRASH_NOTICED_MS);
+      if (findings.known('postgres-crashed').length === crashes) throw error;
+    }
+  }
 }
 
 /** @returns the recovery in seconds. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-const CONNECT_MS = 2000;
+const CONNECT_MS = 10_000;
 
 /** Works with a connection of its own. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
