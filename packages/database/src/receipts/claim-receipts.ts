@@ -24,13 +24,20 @@ interface ClaimedRow {
   bodies: Buffer | null;
 }
 
+// The bodies are joined, not looked up by a subquery among the columns: where a row that is to be locked was just changed by another worker,
+// Postgres 18 initializes all subqueries of the statement once more, and one that picks its partition as it runs then works with what was
+// freed. That ends the server.
 const SELECT_CLAIMED = `
 select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
-       c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength",
-       case when row_number() over (partition by c.batch_id, c.account_id order by c.body_start) = 1
-         then (select p.bodies from receipt_payloads p where p.batch_id = c.batch_id and p.account_id = c.account_id)
-       end as bodies
-from claimed c
+       c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength", p.bodies
+from (
+  select *, row_number() over (partition by batch_id, account_id order by body_start) = 1 as is_first from claimed
+) as c
+left join lateral (
+  select bodies from receipt_payloads
+  where c.is_first and batch_id = c.batch_id and account_id = c.account_id
+  offset 0
+) as p on true
 order by c.received_at, c.batch_id, c.body_start`;
 
 function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
