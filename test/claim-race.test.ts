@@ -14,12 +14,12 @@ import {
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 
 const WORKERS = 6;
-const RACE_MS = 4000;
+const RACE_MS = 1500;
 
 let testDatabase: TestDatabase;
 let database: Database;
 const batchId = randomUUIDv7();
-const nameOf = new Map(Array.from({ length: 100 }, (_, index) => [randomUUIDv7(), `order-${index}`]));
+const nameOf = new Map<string, string>(Array.from({ length: 100 }, (_, index) => [randomUUIDv7(), `order-${index}`]));
 const receiptIds = [...nameOf.keys()].sort((a, b) => (a < b ? -1 : 1));
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ test('workers that claim the same receipts at the same moment get each of them w
     for (const one of claimed) expect(bodyOf(one)).toBe(nameOf.get(one.receiptId));
     await releaseLease(database, receiptIds, leaseId);
   });
-  expect(claims).toBeGreaterThan(1000);
+  expect(claims).toBeGreaterThan(500);
 });
 
 test('so do those that claim one alone', async () => {
@@ -82,7 +82,7 @@ test('so do those that claim one alone', async () => {
       await releaseLease(database, [receiptId], leaseId);
     }
   });
-  expect(claims).toBeGreaterThan(200);
+  expect(claims).toBeGreaterThan(50);
 });
 
 test('workers that settle the same promise at the same moment leave it as long as a receipt is not settled', async () => {

@@ -23,6 +23,9 @@ export interface LocalPostgres {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** Of its log; a statement that it died of takes many. */
+const LINES_KEPT = 100;
+
 interface Binaries {
   initdb: string;
   postgres: string;
@@ -113,7 +116,7 @@ async function startServer(
   const ready = new Promise<void>((resolve) => {
     lines.on('line', (line) => {
       lastLines.push(line);
-      lastLines.splice(0, lastLines.length - 20);
+      lastLines.splice(0, lastLines.length - LINES_KEPT);
       if (line.includes('database system is ready to accept connections')) resolve();
     });
   });

@@ -99,7 +99,10 @@ async function start(
     onDeath(lastLines) {
       // A Postgres that cannot write may end.
       if (disk?.isFull) return;
-      findings.add({ name: 'postgres-crashed', id: new Date().toISOString(), detail: lastLines.join(' ⏎ ') });
+      const said = lastLines.filter(
+        (line) => /(LOG|DETAIL|FATAL|PANIC): /.test(line) && !/in recovery mode/.test(line),
+      );
+      findings.add({ name: 'postgres-crashed', id: new Date().toISOString(), detail: said.slice(-6).join(' ⏎ ') });
       if (!postgres.isRunning) void postgres.start().catch(() => {});
     },
   });
