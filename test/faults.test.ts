@@ -29,7 +29,7 @@ const run = (...args: string[]) =>
         'postgres-killed',
         'requests-cut',
       ];
-      const size = ['--rounds', '6', '--round-seconds', '3', '--rate', '200', '--seed', '7'];
+      const size = ['--rounds', '6', '--round-seconds', '2', '--rate', '200', '--seed', '7'];
       const { code, stdout, stderr } = await run('--only', kinds.join(','), ...size, '--json', json);
       expect({ code, violated: /VIOLATED.*/s.exec(stdout)?.[0], stderr }).toMatchObject({
         code: 0,
@@ -48,7 +48,7 @@ const run = (...args: string[]) =>
   test(
     'notices each kind of damage',
     async () => {
-      const { code, stdout, stderr } = await run('--sabotage', 'all', '--round-seconds', '3', '--rate', '200');
+      const { code, stdout, stderr } = await run('--sabotage', 'all', '--round-seconds', '2', '--rate', '200');
       const noticed = stdout.split('\n').flatMap((line) => /^(\S+): VIOLATED: /.exec(line)?.[1] ?? []);
       expect({ noticed, code, stderr }).toMatchObject({
         noticed: ['order-removed', 'order-doubled', 'duplicate-misdirected', 'receipt-stuck', 'receipt-missing'],
