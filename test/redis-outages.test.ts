@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { canBreakRedis, type FaultyRedis, startFaultyRedis } from './harness/queue.ts';
+import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
+import { canBreakRedis } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

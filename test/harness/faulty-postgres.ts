@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, openKnex } from '@orders/database';
-import { ensureDatabase, freePort, type LocalPostgres, startPostgres } from '@orders/local-services';
+import { ensureDatabase, freePort, startFaultyPostgres as startServer } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
 import type { TestDatabase } from './database.ts';
 
@@ -16,9 +16,12 @@ export interface FaultyPostgres extends TestDatabase {
 export async function startFaultyPostgres(): Promise<FaultyPostgres> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-postgres-'));
   await chmod(directory, 0o755);
-  const options = { directory: join(directory, 'postgres'), password: 'test', port: await freePort() };
-  let postgres: LocalPostgres = await startPostgres(options);
-  const { url } = postgres;
+  const server = await startServer({
+    directory: join(directory, 'postgres'),
+    password: 'test',
+    port: await freePort(),
+  });
+  const { url, kill, start } = server;
   await ensureDatabase(url);
   const knex = openKnex({ url, applicationName: 'orders test' });
   await migrate(knex);
@@ -26,13 +29,11 @@ export async function startFaultyPostgres(): Promise<FaultyPostgres> {
   return {
     url,
     knex,
-    kill: () => postgres.stop('SIGKILL'),
-    async start() {
-      postgres = await startPostgres(options);
-    },
+    kill,
+    start,
     async close() {
       await knex.destroy();
-      await postgres.stop();
+      await server.close();
       await rm(directory, { recursive: true, force: true });
     },
   };

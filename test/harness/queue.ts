@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { findRedisServer, type LocalRedis, startRedis, startRedisContainer } from '@orders/local-services';
+import { findRedisServer, startFaultyRedis, startRedisContainer } from '@orders/local-services';
 
 export type QueueKind = 'redis' | 'postgres';
 
@@ -21,35 +18,4 @@ export async function startQueue(kind: QueueKind, databaseUrl: string): Promise<
   return { url: container.url, close: container.stop };
 }
 
-/** A Redis that a test can stop, start empty on the same port, freeze and thaw. */
-export interface FaultyRedis extends TestQueue {
-  stop(): Promise<void>;
-  startEmpty(): Promise<void>;
-  freeze(): void;
-  thaw(): void;
-}
-
 export const canBreakRedis = findRedisServer() !== null;
-
-export async function startFaultyRedis(): Promise<FaultyRedis> {
-  const directory = await mkdtemp(join(tmpdir(), 'orders-redis-'));
-  let starts = 0;
-  const start = (port?: number): Promise<LocalRedis> => {
-    starts += 1;
-    return startRedis({ directory: join(directory, String(starts)), ...(port && { port }) });
-  };
-  let redis = await start();
-  return {
-    url: redis.url,
-    stop: () => redis.child.stop('SIGKILL'),
-    startEmpty: async () => {
-      redis = await start(redis.port);
-    },
-    freeze: () => void process.kill(redis.child.pid, 'SIGSTOP'),
-    thaw: () => void process.kill(redis.child.pid, 'SIGCONT'),
-    close: async () => {
-      await redis.child.stop('SIGKILL');
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-}

@@ -78,8 +78,9 @@ export function createWriteBatch(deps: {
 
   return async (lease, orders) => {
     const { firsts, repeats } = splitRepeats(orders);
-    if (repeats.length === 0) return writeTogether(lease, orders);
-    await writeParts(lease, [firsts, repeats]);
+    const parts = [firsts, repeats].flatMap(splitFailed).filter((part) => part.length > 0);
+    if (parts.length <= 1) return writeTogether(lease, parts[0] ?? []);
+    await writeParts(lease, parts);
     return 0;
   };
 }
@@ -95,4 +96,12 @@ function splitRepeats(orders: readonly Writable[]): { firsts: Writable[]; repeat
     keys.add(key);
   }
   return { firsts, repeats };
+}
+
+/**
+ * What failed before most likely fails again, and would have all that it came with written by halves: a few orders that cannot be written,
+ * each tried many times, would slow everything down.
+ */
+function splitFailed(orders: readonly Writable[]): Writable[][] {
+  return [orders.filter(({ attempts }) => attempts > 0), orders.filter(({ attempts }) => attempts === 0)];
 }

@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
 import { renderFairness, runFairness } from './overload/fairness.ts';
@@ -9,23 +9,9 @@ import { drawChart } from './report/chart.ts';
 import { summarize } from './report/summary.ts';
 import { renderTables } from './report/tables.ts';
 import { COMFORTABLE_LOAD, parseLoad, runRounds } from './rounds.ts';
-import { POSTGRES_SETTINGS, type Services, startServices } from './services.ts';
+import { POSTGRES_SETTINGS, startServices } from './services.ts';
 
 const DEFAULT_LOADS = ['128', '1', '32', '512', 'open-1000', COMFORTABLE_LOAD];
-
-const say = (text: string) => process.stderr.write(`${text}\n`);
-
-const number = (text: string): number => {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a whole number above zero.');
-  return Number(text);
-};
-
-const contestantsNamed = (text: string): Contestant[] =>
-  text.split(',').map((name) => {
-    const found = ALL.find((contestant) => contestant.name === name);
-    if (!found) throw new InvalidArgumentError(`"${name}" is none of ${ALL.map((one) => one.name).join(', ')}.`);
-    return found;
-  });
 
 const loadsNamed = (text: string): string[] => {
   try {
@@ -40,7 +26,7 @@ const loadsNamed = (text: string): string[] => {
 
 const program = new Command('npm run bench --')
   .description('Measures the service side by side with others that do the same, on a Postgres and a Redis of its own.')
-  .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, contestantsNamed)
+  .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, namedOf(ALL))
   .option('--loads <loads>', 'numbers of connections, open-<orders a second>, open-40%', loadsNamed, DEFAULT_LOADS)
   .addOption(sharedOption('rounds'))
   .addOption(sharedOption('seconds'))
@@ -56,7 +42,7 @@ const program = new Command('npm run bench --')
 program
   .command('growth')
   .description('Compares an empty database with one of millions of orders, and runs several workers on one queue.')
-  .option('--rows <number>', 'orders stored beforehand', number, 10_000_000)
+  .option('--rows <number>', 'orders stored beforehand', wholeNumber, 10_000_000)
   .addOption(sharedOption('rounds'))
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
@@ -78,8 +64,9 @@ program
 
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
-  if (name === 'rounds') return new Option('--rounds <number>', 'of each measurement').argParser(number).default(3);
-  return new Option('--seconds <number>', 'of load in each measurement').argParser(number).default(8);
+  if (name === 'rounds')
+    return new Option('--rounds <number>', 'of each measurement').argParser(wholeNumber).default(3);
+  return new Option('--seconds <number>', 'of load in each measurement').argParser(wholeNumber).default(8);
 }
 
 interface Options {
@@ -98,7 +85,7 @@ const WARM_UP_SECONDS = 3;
 async function compare(options: Options): Promise<void> {
   const { loads, rounds, seconds } = options;
   const contestants = options.only ?? ALL;
-  const measurements = await withServices((services) =>
+  const measurements = await withServices(startServices, (services) =>
     runRounds(
       services,
       { contestants, loads, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS, profileTo: options.profile },
@@ -115,7 +102,7 @@ async function compare(options: Options): Promise<void> {
 
 async function growth(options: Options): Promise<void> {
   const { rows, rounds, seconds } = options;
-  const result = await withServices((services) =>
+  const result = await withServices(startServices, (services) =>
     runGrowth(services, { rows, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, say),
   );
   process.stdout.write(`${renderGrowth(result)}\n`);
@@ -138,19 +125,6 @@ async function fairness(options: Options): Promise<void> {
   if (result.refused > 0) process.exitCode = 1;
 }
 
-/** Ends the services also when somebody ends the benchmark. */
-async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
-  const services = await startServices();
-  const ended = Promise.withResolvers<never>();
-  const end = () => ended.reject(new Error('ended by a signal'));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
-  try {
-    return await Promise.race([work(services), ended.promise]);
-  } finally {
-    await services.stop();
-  }
-}
-
 function conditions({ rounds, seconds }: Options) {
   const processors = cpus();
   return {
@@ -167,18 +141,4 @@ function conditions({ rounds, seconds }: Options) {
   };
 }
 
-async function writeJson(file: string, value: object): Promise<void> {
-  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
-  say(`Figures are in ${file}.`);
-}
-
-for (const command of [program, ...program.commands]) command.exitOverride();
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    say(`bench: ${Error.isError(error) ? error.message.split('\n')[0] : error}`);
-    process.exitCode = 1;
-  }
-}
+await runProgram(program, 'bench');

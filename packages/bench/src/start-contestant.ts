@@ -76,7 +76,8 @@ export async function startContestant(
   }
 }
 
-async function untilListening(port: number): Promise<void> {
+/** @throws {Error} when nothing does within 20 seconds. */
+export async function untilListening(port: number): Promise<void> {
   for (const started = Date.now(); Date.now() - started < START_MS; await sleep(50)) {
     const socket = connect(port, '127.0.0.1');
     const listens = await once(socket, 'connect').then(

@@ -1,5 +1,6 @@
-import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 
 /** A process of ours: it does not get the terminal's Ctrl-C, so that its starter can end things in order. */
 export interface Child {
@@ -34,4 +35,27 @@ export async function startChild(command: string, args: string[], options: Spawn
 export function processArguments(pid: number): string {
   if (!(pid > 0)) return '';
   return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+}
+
+/** The processes that this one started and that still run. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const running = await listRunning();
+  return running.filter(({ parent }) => parent === pid).map((one) => one.pid);
+}
+
+/** Those of these processes that still run. */
+export async function stillRunning(pids: readonly number[]): Promise<number[]> {
+  const running = new Set((await listRunning()).map(({ pid }) => pid));
+  return pids.filter((pid) => running.has(pid));
+}
+
+/** A process that has ended and only waits for its parent to take note of it does not run. */
+async function listRunning(): Promise<{ pid: number; parent: number }[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat='], { maxBuffer: 2 ** 24 });
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , state]) => !state?.startsWith('Z'))
+    .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }));
 }

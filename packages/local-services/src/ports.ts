@@ -16,3 +16,14 @@ export async function freePort(wanted = 0): Promise<number> {
   await once(server, 'close');
   return port;
 }
+
+/**
+ * A free port for a server that is to come and go: of those below the ones that systems give to outgoing connections, one of which could
+ * otherwise take it while the server is down.
+ */
+export async function freePortBelowEphemeral(): Promise<number> {
+  for (;;) {
+    const wanted = 20_000 + Math.floor(Math.random() * 10_000);
+    if ((await freePort(wanted)) === wanted) return wanted;
+  }
+}

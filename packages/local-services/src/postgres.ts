@@ -18,8 +18,13 @@ export interface LocalPostgres {
   pid: number;
   /** Settles when it has ended, wanted or not. */
   exited: Promise<unknown>;
+  /** The last lines of its log. */
+  lastLines: readonly string[];
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
+
+/** Of its log; a statement that it died of takes many. */
+const LINES_KEPT = 100;
 
 interface Binaries {
   initdb: string;
@@ -47,9 +52,9 @@ export async function startPostgres(options: {
   if (as.owner) await chown(directory, as.owner.uid, as.owner.gid);
   if (!existsSync(join(directory, 'PG_VERSION'))) await makeCluster(binaries, directory, password, as);
   const port = options.port ?? (await freePort());
-  const child = await startServer(binaries, directory, port, settings, as);
+  const { child, lastLines } = await startServer(binaries, directory, port, settings, as);
   const url = `postgres://orders:${encodeURIComponent(password)}@127.0.0.1:${port}/orders`;
-  return { url, pid: child.pid, exited: child.exited, stop: (signal = 'SIGINT') => child.stop(signal) };
+  return { url, pid: child.pid, exited: child.exited, lastLines, stop: (signal = 'SIGINT') => child.stop(signal) };
 }
 
 async function findBinaries(): Promise<Binaries> {
@@ -96,7 +101,7 @@ async function startServer(
   port: number,
   settings: string[],
   as: RunAs,
-): Promise<Child> {
+): Promise<{ child: Child; lastLines: readonly string[] }> {
   const fixed = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
@@ -107,21 +112,23 @@ async function startServer(
   const [command, ...rest] = [...as.prefix, postgres, ...args] as [string, ...string[]];
   const child = await startChild(command, rest, { stdio: ['ignore', 'ignore', 'pipe'], ...as.identity });
   const lines = createInterface({ input: child.process.stderr as NodeJS.ReadableStream });
-  const said: string[] = [];
+  const lastLines: string[] = [];
   const ready = new Promise<void>((resolve) => {
     lines.on('line', (line) => {
-      said.push(line);
-      said.splice(0, said.length - 20);
+      lastLines.push(line);
+      lastLines.splice(0, lastLines.length - LINES_KEPT);
       if (line.includes('database system is ready to accept connections')) resolve();
     });
   });
   await Promise.race([
     ready,
     once(child.process, 'exit').then(() => {
-      throw new Error(`Postgres did not start: ${said.findLast((line) => line.includes('FATAL')) ?? said.at(-1)}`);
+      throw new Error(
+        `Postgres did not start: ${lastLines.findLast((line) => line.includes('FATAL')) ?? lastLines.at(-1)}`,
+      );
     }),
   ]);
-  return child;
+  return { child, lastLines };
 }
 
 /** The process id of a Postgres that still runs on this data directory, left behind by a start that was killed; else null. */

@@ -65,7 +65,7 @@ function renderLoad(load: string, rows: readonly Row[]): string {
 }
 
 /** Three significant digits, and whole numbers from a hundred on. */
-function digits(value: number): string {
+export function digits(value: number): string {
   if (Number.isNaN(value)) return '';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));
@@ -75,7 +75,8 @@ function milliseconds(value: number): string {
   return Number.isNaN(value) ? '' : `${digits(value)} ms`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Cells as a table of Markdown, all columns but the first aligned to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;

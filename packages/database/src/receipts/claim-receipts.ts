@@ -12,50 +12,41 @@ export interface ClaimedReceipt {
   attempts: number;
 }
 
-/** A row of `claimed`, and where its body is: so many bytes of the bodies of its account in its batch. */
+/** A row of `claimed`; the bodies of an account in a batch come with the first of its receipts only. */
 interface ClaimedRow {
   receiptId: string;
   accountId: number;
   attempts: number;
   state: ReceiptState;
   batchId: string;
-  /** Counts from 1. */
   bodyStart: number;
   bodyLength: number;
+  bodies: Buffer | null;
 }
 
+// The bodies are joined, not looked up by a subquery among the columns: where a row that is to be locked was just changed by another worker,
+// Postgres 18 initializes all subqueries of the statement once more, and one that picks its partition as it runs then works with what was
+// freed. That ends the server.
 const SELECT_CLAIMED = `
-select receipt_id as "receiptId", account_id as "accountId", attempts, state, batch_id as "batchId", body_start as "bodyStart",
-       body_length as "bodyLength"
-from claimed
-order by received_at, batch_id, body_start`;
+select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
+       c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength", p.bodies
+from (
+  select *, row_number() over (partition by batch_id, account_id order by body_start) = 1 as is_first from claimed
+) as c
+left join lateral (
+  select bodies from receipt_payloads
+  where c.is_first and batch_id = c.batch_id and account_id = c.account_id
+  offset 0
+) as p on true
+order by c.received_at, c.batch_id, c.body_start`;
 
-const READ_BODIES = {
-  name: 'read-bodies',
-  // By itself, for the partitions of a look-up beside others are picked while it runs, and Postgres 18 crashes where a statement that does
-  // so meets a row that somebody else is changing.
-  text: `
-select p.batch_id as "batchId", p.account_id as "accountId", p.bodies
-from receipt_payloads p
-join unnest($1::uuid[], $2::int[]) as wanted(batch_id, account_id) on wanted.batch_id = p.batch_id and wanted.account_id = p.account_id
-where ${among('p.batch_id', '$1')}`,
-};
-
-async function withBodies(database: Database, rows: readonly ClaimedRow[]): Promise<ClaimedReceipt[]> {
-  if (rows.length === 0) return [];
-  const keyOf = ({ batchId, accountId }: Pick<ClaimedRow, 'batchId' | 'accountId'>) => `${batchId} ${accountId}`;
-  const wanted = [...new Map(rows.map((row) => [keyOf(row), row])).values()].toSorted((a, b) =>
-    a.batchId < b.batchId ? -1 : 1,
-  );
-  const found = await run<{ batchId: string; accountId: number; bodies: Buffer }>(database, READ_BODIES, [
-    wanted.map(({ batchId }) => batchId),
-    wanted.map(({ accountId }) => accountId),
-  ]);
-  const bodies = new Map(found.map((row) => [keyOf(row), row.bodies]));
-  return rows.map((row) => {
-    const start = row.bodyStart - 1;
-    const body = bodies.get(keyOf(row))?.subarray(start, start + row.bodyLength) ?? null;
-    return { receiptId: row.receiptId, accountId: row.accountId, attempts: row.attempts, body };
+function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
+  const known = new Map<string, Buffer>();
+  return rows.map(({ receiptId, accountId, attempts, batchId, bodyStart, bodyLength, bodies }) => {
+    const key = `${batchId} ${accountId}`;
+    if (bodies) known.set(key, bodies);
+    const body = known.get(key)?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
+    return { receiptId, accountId, attempts, body };
   });
 }
 
@@ -96,7 +87,7 @@ export async function claimReceipts(
   leaseId: string,
   leaseMs: number,
 ): Promise<ClaimedReceipt[]> {
-  return withBodies(database, await run<ClaimedRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs]));
+  return withBodies(await run<ClaimedRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs]));
 }
 
 const FIND_SUSPECTS = {
@@ -150,9 +141,7 @@ export async function claimAlone(
 ): Promise<ClaimedReceipt | 'dead' | null> {
   const values = [receiptId, leaseId, leaseMs, maxCrashes];
   const rows = await run<ClaimedRow>(database, CLAIM_ALONE, values);
-  if (rows[0]?.state === 'dead') return 'dead';
-  const [claimed] = await withBodies(database, rows);
-  return claimed ?? null;
+  return rows[0]?.state === 'dead' ? 'dead' : (withBodies(rows)[0] ?? null);
 }
 
 const RELEASE = {

@@ -1,0 +1,61 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { claimReceipts, closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
+import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { memoryLog } from '../../../test/harness/log.ts';
+import type { FailAttempt } from '../src/fail-attempt.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { normalizeClaimed } from '../src/normalize-claimed.ts';
+import { createWriteBatch } from '../src/write-batch.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = openDatabase({ url: testDatabase.url, poolSize: 2, prepared: true });
+  await testDatabase.knex.raw(`
+    create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
+    create trigger refuse_poison before insert on orders for each row
+    when (new.source_order_id like 'poison%') execute function refuse_poison()`);
+});
+afterAll(async () => {
+  await closeDatabase(database);
+  await testDatabase.close();
+});
+
+test('orders that failed before are tried again apart, and the others are written in one statement', async () => {
+  const names = Array.from({ length: 60 }, (_, index) => (index % 20 === 10 ? `poison-${index}` : `order-${index}`));
+  const batchId = randomUUIDv7();
+  const receiptIds = await recordReceipts(
+    database,
+    batchId,
+    10_000,
+    names.map((sourceOrderId) => ({
+      receiptId: randomUUIDv7(),
+      accountId: 1,
+      channel: 'rest',
+      sourceOrderId,
+      idempotencyKey: null,
+      body: Buffer.from(JSON.stringify({ source_order_id: sourceOrderId })),
+    })),
+  );
+  const failed: string[] = [];
+  const failAttempt: FailAttempt = async (_lease, { receiptId }) => void failed.push(receiptId);
+  const metrics = createMetrics();
+  const { logger } = memoryLog('worker');
+  const lease = { id: randomUUID(), rings: [{ batchId, receiptIds }] };
+  const claimed = await claimReceipts(database, receiptIds, lease.id, 10_000);
+  const writable = (await normalizeClaimed(lease, claimed, failAttempt)).map((one) => ({
+    ...one,
+    attempts: one.order.source_order_id.startsWith('poison') ? 1 : 0,
+  }));
+
+  await createWriteBatch({ database, failAttempt, metrics, logger })(lease, writable);
+
+  expect(failed).toHaveLength(3);
+  const sizes = (await metrics.batchSizes.get()).values;
+  const figure = (name: string) => sizes.find(({ metricName }) => metricName === name)?.value;
+  expect(figure('worker_batch_receipts_sum')).toBe(57);
+  expect(figure('worker_batch_receipts_count')).toBe(1);
+});

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createAccount, createKey, enableSigning, migrate, openKnex } from '@orders/database';
+import {
+  ensureDatabase,
+  type FaultyPostgres,
+  type FaultyRedis,
+  findRedisServer,
+  freePortBelowEphemeral,
+  startFaultyPostgres,
+  startFaultyRedis,
+} from '@orders/local-services';
+import { untilListening } from '../start-contestant.ts';
+import { type App, startApp } from './apps.ts';
+import type { Findings } from './findings.ts';
+import type { Sender } from './ledger.ts';
+import { type MemoryDisk, mountMemoryDisk } from './memory-disk.ts';
+
+/** The service as it runs in production, small: two processes of each kind, on stores that can be broken. */
+export interface Deployment {
+  postgres: FaultyPostgres;
+  /** What the data of Postgres lies on; null where it lies on the machine's own disk, which nobody fills. */
+  disk: MemoryDisk | null;
+  redis: FaultyRedis;
+  intakes: App[];
+  workers: App[];
+  /** Where the intakes listen. */
+  urls: string[];
+  senders: Sender[];
+  stop(): Promise<void>;
+}
+
+/** Attempts of an order that cannot be written. */
+export const RETRY_ATTEMPTS = 3;
+
+/** So short that a round sees all of it: what is left of a worker, what nobody rings for, and attempts until the last. */
+const QUICK = {
+  LEASE: '2s',
+  SWEEP_AFTER: '1s',
+  SWEEP_INTERVAL: '250ms',
+  RETRY_BASE: '100ms',
+  RETRY_CAP: '500ms',
+  RETRY_ATTEMPTS: String(RETRY_ATTEMPTS),
+  PG_QUERY_TIMEOUT: '2s',
+  DRAIN_TIMEOUT: '10s',
+};
+
+const APPS = resolve(import.meta.dirname, '../../../../apps');
+const OF_EACH = 2;
+const SENDERS = 4;
+const DISK_BYTES = 2 ** 31;
+/** Many checkpoints, as a database has them that runs for days; and a crash is the end of it, so that none goes unnoticed. */
+const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'restart_after_crash=off'];
+
+/** An order that cannot be written, as no order of today's senders is. */
+const POISON = `
+create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
+create trigger refuse_poison before insert on orders for each row
+when (new.source_order_id like 'poison-%') execute function refuse_poison()`;
+
+/**
+ * Starts everything from nothing.
+ *
+ * @param options `logs` is a directory that the processes' logs are kept in; else they go with everything else.
+ */
+export async function startDeployment(options: { findings: Findings; logs?: string | undefined }): Promise<Deployment> {
+  if (!findRedisServer()) throw new Error('There is no redis-server or valkey-server on the PATH.');
+  const directory = await mkdtemp(join(tmpdir(), 'orders-faults-'));
+  const ends = [() => rm(directory, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await start(directory, options, ends)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(
+  directory: string,
+  { findings, logs = join(directory, 'logs') }: Parameters<typeof startDeployment>[0],
+  ends: (() => Promise<void>)[],
+): Promise<Omit<Deployment, 'stop'>> {
+  // Postgres runs as another user where this runs as root.
+  await chmod(directory, 0o755);
+  await mkdir(logs, { recursive: true });
+  const place = join(directory, 'disk');
+  const disk = await mountMemoryDisk(place, DISK_BYTES);
+  if (disk) ends.push(disk.unmount);
+  const postgres = await startFaultyPostgres({
+    directory: join(place, 'postgres'),
+    password: 'faults',
+    port: await freePortBelowEphemeral(),
+    settings: POSTGRES_SETTINGS,
+    onDeath(lastLines) {
+      // A Postgres that cannot write may end.
+      if (disk?.isFull) return;
+      const said = lastLines.filter(
+        (line) => /(LOG|DETAIL|FATAL|PANIC): /.test(line) && !/in recovery mode/.test(line),
+      );
+      findings.add({ name: 'postgres-crashed', id: new Date().toISOString(), detail: said.slice(-6).join(' ⏎ ') });
+      if (!postgres.isRunning) void postgres.start().catch(() => {});
+    },
+  });
+  ends.push(postgres.close);
+  const redis = await startFaultyRedis(await freePortBelowEphemeral());
+  ends.push(redis.close);
+  const secretsKey = randomBytes(32);
+  const senders = await prepare(postgres.url, secretsKey);
+
+  async function launch(app: 'intake' | 'worker', number: number, port?: number): Promise<App> {
+    const name = `${app}-${number}`;
+    const started = await startApp({
+      name,
+      main: `${APPS}/${app}/src/main.ts`,
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        LOG_FORMAT: 'json',
+        ...QUICK,
+        DATABASE_URL: postgres.url,
+        QUEUE_URL: redis.url,
+        SECRETS_KEY: secretsKey.toString('base64'),
+        ...(port && { PORT: String(port) }),
+      },
+      log: join(logs, `${name}.log`),
+      findings,
+      untilUp: async () => {
+        if (port) await untilListening(port);
+      },
+    });
+    ends.push(started.close);
+    return started;
+  }
+
+  const [intakes, workers, urls]: [App[], App[], string[]] = [[], [], []];
+  for (let number = 1; number <= OF_EACH; number += 1) {
+    const port = await freePortBelowEphemeral();
+    urls.push(`http://127.0.0.1:${port}`);
+    intakes.push(await launch('intake', number, port));
+    workers.push(await launch('worker', number));
+  }
+  return { postgres, disk, redis, intakes, workers, urls, senders };
+}
+
+async function prepare(databaseUrl: string, secretsKey: Buffer): Promise<Sender[]> {
+  await ensureDatabase(databaseUrl);
+  const knex = openKnex({ url: databaseUrl });
+  try {
+    await migrate(knex);
+    await knex.raw(POISON);
+    const senders: Sender[] = [];
+    while (senders.length < SENDERS) {
+      const { account_id: accountId } = await createAccount(knex, `Sender ${senders.length + 1}`);
+      const { key: apiKey } = await createKey(knex, accountId, 'faults');
+      const { secret: signingSecret } = await enableSigning(knex, secretsKey, accountId);
+      senders.push({ accountId, apiKey, signingSecret });
+    }
+    return senders;
+  } finally {
+    await knex.destroy();
+  }
+}

@@ -1,0 +1,101 @@
+import { table } from '../report/tables.ts';
+import { type Finding, type Kind, VIOLATIONS, type ViolationName } from './findings.ts';
+import { type Round, renderRefused } from './run-rounds.ts';
+
+/** All rounds of one fault. */
+export interface Row {
+  fault: string;
+  strikes: number;
+  accepted: number;
+  replayed: number;
+  refused: Record<string, number>;
+  violations: Record<Kind, number>;
+  /** The worst of the rounds; NaN where there is none. */
+  recoverySeconds: number;
+}
+
+/** A violation with some of what it was found of. */
+export interface Violation {
+  name: ViolationName;
+  means: string;
+  count: number;
+  examples: string[];
+}
+
+export interface Report {
+  rows: Row[];
+  total: Row;
+  violations: Violation[];
+  /** Faults that could not be brought about, and why. */
+  notRun: { fault: string; why: string }[];
+}
+
+const EXAMPLES = 5;
+
+export function report(rounds: readonly Round[], notRun: Report['notRun']): Report {
+  const findings = rounds.flatMap((round) => round.findings);
+  const violations = [...Map.groupBy(findings, ({ name }) => name)].map(([name, found]) => ({
+    name,
+    means: VIOLATIONS[name].means,
+    count: found.length,
+    examples: found.slice(0, EXAMPLES).map(exampleOf),
+  }));
+  const rows = [...Map.groupBy(rounds, ({ fault }) => fault)].map(([fault, group]) => rowOf(fault, group));
+  return { rows, total: rowOf('all', rounds), violations, notRun };
+}
+
+function exampleOf({ id, detail }: Finding): string {
+  return detail ? `${id}: ${detail}` : id;
+}
+
+function rowOf(fault: string, rounds: readonly Round[]): Row {
+  const row: Row = {
+    fault,
+    strikes: rounds.filter((round) => round.fault !== 'none').length,
+    accepted: 0,
+    replayed: 0,
+    refused: {},
+    violations: { lost: 0, doubled: 0, stuck: 0, other: 0 },
+    recoverySeconds: rounds.length > 0 ? Math.max(...rounds.map((round) => round.recoverySeconds)) : Number.NaN,
+  };
+  for (const { accepted, replayed, refused, findings } of rounds) {
+    row.accepted += accepted;
+    row.replayed += replayed;
+    for (const [status, count] of Object.entries(refused)) row.refused[status] = (row.refused[status] ?? 0) + count;
+    for (const { name } of findings) row.violations[VIOLATIONS[name].kind] += 1;
+  }
+  return row;
+}
+
+/** The table of all faults, and what was found wrong. */
+export function renderReport({ rows, total, violations, notRun }: Report): string {
+  const cells = ({ fault, strikes, accepted, refused, violations: found, recoverySeconds }: Row) => [
+    fault,
+    String(strikes),
+    accepted.toLocaleString('en'),
+    renderRefused(refused),
+    String(found.lost),
+    String(found.doubled),
+    String(found.stuck),
+    String(found.other),
+    `${recoverySeconds.toFixed(1)} s`,
+  ];
+  const faults = table(
+    ['fault', 'strikes', 'accepted', 'refused', 'lost', 'doubled', 'stuck', 'other', 'final after'],
+    [
+      ...rows.toSorted((a, b) => (a.fault < b.fault ? -1 : 1)).map(cells),
+      ...notRun.map(({ fault }) => [fault, 'not run']),
+      cells(total),
+    ],
+  );
+  const reasons = notRun.map(({ fault, why }) => `${fault} was not run: ${why}.`);
+  const found = violations.flatMap(({ name, means, count, examples }) => [
+    `VIOLATED: ${name} (${count}): ${means}; for example`,
+    ...examples.map((example) => `  ${example}`),
+  ]);
+  return [
+    faults,
+    ...(reasons.length > 0 ? [reasons.join('\n')] : []),
+    ...(found.length > 0 ? [found.join('\n')] : []),
+  ].join('\n\n');
+}

@@ -1,0 +1,54 @@
+import { createHmac } from 'node:crypto';
+import { makeOrder } from '../load/make-order.ts';
+import type { Order } from './ledger.ts';
+
+export type Channel = 'rest' | 'webhook';
+
+/** What is sent for an order. */
+export interface OrderRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The same bytes each time, on whichever route. */
+export function makeRequest(order: Order, channel: Channel): OrderRequest {
+  const { sender, sourceOrderId, idempotencyKey, number } = order;
+  const body = makeOrder(sourceOrderId, number);
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${sender.apiKey}`,
+    'content-type': 'application/json',
+  };
+  if (idempotencyKey !== null) headers['idempotency-key'] = idempotencyKey;
+  if (channel === 'rest') return { path: '/ingest/orders', headers, body };
+  const signature = createHmac('sha256', sender.signingSecret).update(body).digest('hex');
+  return { path: '/ingest/webhook', headers: { ...headers, 'x-service-signature': `sha256=${signature}` }, body };
+}
+
+/** A reply; its status is 0 where none came whole. */
+export interface Reply {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a reply of any shape, of which only what is needed is looked at.
+  body: any;
+}
+
+/** A client that waited this long, in milliseconds, gives up and sends it again. */
+const PATIENCE_MS = 10_000;
+
+export async function sendRequest(url: string, { path, headers, body }: OrderRequest): Promise<Reply> {
+  return ask(url + path, { method: 'POST', headers, body });
+}
+
+/** The status reply on a receipt. */
+export async function askStatus(url: string, apiKey: string, receiptId: string): Promise<Reply> {
+  return ask(`${url}/ingest/status/${receiptId}`, { headers: { authorization: `Bearer ${apiKey}` } });
+}
+
+async function ask(url: string, init: RequestInit): Promise<Reply> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
+    return { status: response.status, body: await response.json() };
+  } catch {
+    return { status: 0, body: null };
+  }
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Scene } from './faults.ts';
+import type { Finding, Findings } from './findings.ts';
+import type { Ledger } from './ledger.ts';
+import type { Tally } from './load.ts';
+import type { PlannedRound } from './plan.ts';
+import { pick } from './random.ts';
+import { revivePostgres } from './revive-postgres.ts';
+import { bringLedger, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
+import { withClient } from './with-client.ts';
+
+/** One round as it went. */
+export interface Round extends Tally {
+  /** The fault's name; `none` for a round in which nothing happened. */
+  fault: string;
+  victim: number;
+  /** Seconds from the beginning of the round. */
+  struckAt: number;
+  healedAt: number;
+  /** The longest that a receipt took until it was final, from healing or from its own commit if that was later; seconds. */
+  recoverySeconds: number;
+  /** What was not found before. */
+  findings: Finding[];
+}
+
+export interface RoundsDeps {
+  scene: Scene;
+  ledger: Ledger;
+  findings: Findings;
+  roundSeconds: number;
+  say: (text: string) => void;
+}
+
+/** All receipts are final so many milliseconds after healing, and none of them has a promise left. */
+const SETTLED_MS = 60_000;
+/** The load goes on for so long after healing, at least. */
+const AFTERMATH_MS = 1500;
+/** Sessions end a little before Postgres has. */
+const CRASH_NOTICED_MS = 2000;
+
+/** Round by round: load, a fault in the middle of it, and then the verification of all that was ever accepted. */
+export async function runRounds(plan: readonly PlannedRound[], deps: RoundsDeps): Promise<Round[]> {
+  const rounds: Round[] = [];
+  for (const [index, planned] of plan.entries()) {
+    const name = planned.fault?.name ?? 'none';
+    const at = planned.fault ? ` at ${planned.strikeAt.toFixed(1)} s, for ${planned.lasts.toFixed(1)} s` : '';
+    deps.say(`[${index + 1}/${plan.length}] ${name}${at} …`);
+    const round = await runRound(planned, deps);
+    rounds.push(round);
+    deps.say(`    ${describe(round)}`);
+  }
+  return rounds;
+}
+
+async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round> {
+  const { scene, findings, roundSeconds } = deps;
+  const { fault, victim, strikeAt, lasts } = planned;
+  const startedAt = Date.now();
+  const secondsSince = () => (Date.now() - startedAt) / 1000;
+  scene.load.start();
+  let [struckAt, healedAt] = [0, 0];
+  if (fault) {
+    await sleep(strikeAt * 1000);
+    struckAt = secondsSince();
+    await fault.strike(scene, victim);
+    await sleep(lasts * 1000);
+    await fault.heal(scene, victim);
+    healedAt = secondsSince();
+  }
+  await sleep(Math.max(AFTERMATH_MS, roundSeconds * 1000 - (Date.now() - startedAt)));
+  const tally = await scene.load.stop();
+  const recovery = await verifyUndisturbed(startedAt, healedAt, deps);
+  return {
+    fault: fault?.name ?? 'none',
+    victim,
+    struckAt,
+    healedAt,
+    ...tally,
+    recoverySeconds: recovery,
+    findings: findings.takeNew(),
+  };
+}
+
+/** Verifies, and once more from the beginning if Postgres crashed meanwhile. */
+async function verifyUndisturbed(startedAt: number, healedAt: number, deps: RoundsDeps): Promise<number> {
+  const { scene, findings } = deps;
+  for (;;) {
+    const crashes = findings.known('postgres-crashed').length;
+    try {
+      await revivePostgres(scene);
+      return await withClient(scene.postgres.url, (client) => verify(client, startedAt, healedAt, deps));
+    } catch (error) {
+      await sleep(CRASH_NOTICED_MS);
+      if (findings.known('postgres-crashed').length === crashes) throw error;
+    }
+  }
+}
+
+/** @returns the recovery in seconds. */
+async function verify(client: pg.Client, startedAt: number, healedAt: number, deps: RoundsDeps): Promise<number> {
+  const { scene, ledger, findings } = deps;
+  const healed = startedAt + healedAt * 1000;
+  await untilSettled(client, healed + SETTLED_MS, {
+    receipts: findings.known('receipt-stuck'),
+    promises: findings.known('promise-left'),
+  });
+  await client.query('begin');
+  await bringLedger(client, ledger);
+  const found = await verifyTables(client);
+  const url = pick(scene.random, scene.urls);
+  found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));
+  await client.query('rollback');
+  for (const finding of found) findings.add(finding);
+  return recoverySeconds(client, healed);
+}
+
+function describe({ accepted, refused, recoverySeconds, findings }: Round): string {
+  const violations = [...Map.groupBy(findings, ({ name }) => name)].map(([name, { length }]) => `${name} ${length}`);
+  const said = [
+    `${accepted.toLocaleString('en')} accepted`,
+    renderRefused(refused),
+    `final after ${recoverySeconds.toFixed(1)} s`,
+  ];
+  return `${said.filter(Boolean).join(', ')}${violations.length > 0 ? `; VIOLATED: ${violations.join(', ')}` : ''}`;
+}
+
+/** Such as `503 ×12, no reply ×3`. */
+export function renderRefused(refused: Record<string, number>): string {
+  return Object.entries(refused)
+    .map(([status, count]) => `${status === '0' ? 'no reply' : status} ×${count.toLocaleString('en')}`)
+    .join(', ');
+}

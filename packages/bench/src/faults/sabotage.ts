@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import type { Finding, ViolationName } from './findings.ts';
+import type { Ledger } from './ledger.ts';
+import { bringLedger, verifyTables } from './verify.ts';
+
+/** Damage done to what is stored, and the name it must be found under. */
+interface Sabotage {
+  /** The last statement changes one row. */
+  statements: string[];
+  foundAs: ViolationName;
+}
+
+const A_DUPLICATE = `(select a.receipt_id from accepted a join receipts r using (receipt_id) where r.state = 'duplicate' limit 1)`;
+
+export const SABOTAGES = {
+  'order-removed': {
+    statements: [
+      `delete from orders where (account_id, order_id) =
+         (select o.account_id, o.order_id from orders o join accepted a using (account_id, source_order_id) limit 1)`,
+    ],
+    foundAs: 'order-missing',
+  },
+  'order-doubled': {
+    statements: [
+      'alter table orders drop constraint orders_account_id_source_order_id_key',
+      `insert into orders select again.*
+       from (select o from orders o limit 1) as one,
+            jsonb_populate_record(one.o, jsonb_build_object('order_id', nextval('order_ids'))) as again`,
+    ],
+    foundAs: 'order-doubled',
+  },
+  'duplicate-misdirected': {
+    statements: [
+      `update orders o set receipt_id = (select x.receipt_id from orders x where x.receipt_id <> o.receipt_id limit 1)
+       where (o.account_id, o.source_order_id) =
+         (select r.account_id, r.source_order_id from receipts r where r.receipt_id = ${A_DUPLICATE})`,
+    ],
+    foundAs: 'duplicate-misdirected',
+  },
+  'receipt-stuck': {
+    statements: [`update receipts set state = 'received' where receipt_id = ${A_DUPLICATE}`],
+    foundAs: 'receipt-stuck',
+  },
+  'receipt-missing': {
+    statements: [`delete from receipts where receipt_id = ${A_DUPLICATE}`],
+    foundAs: 'receipt-missing',
+  },
+} as const satisfies Record<string, Sabotage>;
+
+export type SabotageKind = keyof typeof SABOTAGES;
+
+/**
+ * Does the damage in a transaction, verifies there, and takes it back.
+ *
+ * @returns what was found.
+ */
+export async function findSabotage(client: pg.Client, ledger: Ledger, kind: SabotageKind): Promise<Finding[]> {
+  await client.query('begin');
+  try {
+    await bringLedger(client, ledger);
+    let changed: number | null = 0;
+    for (const statement of SABOTAGES[kind].statements) changed = (await client.query(statement)).rowCount;
+    if (changed !== 1) throw new Error(`there was nothing to do "${kind}" to`);
+    return await verifyTables(client);
+  } finally {
+    await client.query('rollback');
+  }
+}

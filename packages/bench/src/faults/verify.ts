@@ -1,0 +1,172 @@
+import type pg from 'pg';
+import { RETRY_ATTEMPTS } from './deployment.ts';
+import type { Finding, ViolationName } from './findings.ts';
+import type { Ledger } from './ledger.ts';
+import { askStatus } from './request.ts';
+
+/** Of one violation; more than so many examples help nobody. */
+const MAX_FOUND = 1000;
+
+const FINAL = "('written', 'duplicate', 'dead')";
+const IS_POISON = "r.source_order_id like 'poison-%'";
+const RECEIPT = `r.receipt_id::text as id,
+  concat_ws(' ', r.source_order_id, r.state, 'attempts', r.attempts, 'crashes', r.crashes, r.error_code, r.history) as detail`;
+/** The bytes that `receipts r` was sent with, from `receipt_payloads p`. */
+const BODY = 'substring(p.bodies from r.body_start for r.body_length)';
+
+/**
+ * What must not be there, each a query for the ids (and what else is worth knowing) of all that break the rule. `accepted` holds what
+ * clients were told: the receipts of all 202s with what was sent.
+ */
+const RULES: Partial<Record<ViolationName, string>> = {
+  'receipt-missing': `
+    select a.receipt_id::text as id, a.source_order_id as detail from accepted a
+    where not exists (select from receipts r where r.receipt_id = a.receipt_id and r.account_id = a.account_id)`,
+  'receipt-differs': `
+    select ${RECEIPT} from accepted a join receipts r using (receipt_id)
+    where (r.account_id, r.source_order_id) is distinct from (a.account_id, a.source_order_id)`,
+  'receipt-stuck': `
+    select ${RECEIPT} from receipts r where r.state not in ${FINAL}`,
+  'order-missing': `
+    select distinct a.account_id || ' ' || a.source_order_id as id, '' as detail from accepted a
+    where not a.is_poison and not exists (
+      select from orders o where o.account_id = a.account_id and o.source_order_id = a.source_order_id)`,
+  'order-doubled': `
+    select account_id || ' ' || source_order_id as id, string_agg(order_id::text, ' and ') as detail from orders
+    group by account_id, source_order_id having count(*) > 1`,
+  'written-without-order': `
+    select ${RECEIPT} from receipts r
+    where r.state = 'written' and not exists (
+      select from orders o
+      where o.account_id = r.account_id and o.order_id = r.order_id and o.receipt_id = r.receipt_id
+        and o.source_order_id = r.source_order_id)`,
+  'order-without-receipt': `
+    select o.order_id::text as id, o.source_order_id as detail from orders o
+    where not exists (
+      select from receipts r
+      where r.receipt_id = o.receipt_id and r.account_id = o.account_id and r.order_id = o.order_id and r.state = 'written')`,
+  // The service names as the original whatever receipt the order of this account and source_order_id names.
+  'duplicate-misdirected': `
+    select ${RECEIPT} from receipts r
+    where r.state = 'duplicate' and not exists (
+      select from orders o join receipts w on w.receipt_id = o.receipt_id and w.account_id = o.account_id
+      where o.account_id = r.account_id and o.source_order_id = r.source_order_id
+        and w.source_order_id = r.source_order_id and w.state = 'written')`,
+  'key-misdirected': `
+    select a.account_id || ' ' || a.idempotency_key as id, a.receipt_id::text as detail from accepted a
+    where a.idempotency_key is not null and not exists (
+      select from idempotency_keys k
+      where k.account_id = a.account_id and k.idempotency_key = a.idempotency_key and k.receipt_id = a.receipt_id)`,
+  'dead-without-fault': `
+    select ${RECEIPT} from receipts r where r.state = 'dead' and not ${IS_POISON}`,
+  'poison-survived': `
+    select ${RECEIPT} from receipts r where r.state in ('written', 'duplicate') and ${IS_POISON}`,
+  'attempts-miscounted': `
+    select ${RECEIPT} from receipts r
+    where r.state in ${FINAL} and r.attempts <> case when r.state = 'dead' then ${RETRY_ATTEMPTS} else 1 end`,
+  'half-stored': `
+    select ${RECEIPT} from receipts r
+    left join receipt_payloads p on p.batch_id = r.batch_id and p.account_id = r.account_id
+    where p.batch_id is null or length(${BODY}) <> r.body_length
+       or position(convert_to('"source_order_id":"' || r.source_order_id || '"', 'UTF8') in ${BODY}) = 0
+    union all
+    select 'key ' || k.account_id || ' ' || k.idempotency_key, k.receipt_id::text from idempotency_keys k
+    where not exists (select from receipts r where r.receipt_id = k.receipt_id and r.account_id = k.account_id)`,
+  'promise-left': `
+    select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
+};
+
+/** Waits until there is nothing left to do, or it is too late; what `known` names is not waited for. */
+export async function untilSettled(
+  client: pg.Client,
+  deadline: number,
+  known: { receipts: string[]; promises: string[] },
+): Promise<void> {
+  const isSettled = async () => {
+    const { rows } = await client.query(
+      `select not exists (select from receipts where state not in ${FINAL} and receipt_id <> all($1::uuid[]))
+          and not exists (select from outbox where batch_id <> all($2::uuid[])) as settled`,
+      [known.receipts, known.promises],
+    );
+    return rows[0].settled;
+  };
+  while (!(await isSettled()) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
+/**
+ * The longest that a receipt took until it was final: from its own commit, or from healing if that was later.
+ *
+ * @param healedAt Unix milliseconds; Postgres runs on the same machine's clock.
+ * @returns seconds.
+ */
+export async function recoverySeconds(client: pg.Client, healedAt: number): Promise<number> {
+  const { rows } = await client.query(
+    `select coalesce(max(extract(epoch from updated_at - greatest(received_at, healed_at))), 0)::float8 as seconds
+     from receipts, to_timestamp($1::float8 / 1000) as healed_at
+     where state in ${FINAL} and updated_at > healed_at`,
+    [healedAt],
+  );
+  return rows[0].seconds;
+}
+
+/** Tells this session, until its transaction ends, what clients were told. */
+export async function bringLedger(client: pg.Client, ledger: Ledger): Promise<void> {
+  const orders = [...ledger.accepted.values()].map(({ order }) => order);
+  await client.query(`create temp table accepted (
+    receipt_id uuid, account_id int, source_order_id text collate "C", idempotency_key text collate "C", is_poison boolean
+  ) on commit drop`);
+  await client.query(
+    'insert into accepted select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::boolean[])',
+    [
+      [...ledger.accepted.keys()],
+      orders.map(({ sender }) => sender.accountId),
+      orders.map(({ sourceOrderId }) => sourceOrderId),
+      orders.map(({ idempotencyKey }) => idempotencyKey),
+      orders.map(({ isPoison }) => isPoison),
+    ],
+  );
+  await client.query('analyze accepted');
+}
+
+/** All that breaks a rule, of the ledger that was brought and of everything stored. */
+export async function verifyTables(client: pg.Client): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [name, rule] of Object.entries(RULES) as [ViolationName, string][]) {
+    const { rows } = await client.query<{ id: string; detail: string }>(`${rule} limit ${MAX_FOUND}`);
+    findings.push(...rows.map(({ id, detail }) => ({ name, id, detail })));
+  }
+  return findings;
+}
+
+const ASKED = 20;
+
+/** Asks the service about some of the duplicates of this round: each reply must name the one receipt that was written. */
+export async function verifyStatusReplies(
+  client: pg.Client,
+  { ledger, url, since }: { ledger: Ledger; url: string; since: number },
+): Promise<Finding[]> {
+  const { rows } = await client.query(
+    `select r.receipt_id as duplicate, w.receipt_id, w.order_id::float8 as order_id
+     from accepted a join receipts r using (receipt_id)
+     join receipts w on w.account_id = a.account_id and w.source_order_id = a.source_order_id and w.state = 'written'
+     where r.state = 'duplicate' and r.received_at > to_timestamp($1::float8 / 1000)
+     order by md5(r.receipt_id::text) limit ${ASKED}`,
+    [since],
+  );
+  const replies = rows.map(async ({ duplicate, receipt_id, order_id }): Promise<Finding[]> => {
+    const apiKey = ledger.accepted.get(duplicate)?.order.sender.apiKey ?? '';
+    const { status, body } = await askStatus(url, apiKey, duplicate);
+    const original = body?.duplicate_of;
+    if (
+      status === 200 &&
+      body.order_id === null &&
+      original?.receipt_id === receipt_id &&
+      original.order_id === order_id
+    )
+      return [];
+    return [
+      { name: 'duplicate-misdirected', id: `${duplicate} by its status`, detail: `${status} ${JSON.stringify(body)}` },
+    ];
+  });
+  return (await Promise.all(replies)).flat();
+}
