@@ -1,7 +1,7 @@
 import { isStorageUnavailable } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { describeError, type Logger } from '@orders/runtime';
-import type { ErrorRequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import { contextOf } from './context.ts';
 
 const RETRY_AFTER_SECONDS = '2';
@@ -12,6 +12,7 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
     const context = contextOf(request);
     const problem = asProblem(error);
     context.problem = problem.code;
+    context.leave?.();
     if (problem.status >= 500 && problem.code !== 'overloaded') {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       logger.log(level, 'request failed', {
@@ -25,27 +26,34 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
       response.destroy();
       return;
     }
-    writeProblem(response, problem, context.requestId);
+    writeProblem(request, response, problem);
   };
 }
 
-function writeProblem(response: Response, problem: Problem, requestId: string): void {
+function writeProblem(request: Request, response: Response, problem: Problem): void {
   if (problem.status === 503) response.set('Retry-After', RETRY_AFTER_SECONDS);
+  const body = JSON.stringify({
+    type: 'about:blank',
+    title: problem.title,
+    status: problem.status,
+    detail: problem.detail,
+    code: problem.code,
+    request_id: contextOf(request).requestId,
+    ...(problem.errors && { errors: problem.errors }),
+  });
   response
     .status(problem.status)
     .set(problem.headers ?? {})
-    .type('application/problem+json')
-    .send(
-      JSON.stringify({
-        type: 'about:blank',
-        title: problem.title,
-        status: problem.status,
-        detail: problem.detail,
-        code: problem.code,
-        request_id: requestId,
-        ...(problem.errors && { errors: problem.errors }),
-      }),
-    );
+    .set({
+      'Content-Type': 'application/problem+json; charset=utf-8',
+      'Content-Length': String(Buffer.byteLength(body)),
+    });
+  if (request.complete) response.end(body);
+  else {
+    // The reply leaves now, but ends with its request: behind it the connection may close, and that would reset a sender who still sends.
+    response.write(body);
+    request.resume().once('close', () => response.end());
+  }
 }
 
 function asProblem(error: unknown): Problem {
