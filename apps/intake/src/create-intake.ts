@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { closeDatabase, openDatabase } from '@orders/database';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
@@ -11,6 +10,7 @@ import {
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
+import { createBoundedServer } from './create-server.ts';
 import { createMetrics } from './metrics.ts';
 import { createOpenReplies } from './open-replies.ts';
 import { checkReadiness } from './readiness.ts';
@@ -48,7 +48,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS)
       : null;
   const waiters = createReceiptWaiters(database);
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 });
+  const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
   server.on('request', createApp({ config, logger, metrics, database, bell, redis, waiters, open }));
   const admin = createAdminServer(

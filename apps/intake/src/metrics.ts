@@ -7,6 +7,7 @@ export interface IntakeMetrics {
   batchSizes: Histogram<never>;
   mismatches: Counter<never>;
   lostRings: Counter<never>;
+  droppedConnections: Counter<never>;
 }
 
 export function createMetrics(): IntakeMetrics {
@@ -41,6 +42,11 @@ export function createMetrics(): IntakeMetrics {
     lostRings: new Counter({
       name: 'intake_lost_rings_total',
       help: 'Rings that did not reach the queue and are left to the sweeper',
+      registers,
+    }),
+    droppedConnections: new Counter({
+      name: 'intake_dropped_connections_total',
+      help: 'Connections closed at once because there were MAX_CONNECTIONS already',
       registers,
     }),
   };
