@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import type { AccountRateLimit } from '@orders/domain';
+import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
 import type { Reply } from './harness/api.ts';
 import { countStored } from './harness/count-stored.ts';
-import { canBreakRedis, type FaultyRedis, startFaultyRedis } from './harness/queue.ts';
+import { canBreakRedis } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

@@ -38,7 +38,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
       body: request.body,
     });
     noteOutcome(request, recorded, deps);
-    await reply(request, response, recorded, preferences, deps);
+    await reply(response, recorded, preferences, deps);
   };
 }
 
@@ -56,13 +56,12 @@ function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
 }
 
 async function reply(
-  request: Request,
   response: Response,
   { receiptId, duplicate, payloadMismatch }: Recorded,
   preferences: Preferences,
   deps: Deps,
 ): Promise<void> {
-  const outcome = preferences.wait === null ? null : await outcomeAfter(preferences.wait, request, receiptId, deps);
+  const outcome = preferences.wait === null ? null : await outcomeAfter(preferences.wait, response, receiptId, deps);
   const applied = [
     ...(preferences.handling ? [`handling=${preferences.handling}`] : []),
     ...(outcome ? [`wait=${preferences.wait}`] : []),
@@ -84,11 +83,11 @@ async function reply(
 }
 
 /** Waits, then says how far the receipt is; null when Postgres is lost meanwhile, for the order is accepted all the same. */
-async function outcomeAfter(seconds: number, request: Request, receiptId: string, deps: Deps) {
+async function outcomeAfter(seconds: number, response: Response, receiptId: string, deps: Deps) {
   try {
-    const final = await waitFor(request, receiptId, seconds, deps.waiters);
+    const final = await waitFor(response, receiptId, seconds, deps.waiters);
     if (final) return { status: final.state, order_id: final.order_id };
-    const receipt = await findReceipt(deps.database, holderOf(request).accountId, receiptId);
+    const receipt = await findReceipt(deps.database, holderOf(response.req).accountId, receiptId);
     return receipt && { status: receipt.state, order_id: receipt.order_id };
   } catch {
     return null;

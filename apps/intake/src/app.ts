@@ -1,8 +1,9 @@
+import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
 import type { Bell } from '@orders/queue';
 import type { Logger } from '@orders/runtime';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import type { Redis } from 'ioredis';
 import { acceptOrder } from './accept-order.ts';
 import { authenticate } from './authenticate.ts';
@@ -35,7 +36,7 @@ interface AppDeps {
 }
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
-export function createApp(deps: AppDeps): Express {
+export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, bell, waiters } = deps;
   const { BASE_PATH: basePath, SECRETS_KEY: secretsKey } = config;
   const { requests, requestSeconds, batchSizes, mismatches } = metrics;
@@ -77,7 +78,17 @@ export function createApp(deps: AppDeps): Express {
     throw new Problem('not_found');
   });
   app.use(sendProblems(logger));
-  return app;
+  return (request, response) => {
+    request.url = originForm(request.url ?? '/');
+    app(request, response);
+  };
+}
+
+/** The path and query of a request's target, also of one in absolute form (RFC 9112, section 3.2): Express would give up on some of those. */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const url = URL.parse(target);
+  return url?.pathname.startsWith('/') ? url.pathname + url.search : '/';
 }
 
 function serve(document: object): RequestHandler {

@@ -1,5 +1,5 @@
 import type { Counter, Histogram, Logger } from '@orders/runtime';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { contextOf, placeOf, setContext } from './context.ts';
 import type { OpenReplies } from './open-replies.ts';
 import { requestIdOf } from './request-id.ts';
@@ -21,7 +21,7 @@ export function beginRequest(deps: {
       const { route, startedAt, holder, receiptId, problem, leave } = contextOf(request);
       leave();
       const duration = performance.now() - startedAt;
-      const status = response.writableFinished ? response.statusCode : 499;
+      const status = response.writableFinished ? response.statusCode : isTooSlow(request) ? 408 : 499;
       deps.requests.inc({ route, status, code: problem ?? '' });
       deps.seconds.observe({ route }, duration / 1000);
       deps.logger.info(problem ? 'refused' : 'answered', {
@@ -43,4 +43,9 @@ export function beginRequest(deps: {
     }
     next();
   };
+}
+
+/** Whether its connection was cut off because it took longer than `REQUEST_TIMEOUT`. */
+function isTooSlow(request: Request): boolean {
+  return (request.socket.errored as NodeJS.ErrnoException | null)?.code === 'ERR_HTTP_REQUEST_TIMEOUT';
 }

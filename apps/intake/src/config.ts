@@ -21,6 +21,11 @@ export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
   BASE_PATH: string;
   MAX_BODY_BYTES: number;
   MAX_IN_FLIGHT: number;
+  MAX_CONNECTIONS: number;
+  /** How long a request may take to come whole; its head has half of that. */
+  REQUEST_TIMEOUT: number;
+  /** How long a connection may be without a request, or a reply without being taken. */
+  IDLE_TIMEOUT: number;
   /** Of each account that has none of its own. */
   RATE_LIMIT?: RateLimit;
   /** How long the bell has before the sweeper rings instead. */
@@ -46,6 +51,9 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
         .default(''),
       MAX_BODY_BYTES: wholeNumber(262_144),
       MAX_IN_FLIGHT: wholeNumber(1000),
+      MAX_CONNECTIONS: wholeNumber(10_000),
+      REQUEST_TIMEOUT: duration('30s'),
+      IDLE_TIMEOUT: duration('65s'),
       RATE_LIMIT: rateLimit,
       SWEEP_AFTER: duration('10s'),
     },

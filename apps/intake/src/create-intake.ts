@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { closeDatabase, openDatabase } from '@orders/database';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
@@ -11,6 +10,7 @@ import {
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
+import { createBoundedServer } from './create-server.ts';
 import { createMetrics } from './metrics.ts';
 import { createOpenReplies } from './open-replies.ts';
 import { createPlaces } from './places.ts';
@@ -49,7 +49,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   // Also without RATE_LIMIT, as any account may be given a limit of its own.
   const redis = isRedisUrl(config.QUEUE_URL) ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS) : null;
   const waiters = createReceiptWaiters(database);
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000, keepAliveTimeout: 65_000 });
+  const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
   const app = createApp({ config, logger, metrics, database, bell, redis, waiters, open });
   server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));

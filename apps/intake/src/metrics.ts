@@ -8,6 +8,7 @@ export interface IntakeMetrics {
   batchSizes: Histogram<never>;
   mismatches: Counter<never>;
   lostRings: Counter<never>;
+  droppedConnections: Counter<never>;
 }
 
 /** @param places are read when the metrics are. */
@@ -51,6 +52,11 @@ export function createMetrics(places: Places): IntakeMetrics {
     lostRings: new Counter({
       name: 'intake_lost_rings_total',
       help: 'Rings that did not reach the queue and are left to the sweeper',
+      registers,
+    }),
+    droppedConnections: new Counter({
+      name: 'intake_dropped_connections_total',
+      help: 'Connections closed at once because there were MAX_CONNECTIONS already',
       registers,
     }),
   };

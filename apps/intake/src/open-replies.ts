@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The replies that are not out yet, and how to see the last of them out. */
+/** The replies that are not out yet, which no connection is cut off before, and how to see the last of them out. */
 export interface OpenReplies {
   begin(response: ServerResponse): void;
   end(response: ServerResponse): void;
@@ -16,6 +16,13 @@ export interface OpenReplies {
 const LOOK_AGAIN_MS = 100;
 const UNUSED_MS = 1000;
 
+/** What Node itself answers to what is no HTTP, or comes too slowly; all else is a plain 400. */
+const PLAIN_ANSWERS: Record<string, string> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+};
+
 /** @param server whose connections are watched from now on. */
 export function createOpenReplies(server: Server): OpenReplies {
   // By connection, not a set of replies: V8 copies a set that much is added to and deleted from again and again, and what each copy held
@@ -26,6 +33,22 @@ export function createOpenReplies(server: Server): OpenReplies {
     open.set(socket, null);
     socket.once('close', () => open.delete(socket));
   });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const response = open.get(socket);
+    // What comes behind a whole request must not cost that request its reply: its order may be stored by now.
+    if (response?.req.complete) endBehindReply(response);
+    else refuse(socket, error, response?.headersSent ?? false);
+  });
+  server.on('timeout', (socket) => {
+    // One that waits for its reply may be silent; one that does not take it may not.
+    if (!open.get(socket) || socket.writableLength > 0) socket.destroy();
+  });
+
+  function refuse(socket: Socket, error: NodeJS.ErrnoException, isAnswered: boolean): void {
+    const status = PLAIN_ANSWERS[error.code ?? ''] ?? '400 Bad Request';
+    if (socket.writable && !isAnswered) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    socket.destroy(error);
+  }
 
   function endBehindReply(response: ServerResponse): void {
     if (!response.headersSent) response.setHeader('Connection', 'close');

@@ -11,6 +11,7 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
     const context = contextOf(request);
     const problem = asProblem(error);
     context.problem = problem.code;
+    context.leave();
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       logger.log(level, 'request failed', {
@@ -24,7 +25,7 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
       response.destroy();
       return;
     }
-    writeProblem(response, problem, context.requestId);
+    writeProblem(request, response, problem, context.requestId);
   };
 }
 

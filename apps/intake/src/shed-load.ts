@@ -42,7 +42,7 @@ export function shedLoad(
     }
     const requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
-    writeProblem(response, OVERLOADED, requestId);
+    writeProblem(request, response, OVERLOADED, requestId);
     countRefusal();
   };
 }

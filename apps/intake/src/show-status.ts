@@ -20,7 +20,7 @@ export function showStatus(database: Database, waiters: ReceiptWaiters): Request
     if (wait !== null) {
       response.set('Preference-Applied', `wait=${wait}`);
       if (!isFinal(receipt.state)) {
-        await waitFor(request, receipt.receipt_id, wait, waiters);
+        await waitFor(response, receipt.receipt_id, wait, waiters);
         receipt = (await findReceipt(database, accountId, receiptId)) ?? receipt;
       }
     }

@@ -1,20 +1,20 @@
 import type { FinalReceipt } from '@orders/database';
-import type { Request } from 'express';
+import type { Response } from 'express';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 
-/** Waits on behalf of a request, for as long as its client is there. */
+/** Waits before a reply, for as long as somebody is there to hear it. */
 export async function waitFor(
-  request: Request,
+  response: Response,
   receiptId: string,
   seconds: number,
   waiters: ReceiptWaiters,
 ): Promise<FinalReceipt | null> {
   const gone = new AbortController();
   const leave = () => gone.abort();
-  request.socket.once('close', leave);
+  response.once('close', leave);
   try {
     return await waiters.wait(receiptId, seconds * 1000, gone.signal);
   } finally {
-    request.socket.off('close', leave);
+    response.off('close', leave);
   }
 }

@@ -112,14 +112,14 @@ async function growth(options: Options): Promise<void> {
 }
 
 async function overload(options: Options): Promise<void> {
-  const result = await withServices((services) => runOverload(services, options, say));
+  const result = await withServices(startServices, (services) => runOverload(services, options, say));
   process.stdout.write(`${renderOverload(result)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   if (result.lost + result.doubled > 0) process.exitCode = 1;
 }
 
 async function fairness(options: Options): Promise<void> {
-  const result = await withServices((services) => runFairness(services, options, say));
+  const result = await withServices(startServices, (services) => runFairness(services, options, say));
   process.stdout.write(`${renderFairness(result)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   if (result.refused > 0) process.exitCode = 1;

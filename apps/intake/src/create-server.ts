@@ -1,0 +1,26 @@
+import { createServer, type Server } from 'node:http';
+import type { IntakeConfig } from './config.ts';
+
+/** A timeout is kept to within this. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * The HTTP server, with bounds for what senders may take of it however slow or many they are. What comes too slowly gets Node's plain 408;
+ * a connection beyond `MAX_CONNECTIONS` is closed at once, and told by the event `drop`.
+ */
+export function createBoundedServer(
+  config: Pick<IntakeConfig, 'REQUEST_TIMEOUT' | 'IDLE_TIMEOUT' | 'MAX_CONNECTIONS'>,
+): Server {
+  const requestTimeout = Math.ceil(config.REQUEST_TIMEOUT);
+  const idleTimeout = Math.ceil(config.IDLE_TIMEOUT);
+  const server = createServer({
+    requestTimeout,
+    // Counted from the connection on where it is the first request, so this ends those on which nothing ever comes too.
+    headersTimeout: Math.ceil(requestTimeout / 2),
+    keepAliveTimeout: idleTimeout,
+    connectionsCheckingInterval: LOOK_AGAIN_MS,
+  });
+  server.timeout = idleTimeout;
+  server.maxConnections = config.MAX_CONNECTIONS;
+  return server;
+}
