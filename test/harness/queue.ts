@@ -23,6 +23,8 @@ export async function startQueue(kind: QueueKind, databaseUrl: string): Promise<
 
 /** A Redis that a test can stop, start empty on the same port, freeze and thaw. */
 export interface FaultyRedis extends TestQueue {
+  /** Where it keeps its data, each start in a directory of its own below this one. */
+  directory: string;
   stop(): Promise<void>;
   startEmpty(): Promise<void>;
   freeze(): void;
@@ -41,6 +43,7 @@ export async function startFaultyRedis(): Promise<FaultyRedis> {
   let redis = await start();
   return {
     url: redis.url,
+    directory,
     stop: () => redis.child.stop('SIGKILL'),
     startEmpty: async () => {
       redis = await start(redis.port);
