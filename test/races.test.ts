@@ -1,11 +1,23 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Child, freePort } from '@orders/local-services';
+import { openKnex, redriveReceipt } from '@orders/database';
+import { type Child, dropDatabase, ensureDatabase, freePort } from '@orders/local-services';
 import { openBell, type Ring } from '@orders/queue';
-import { type GateName, type Hold, lockTables, putGates, shutGate, whoWait } from './harness/gates.ts';
+import { run } from '../apps/cli/test/run.ts';
+import { type GateName, type Hold, hold, lockTables, putGates, shutGate, whoWait } from './harness/gates.ts';
 import { startApp } from './harness/processes.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { expectSettled } from './harness/settled.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import {
+  type RunningIntake,
+  type RunningWorker,
+  type Stack,
+  startStack,
+  type TestAccount,
+  withStack,
+} from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
 /** Of a worker that is held up for a while: one job at a time, and nothing by itself meanwhile. */
@@ -213,4 +225,64 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     await startWorker({});
     await expectSettled(stack, account, all([...early, ...late], 'written'));
   });
+});
+
+describe('races of operators, forced', () => {
+  test.each([
+    ['commits', 'commit', 1],
+    ['is cut off', 'rollback', 0],
+  ] as const)(
+    'a dead receipt redriven while it is being redriven: one of both does it, where the first %s',
+    (_what, end, code) =>
+      withStack('postgres', async (stack) => {
+        const { knex } = stack.database;
+        const account = await stack.account();
+        const { api } = await stack.intake({ SWEEP_AFTER: '10m' });
+        const { receipt_id } = (await api.order(account, { source_order_id: 'redriven' })).body;
+        await knex('receipts')
+          .where({ receipt_id })
+          .update({ state: 'dead', attempts: 8, error_code: 'write_refused' });
+        await knex('outbox').delete();
+        const first = await knex.transaction();
+        expect(await redriveReceipt(first, receipt_id)).toBe(true);
+        const second = run(['receipts', 'redrive', receipt_id], { DATABASE_URL: stack.database.url });
+        await whoWait(knex, 1, 'transactionid');
+        await first[end]();
+        expect(await second).toMatchObject({ code });
+        expect(await knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id])).toHaveLength(1);
+        await stack.worker();
+        await expectSettled(
+          stack,
+          account,
+          { [receipt_id]: 'written' },
+          { history: [{ redriven_at: expect.any(String) }] },
+        );
+      }),
+  );
+
+  test('two migrations of an empty database at once: both end with 0, and each migration ran once', () =>
+    withStack('postgres', async (stack) => {
+      const url = `${stack.database.url}_empty`;
+      await ensureDatabase(url);
+      const knex = openKnex({ url });
+      // The lock under which migrations run.
+      const guard = await hold(knex, 'select pg_advisory_xact_lock(7310441)');
+      const directory = await mkdtemp(join(tmpdir(), 'orders-migrate-'));
+      const env = { NODE_ENV: 'production', DATABASE_URL: url, QUEUE_URL: url };
+      const logFiles = ['first', 'second'].map((name) => join(directory, name));
+      const both = await Promise.all(
+        logFiles.map((logFile) => startApp('cli', env, { args: ['migrate', '--json'], logFile })),
+      );
+      await whoWait(knex, 2, 'advisory');
+      await guard.release();
+      await Promise.all(both.map(({ exited }) => exited));
+      expect(both.map((child) => child.process.exitCode)).toEqual([0, 0]);
+      const said = await Promise.all(logFiles.map(async (logFile) => JSON.parse(await readFile(logFile, 'utf8'))));
+      const names = await stack.database.knex('schema_migrations').orderBy('id').pluck('name');
+      expect(said.flatMap(({ migrations }) => migrations)).toEqual(names);
+      expect(await knex('schema_migrations').orderBy('id').pluck('name')).toEqual(names);
+      await rm(directory, { recursive: true });
+      await knex.destroy();
+      await dropDatabase(url);
+    }));
 });
