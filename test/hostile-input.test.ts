@@ -374,7 +374,11 @@ describe('an intake under fire', () => {
   beforeAll(async () => {
     const [port, adminPort] = [await freePort(), await freePort()];
     // A process of its own, so that its memory can be measured, its death be seen, and what it prints: errors and what Node warns of.
-    child = await startApp('intake', { ...stack.env, PORT: String(port), ADMIN_PORT: String(adminPort) }, 'pipe');
+    child = await startApp(
+      'intake',
+      { ...stack.env, PORT: String(port), ADMIN_PORT: String(adminPort) },
+      { output: 'pipe' },
+    );
     for (const stream of [child.process.stdout, child.process.stderr]) stream?.on('data', (text) => (printed += text));
     const url = `http://127.0.0.1:${port}`;
     api = await until('it answers', () => openApi(url).catch(() => null));

@@ -36,5 +36,5 @@ function oneLine({ message }: Error): string {
 
 /** Commander quotes words it does not know; a key, a secret or a password of an address may be among them. */
 function redact(text: string): string {
-  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…').replace(/\w+:\/\/[^\s']+/g, '<address>');
+  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…').replace(/\w+:\/\/\S*[^\s']/g, '<address>');
 }

@@ -37,6 +37,7 @@ test.each([
   ['a word too many', 'accounts list all', /^too many arguments/],
   ['a key in place of a command', 'keys oik_abc123', /^unknown command 'oik_…'/],
   ['an address in place of a command', 'postgres://me:secret@host/db', /^unknown command '<address>'/],
+  ['and one with a quote in its password', "postgres://me:it's-secret@host/db", /^unknown command '<address>'; see/],
 ])('%s is wrong use', async (_, words, line) => {
   const { code, stderr } = await run(words.split(' ').filter(Boolean), {});
   expect(code).toBe(2);

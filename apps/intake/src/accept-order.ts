@@ -29,22 +29,35 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
       response.set('Preference-Applied', 'handling=strict');
       validateStrictly(payload);
     } else validateOrder(payload);
-    const recorded = await deps.writer.record({
-      receiptId: randomUUIDv7(),
-      accountId: holderOf(request).accountId,
-      channel,
-      sourceOrderId: payload.source_order_id as string,
-      idempotencyKey,
-      body: request.body,
-    });
+    const recorded = await keepingPlace(request, () =>
+      deps.writer.record({
+        receiptId: randomUUIDv7(),
+        accountId: holderOf(request).accountId,
+        channel,
+        sourceOrderId: payload.source_order_id as string,
+        idempotencyKey,
+        body: request.body,
+      }),
+    );
     noteOutcome(request, recorded, deps);
     await reply(response, recorded, preferences, deps);
   };
 }
 
+/** Until it is over the request keeps its place among those in flight, even if its client has gone: what is recorded takes memory still. */
+async function keepingPlace<Result>(request: Request, work: () => Promise<Result>): Promise<Result> {
+  const context = contextOf(request);
+  const { leave } = context;
+  context.leave = () => {};
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
 function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   const context = contextOf(request);
-  context.leave();
   context.receiptId = recorded.receiptId;
   if (!recorded.payloadMismatch) return;
   deps.mismatches.inc();

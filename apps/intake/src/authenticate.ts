@@ -34,7 +34,9 @@ export function authenticate(database: Database): RequestHandler {
     const hash = hashApiKey(key).toString('base64');
     const holder = (holders.get(hash) ?? (await holders.fetch(hash)))?.holder;
     if (!holder) throw new Problem('invalid_api_key');
-    contextOf(request).holder = holder;
+    const context = contextOf(request);
+    context.holder = holder;
+    context.findHolderAgain = async () => (await holders.fetch(hash, { forceRefresh: true }))?.holder ?? null;
     if (holder.suspended) throw new Problem('account_suspended');
     next();
   };

@@ -47,7 +47,8 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8080, 0, 65_535),
       BASE_PATH: Joi.string()
-        .pattern(/^(\/[\w.~-]+)+$/, 'path such as /api')
+        .pattern(/^(\/[\w.~-]+)+$/)
+        .message('{{#label}} must be a path such as /api')
         .default(''),
       MAX_BODY_BYTES: wholeNumber(262_144),
       MAX_IN_FLIGHT: wholeNumber(1000),

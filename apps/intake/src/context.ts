@@ -9,6 +9,8 @@ export interface RequestContext {
   /** The route's pattern, never the path: a path can hold anything. */
   route: string;
   holder?: KeyHolder;
+  /** Looks the holder up anew, whatever is remembered of it. */
+  findHolderAgain?: () => Promise<KeyHolder | null>;
   receiptId?: string;
   /** Gives back the place that the request holds among those in flight, if it holds one; called at its end at the latest. */
   leave: () => void;

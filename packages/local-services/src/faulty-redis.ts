@@ -6,6 +6,8 @@ import { startRedis } from './redis.ts';
 /** A Redis that can be stopped, started empty on the same port, frozen and thawed. */
 export interface FaultyRedis {
   url: string;
+  /** Where it keeps its data, each start in a directory of its own below this one. */
+  directory: string;
   /** Ends it as a power cut would. */
   stop(): Promise<void>;
   startEmpty(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startFaultyRedis(wantedPort?: number): Promise<FaultyRedis
   let redis = await starting;
   return {
     url: redis.url,
+    directory,
     stop: () => redis.child.stop('SIGKILL'),
     async startEmpty() {
       if (closed) throw new Error('this Redis was closed');

@@ -3,9 +3,9 @@
  * that what failed together does not come back together. Times in milliseconds.
  *
  * @param doublings how often the base has doubled by now.
- * @returns milliseconds until the next attempt.
+ * @returns whole milliseconds until the next attempt; BullMQ on Postgres takes no others.
  */
 export function backoff(doublings: number, { base, cap }: { base: number; cap: number }): number {
   const ceiling = Math.min(cap, base * 2 ** doublings);
-  return ceiling / 2 + (Math.random() * ceiling) / 2;
+  return Math.ceil(ceiling / 2 + (Math.random() * ceiling) / 2);
 }

@@ -76,6 +76,11 @@ export function createQueue(url: string, redis: Redis | null, lane: Lane): Queue
   return queue as Queue<RingJob>;
 }
 
+/** BullMQ keeps the message and the stack of an error with the job, and those of Postgres can quote an order; so it gets this one instead. */
+class RingsUnansweredError extends Error {
+  override readonly name = 'RingsUnansweredError';
+}
+
 /** BullMQ's worker, not yet running, on whichever store the address names. */
 export function createWorker(
   url: string,
@@ -93,7 +98,10 @@ export function createWorker(
     maxStalledCount: 1_000_000,
     settings: { backoffStrategy: outageBackoff },
   };
-  const process = (job: { data: RingJob }) => work(job.data.rings);
+  const process = (job: { data: RingJob }) =>
+    work(job.data.rings).catch(() => {
+      throw new RingsUnansweredError('these rings met an outage, which the worker has logged');
+    });
   const worker = redis
     ? new Worker<RingJob>(name, process, { ...common, connection: redis } as WorkerOptions)
     : new Worker(name, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);

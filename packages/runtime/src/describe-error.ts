@@ -16,11 +16,14 @@ export function describeError(error: unknown, options: { stack?: boolean } = {})
   const description: ErrorDescription = { name: error.name };
   if (typeof code === 'string') description.code = code;
   if (typeof constraint === 'string') description.constraint = constraint;
-  if (options.stack) {
-    description.at = (error.stack ?? '')
-      .split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .map((line) => line.trim());
-  }
+  if (options.stack) description.at = framesOf(error);
   return description;
+}
+
+/** The frames come behind the message, lines of which can look like frames. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const start = stack.indexOf(message);
+  if (start < 0) return [];
+  const lines = stack.slice(start + message.length).split('\n');
+  return lines.filter((line) => /^\s+at /.test(line)).map((line) => line.trim());
 }

@@ -73,6 +73,20 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
   DRAIN_TIMEOUT: duration('25s'),
 };
 
+/**
+ * An address that its client can read, too: one that it cannot read, such as with a port above 65,535, a client finds out only later, and
+ * what it throws quotes the address with the password. A Postgres behind a Unix socket has no host.
+ */
+function address(...schemes: string[]): Joi.StringSchema {
+  return Joi.string()
+    .uri({ scheme: schemes })
+    .custom((text: string) => {
+      decodeURIComponent(new URL(text.replace(/@(?=[/?]|$)/, '@localhost')).href);
+      return text;
+    })
+    .message('{{#label}} must be an address with a valid host, port and percent-encoding');
+}
+
 /** Where Postgres is and how to talk to it. */
 export interface DatabaseEnvironment {
   DATABASE_URL: string;
@@ -83,18 +97,14 @@ export interface DatabaseEnvironment {
 }
 
 export const databaseEnvironment: Record<keyof DatabaseEnvironment, Joi.Schema> = {
-  DATABASE_URL: Joi.string()
-    .uri({ scheme: ['postgres', 'postgresql'] })
-    .required(),
+  DATABASE_URL: address('postgres', 'postgresql').required(),
   PG_POOL_SIZE: wholeNumber(10, 1, 1000),
   PG_PREPARED: Joi.boolean().truthy('on').falsy('off').default(true),
   PG_QUERY_TIMEOUT: duration('10s'),
 };
 
 /** Where the queue is: Redis (`redis://`, `rediss://`) or BullMQ's Postgres backend (`postgres://`). */
-export const queueUrl = Joi.string()
-  .uri({ scheme: ['redis', 'rediss', 'postgres', 'postgresql'] })
-  .required();
+export const queueUrl = address('redis', 'rediss', 'postgres', 'postgresql').required();
 
 /**
  * The key that signing secrets are encrypted with at rest: 32 bytes as base64 or hex.

@@ -9,7 +9,8 @@ export interface Service {
 }
 
 /**
- * Runs a service until SIGTERM or SIGINT, then drains it; a second signal, or `drainTimeout` milliseconds, ends it at once.
+ * Runs a service until SIGTERM or SIGINT, then drains it; a second signal, or `drainTimeout` milliseconds, ends it at once. So does an
+ * error that nobody caught, and of that too only a description is logged: Node would print all that it knows.
  * Exit codes: 0 drained, 1 failed or cut short, 2 wrong configuration.
  */
 export async function runProcess(
@@ -20,9 +21,14 @@ export async function runProcess(
     created = create();
   } catch (error) {
     endIfMisconfigured(error);
-    throw error;
+    process.stderr.write(`start failed: ${JSON.stringify(describeError(error, { stack: true }))}\n`);
+    process.exit(1);
   }
   const { service, logger, drainTimeout } = created;
+  process.on('uncaughtException', (error) => {
+    logger.error('nobody caught an error: ending', { error: describeError(error, { stack: true }) });
+    process.exit(1);
+  });
   let draining = false;
   const drain = (signal: string) => {
     if (draining) {

@@ -1,0 +1,59 @@
+import type { Knex } from 'knex';
+import { until } from './until.ts';
+
+/** Where a statement can be made to wait: at its end, with all its rows written and locked, and not yet committed. */
+export type GateName = 'keys taken' | 'receipts claimed' | 'orders written';
+
+const GATES: Record<GateName, { id: number; trigger: string }> = {
+  'keys taken': { id: 1, trigger: 'after insert on idempotency_keys for each row' },
+  'receipts claimed': { id: 2, trigger: "after update on receipts for each row when (new.state = 'normalized')" },
+  'orders written': { id: 3, trigger: 'after insert on orders for each row' },
+};
+
+/** Puts gates into a database; they stand open. */
+export async function putGates(knex: Knex): Promise<void> {
+  await knex.raw(`
+    create function pass_gate() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::int); return null; end $$`);
+  for (const { id, trigger } of Object.values(GATES))
+    await knex.raw(`create trigger gate_${id} ${trigger} execute function pass_gate(${id})`);
+}
+
+/** Something that holds others up. */
+export interface Hold {
+  /** Lets those who wait go on; a second time does nothing. */
+  release(): Promise<void>;
+}
+
+export function shutGate(knex: Knex, name: GateName): Promise<Hold> {
+  return hold(knex, `select pg_advisory_xact_lock(${GATES[name].id})`);
+}
+
+/** Holds up whoever so much as reads these tables. */
+export function lockTables(knex: Knex, tables: string): Promise<Hold> {
+  return hold(knex, `lock table ${tables} in access exclusive mode`);
+}
+
+/** Runs a statement and keeps the locks that it took. */
+export async function hold(knex: Knex, statement: string): Promise<Hold> {
+  const trx = await knex.transaction();
+  await trx.raw(statement);
+  return {
+    release: async () => {
+      if (!trx.isCompleted()) await trx.commit();
+    },
+  };
+}
+
+/** What others wait for: a gate, a table, or the end of a transaction that has written what they want to write. */
+export type Wait = 'advisory' | 'relation' | 'transactionid';
+
+/** The process ids of the Postgres backends that wait so, once there are `count`. */
+export function whoWait(knex: Knex, count: number, wait: Wait): Promise<number[]> {
+  return until(`${count} wait, ${wait}`, async () => {
+    const { rows } = await knex.raw<{ rows: { pid: number }[] }>(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = '${wait}'`,
+    );
+    return rows.length === count && rows.map(({ pid }) => pid);
+  });
+}

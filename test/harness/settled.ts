@@ -1,0 +1,36 @@
+import { expect } from '@jest/globals';
+import { isFinal } from '@orders/domain';
+import type { Stack, TestAccount } from './stack.ts';
+import { until } from './until.ts';
+
+/**
+ * Waits until each receipt of an account is final, and expects that all is as it must be then: there are these receipts in these states
+ * and no other, each after one attempt; one order for each that is `written`, none twice; and no promise to ring.
+ *
+ * @param expected states by receipt id.
+ * @param history of what went wrong on the way; nothing, unless said.
+ */
+export async function expectSettled(
+  { database: { knex } }: Stack,
+  account: TestAccount,
+  expected: Record<string, string>,
+  { history = null }: { history?: unknown } = {},
+): Promise<void> {
+  const receipts = await until('each receipt is final', async () => {
+    const rows = await knex('receipts').where({ account_id: account.id });
+    return rows.every(({ state }) => isFinal(state)) && rows;
+  });
+  const receiptIds = Object.keys(expected);
+  const states = Object.fromEntries(receipts.map(({ receipt_id, state }) => [receipt_id, state]));
+  expect(states).toEqual(expected);
+  for (const receipt of receipts) expect(receipt).toMatchObject({ attempts: 1, lease_id: null, history });
+  const orders = await knex('orders').where({ account_id: account.id });
+  expect(new Set(orders.map((order) => order.source_order_id)).size).toBe(orders.length);
+  expect(new Set(orders.map((order) => order.receipt_id))).toEqual(
+    new Set(receiptIds.filter((receiptId) => expected[receiptId] === 'written')),
+  );
+  await until('no promise is left', async () => {
+    const left = await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]);
+    return left.length === 0;
+  });
+}

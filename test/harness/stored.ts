@@ -1,0 +1,58 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Knex } from 'knex';
+
+/** Rows of every table of a database as text, the columns named in `apart` by themselves. */
+export async function readTables(
+  knex: Knex,
+  apart: Record<string, string[]>,
+): Promise<{ apart: Record<string, string>; rest: string }> {
+  const { rows: tables } = await knex.raw<{ rows: { schema: string; name: string }[] }>(`
+    select nspname as schema, relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where relkind in ('r', 'p') and not relispartition and nspname !~ '^pg_' and nspname <> 'information_schema'`);
+  const read = { apart: {} as Record<string, string>, rest: '' };
+  for (const { schema, name } of tables) {
+    const { rows } = await knex.raw<{ rows: { row: Record<string, unknown> }[] }>(
+      'select to_jsonb(t) as row from ??.?? t',
+      [schema, name],
+    );
+    for (const { row } of rows) {
+      for (const column of apart[name] ?? []) {
+        read.apart[name] = `${read.apart[name] ?? ''}${JSON.stringify(row[column])}\n`;
+        delete row[column];
+      }
+      read.rest += `${name} ${JSON.stringify(row)}\n`;
+    }
+  }
+  return read;
+}
+
+/** Every key of a Redis with all that it holds. */
+export async function readRedis(url: string): Promise<string> {
+  const redis = new Redis(url);
+  let text = '';
+  for (const key of await redis.keys('*')) text += `${key} ${JSON.stringify(await readKey(redis, key))}\n`;
+  await redis.quit();
+  return text;
+}
+
+async function readKey(redis: Redis, key: string): Promise<unknown> {
+  const type = await redis.type(key);
+  if (type === 'string') return redis.get(key);
+  if (type === 'hash') return redis.hgetall(key);
+  if (type === 'list') return redis.lrange(key, 0, -1);
+  if (type === 'set') return redis.smembers(key);
+  if (type === 'zset') return redis.zrange(key, '0', '-1');
+  if (type === 'stream') return redis.xrange(key, '-', '+');
+  // One that vanished meanwhile.
+  if (type === 'none') return null;
+  throw new Error(`cannot read a key of type ${type}`);
+}
+
+/** All files below a directory, one after the other. */
+export async function readFiles(directory: string): Promise<string> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');
+}
