@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { RETRY_ATTEMPTS } from './deployment.ts';
 import type { Finding, ViolationName } from './findings.ts';
@@ -6,6 +7,7 @@ import { askStatus } from './request.ts';
 
 /** Of one violation; more than so many examples help nobody. */
 const MAX_FOUND = 1000;
+const LOOK_AGAIN_MS = 200;
 
 const FINAL = "('written', 'duplicate', 'dead')";
 const IS_POISON = "r.source_order_id like 'poison-%'";
@@ -90,7 +92,7 @@ export async function untilSettled(
     );
     return rows[0].settled;
   };
-  while (!(await isSettled()) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 200));
+  while (!(await isSettled()) && Date.now() < deadline) await sleep(LOOK_AGAIN_MS);
 }
 
 /**
