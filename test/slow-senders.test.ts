@@ -85,9 +85,9 @@ describe('a sender that drips', () => {
   ] as const)(
     '%s is cut off with 408, holds its place among those in flight no longer, and leaves nothing',
     async (_what, framing, bytes) => {
-      intake = await stack.intake({ REQUEST_TIMEOUT: '1500ms', MAX_IN_FLIGHT: '2' });
+      intake = await stack.intake({ REQUEST_TIMEOUT: '1500ms', MAX_IN_FLIGHT: '4' });
       const before = await countStored(stack.database.knex);
-      // From now on the key is known, and no look-up stands between a head and its place.
+      // One key may hold half of the places. From now on it is known, and no look-up stands between a head and its place.
       expect((await send('')).status).toBe(422);
       const slow = [open(), open()];
       for (const connection of slow) {
