@@ -1,7 +1,7 @@
 import type { Lane } from '@orders/queue';
 
-/** Orders of one account in one second, at one intake, that go by the prompt lane: a hundredth of what the service can take. */
-const FAIR_SHARE = 100;
+/** Orders of one account in one second, at one intake, that go by the prompt lane: less than a hundredth of what the service can take. */
+const FAIR_SHARE = 50;
 const WINDOW_MS = 1000;
 
 /**

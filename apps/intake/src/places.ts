@@ -1,5 +1,6 @@
 /** The places of the orders that are in flight: from their first sight until they are recorded or refused. */
 export interface Places {
+  readonly max: number;
   /** How many are taken now. */
   readonly taken: number;
   /**
@@ -19,6 +20,7 @@ export function createPlaces(max: number): Places {
   let taken = 0;
 
   return {
+    max,
     get taken() {
       return taken;
     },

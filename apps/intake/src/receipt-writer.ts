@@ -32,7 +32,8 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-const MAX_RECEIPTS = 200;
+/** Half of what is in flight by default, so that two batches take all of it when the event loop comes round but seldom. */
+const MAX_RECEIPTS = 500;
 const MAX_BYTES = 1024 * 1024;
 /** Batches of one lane under way at once, where there is more than one can hold. */
 const BATCHES_AT_ONCE = 2;

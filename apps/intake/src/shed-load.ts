@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Problem } from '@orders/domain';
 import type { Counter, Logger } from '@orders/runtime';
 import { keepPlace } from './context.ts';
@@ -6,13 +6,27 @@ import type { Places } from './places.ts';
 import { requestIdOf } from './request-id.ts';
 import { writeProblem } from './write-problem.ts';
 
+interface Waiting {
+  request: IncomingMessage;
+  response: ServerResponse;
+  since: number;
+}
+
+/**
+ * So long, in milliseconds, a request waits for a place before it is refused. Refused at once, senders would be back at once, and the
+ * refusals would take the time that those need who have a place.
+ */
+const PATIENCE_MS = 20;
+const LOOK_AGAIN_MS = 10;
+/** Requests that may wait for a place, for each place there is; their bodies take memory too. */
+const WAITING_PER_PLACE = 2;
 const TELL_EVERY_MS = 1000;
 const OVERLOADED = new Problem('overloaded');
 
 /**
- * Lets in the POST requests that get a place, and refuses the others before anything is done for them: a refusal must cost a fraction
- * of what an order does, or under twice the load that can be taken there would be time for refusals alone. Whose a request is, is told by
- * its Authorization header as it stands, since looking that up costs more. The log says once a second how many were refused, and not each.
+ * Lets in the POST requests that get a place, and refuses the others before anything is done for them: a refusal must cost a fraction of
+ * what an order does. Whose a request is, is told by its Authorization header as it stands, since looking that up costs more. The log
+ * says once a second how many were refused, and not each.
  *
  * @param serve gets what is let in, and all requests that are no POST.
  */
@@ -21,9 +35,13 @@ export function shedLoad(
   deps: { places: Places; requests: Counter<'route' | 'status' | 'code'>; logger: Logger },
 ): RequestListener {
   const { places, requests, logger } = deps;
+  let waiting: Waiting[] = [];
+  let looking = false;
   let refused = 0;
 
-  function countRefusal(): void {
+  function refuse({ request, response }: Waiting): void {
+    const requestId = requestIdOf(request);
+    writeProblem(request, response, OVERLOADED, requestId, ['X-Request-Id', requestId, 'Cache-Control', 'no-store']);
     requests.inc({ route: 'none', status: OVERLOADED.status, code: OVERLOADED.code });
     refused += 1;
     if (refused > 1) return;
@@ -33,16 +51,35 @@ export function shedLoad(
     }, TELL_EVERY_MS).unref();
   }
 
+  function letIn({ request, response }: Waiting): boolean {
+    const leave = places.take(request.headers.authorization ?? '');
+    if (!leave) return false;
+    keepPlace(request, leave);
+    serve(request, response);
+    return true;
+  }
+
+  function lookAgain(): void {
+    const now = performance.now();
+    waiting = waiting.filter((one) => {
+      if (one.response.destroyed || letIn(one)) return false;
+      if (now - one.since < PATIENCE_MS) return true;
+      refuse(one);
+      return false;
+    });
+    looking = waiting.length > 0;
+    if (looking) setTimeout(lookAgain, LOOK_AGAIN_MS);
+  }
+
   return (request, response) => {
     if (request.method !== 'POST') return serve(request, response);
-    const leave = places.take(request.headers.authorization ?? '');
-    if (leave) {
-      keepPlace(request, leave);
-      return serve(request, response);
-    }
-    const requestId = requestIdOf(request);
-    response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
-    writeProblem(request, response, OVERLOADED, requestId);
-    countRefusal();
+    const one = { request, response, since: performance.now() };
+    // Nobody passes those who wait.
+    if (waiting.length === 0 && letIn(one)) return;
+    if (waiting.length >= WAITING_PER_PLACE * places.max) return refuse(one);
+    waiting.push(one);
+    if (looking) return;
+    looking = true;
+    setTimeout(lookAgain, LOOK_AGAIN_MS);
   };
 }

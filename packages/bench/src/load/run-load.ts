@@ -16,6 +16,8 @@ export interface LoadResult {
    * too, so a server that stalls is not spared the orders that piled up meanwhile (coordinated omission).
    */
   latencies: Float64Array;
+  /** The same from when it was sent. */
+  replyTimes: Float64Array;
   /** How many replies there were of each status other than 202; 0 stands for a failed connection. */
   refused: Record<string, number>;
 }
@@ -36,16 +38,19 @@ export async function runLoad(
   const deadline = started + seconds * 1000;
   const acceptedAt: number[] = [];
   const latencies: number[] = [];
+  const replyTimes: number[] = [];
   const refused: Record<string, number> = {};
   let sent = 0;
   let lastAnswer = started;
 
   function sendOne(connection: Connection, due: number, after: () => void): void {
     const number = sent;
+    const sentAt = performance.now();
     sent += 1;
     connection.send(makeOrder(`${prefix}-${number}`, number), ({ status, at }) => {
       lastAnswer = at;
       latencies[number] = at - due;
+      replyTimes[number] = at - sentAt;
       acceptedAt[number] = status === 202 ? performance.timeOrigin + at : Number.NaN;
       if (status !== 202) refused[status] = (refused[status] ?? 0) + 1;
       after();
@@ -59,6 +64,7 @@ export async function runLoad(
     endedAt: performance.timeOrigin + lastAnswer,
     acceptedAt: Float64Array.from(acceptedAt),
     latencies: Float64Array.from(latencies),
+    replyTimes: Float64Array.from(replyTimes),
     refused,
   };
 
