@@ -28,9 +28,13 @@ export async function mountMemoryDisk(directory: string, bytes: number): Promise
 
   async function fill(): Promise<void> {
     isFull = true;
+    await shrink(0);
+  }
+
+  // Refused where more has been written meanwhile; each time it leaves a little more for that.
+  async function shrink(spareBytes: number): Promise<void> {
     const { bsize, blocks, bfree } = await statfs(directory);
-    // Refused where it has grown meanwhile.
-    await resize((blocks - bfree) * bsize).catch(fill);
+    await resize((blocks - bfree) * bsize + spareBytes).catch(() => shrink(spareBytes + 2 ** 18));
   }
 
   return {
