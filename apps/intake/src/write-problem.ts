@@ -35,9 +35,9 @@ export function writeProblem(
     'Content-Length',
     String(Buffer.byteLength(body)),
   ]);
-  if (request.complete || response.shouldKeepAlive) response.end(body);
+  if (request.complete) response.end(body);
   else {
-    // The reply leaves now, but ends with its request: behind it the connection closes, and that would reset a sender who still sends.
+    // The reply leaves now, but ends with its request: behind it the connection may close, and that would reset a sender who still sends.
     response.write(body);
     request.resume().once('close', () => response.end());
   }
