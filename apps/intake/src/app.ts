@@ -13,7 +13,6 @@ import { contextOf } from './context.ts';
 import { docsPage } from './docs-page.ts';
 import { limitRate } from './limit-rate.ts';
 import type { IntakeMetrics } from './metrics.ts';
-import type { OpenReplies } from './open-replies.ts';
 import { openApiDocument } from './openapi.ts';
 import { previewOrder } from './preview-order.ts';
 import { readBody, requireJson } from './read-body.ts';
@@ -32,7 +31,6 @@ interface AppDeps {
   /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
   redis: Redis | null;
   waiters: ReceiptWaiters;
-  open: OpenReplies;
 }
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
@@ -49,7 +47,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
-  app.use(beginRequest({ logger, requests, seconds: requestSeconds, open: deps.open }));
+  app.use(beginRequest({ logger, requests, seconds: requestSeconds }));
 
   const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
     const label: RequestHandler = (request, _response, next) => {

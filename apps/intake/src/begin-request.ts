@@ -1,7 +1,6 @@
 import type { Counter, Histogram, Logger } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { contextOf, placeOf, setContext } from './context.ts';
-import type { OpenReplies } from './open-replies.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Gives each request its id and each reply its common headers, and logs and counts it when it is over. */
@@ -9,15 +8,12 @@ export function beginRequest(deps: {
   logger: Logger;
   requests: Counter<'route' | 'status' | 'code'>;
   seconds: Histogram<'route'>;
-  open: OpenReplies;
 }): RequestHandler {
   return (request, response, next) => {
     const requestId = requestIdOf(request);
     setContext(request, { requestId, startedAt: performance.now(), route: 'none', leave: placeOf(request) });
     response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
-    deps.open.begin(response);
     response.on('close', () => {
-      deps.open.end(response);
       const { route, startedAt, holder, receiptId, problem, leave } = contextOf(request);
       leave();
       const duration = performance.now() - startedAt;

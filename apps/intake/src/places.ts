@@ -1,4 +1,4 @@
-/** The places of the orders that are in flight: from their first sight until they are recorded or refused. */
+/** The places of the orders that are in flight: from their first sight until they are recorded, refused or answered. */
 export interface Places {
   readonly max: number;
   /** How many are taken now. */
@@ -11,7 +11,7 @@ export interface Places {
 }
 
 /**
- * Bounds the memory that orders in flight take, and leaves room for the others while one sender floods: nobody gets more than half of
+ * Bounds the memory that orders in flight take, and leaves room for the others while one sender floods: none gets more than half of
  * the places.
  */
 export function createPlaces(max: number): Places {

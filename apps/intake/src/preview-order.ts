@@ -1,7 +1,7 @@
 import { type Database, findOrderBySource } from '@orders/database';
 import { normalizeOrder, parseBody, validateOrder } from '@orders/domain';
 import type { RequestHandler } from 'express';
-import { holderOf } from './context.ts';
+import { contextOf, holderOf } from './context.ts';
 
 /** Tells what would become of an order, and stores nothing. The body is refused for what would refuse it on `POST /ingest/orders`. */
 export function previewOrder(database: Database): RequestHandler {
@@ -10,6 +10,7 @@ export function previewOrder(database: Database): RequestHandler {
     validateOrder(payload);
     const { order, warnings } = normalizeOrder(payload);
     const original = await findOrderBySource(database, holderOf(request).accountId, order.source_order_id);
+    contextOf(request).leave();
     response.json({ normalized: order, warnings, duplicate_of: original });
   };
 }

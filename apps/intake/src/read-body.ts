@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 
 const JSON_TYPE = /^application\/json *(?:;(.*))?$/i;
 const UTF_8 = /^ *charset *= *"?utf-?8"? *$/i;
+const CUT_SHORT = 'The body ended before its announced length.';
 
 /** Refuses what is not JSON in UTF-8, or is compressed, before reading it. */
 export const requireJson: RequestHandler = (request, _response, next) => {
@@ -43,8 +44,10 @@ export function readBody(maxBytes: number): RequestHandler {
     });
     request.on('end', () => finish());
     request.on('close', () => {
-      if (!isOver) finish(new Problem('malformed_body', { detail: 'The body ended before its announced length.' }));
+      if (!isOver) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
     });
     if (Number(request.get('content-length')) > maxBytes) refuse();
+    // One whose connection broke before this point tells nobody any more.
+    if (request.destroyed) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Problem } from '@orders/domain';
 import type { Counter, Logger } from '@orders/runtime';
 import { keepPlace } from './context.ts';
+import type { OpenReplies } from './open-replies.ts';
 import type { Places } from './places.ts';
 import { requestIdOf } from './request-id.ts';
 import { writeProblem } from './write-problem.ts';
@@ -25,16 +26,16 @@ const OVERLOADED = new Problem('overloaded');
 
 /**
  * Lets in the POST requests that get a place, and refuses the others before anything is done for them: a refusal must cost a fraction of
- * what an order does. Whose a request is, is told by its Authorization header as it stands, since looking that up costs more. The log
- * says once a second how many were refused, and not each.
+ * what an order does. Whose a request is, is told by its key as it stands, since looking that up costs more. The log says once a second how
+ * many were refused, and not each.
  *
  * @param serve gets what is let in, and all requests that are no POST.
  */
 export function shedLoad(
   serve: RequestListener,
-  deps: { places: Places; requests: Counter<'route' | 'status' | 'code'>; logger: Logger },
+  deps: { places: Places; open: OpenReplies; requests: Counter<'route' | 'status' | 'code'>; logger: Logger },
 ): RequestListener {
-  const { places, requests, logger } = deps;
+  const { places, open, requests, logger } = deps;
   let waiting: Waiting[] = [];
   let looking = false;
   let refused = 0;
@@ -52,7 +53,7 @@ export function shedLoad(
   }
 
   function letIn({ request, response }: Waiting): boolean {
-    const leave = places.take(request.headers.authorization ?? '');
+    const leave = places.take(senderOf(request));
     if (!leave) return false;
     keepPlace(request, leave);
     serve(request, response);
@@ -62,7 +63,7 @@ export function shedLoad(
   function lookAgain(): void {
     const now = performance.now();
     waiting = waiting.filter((one) => {
-      if (one.response.destroyed || letIn(one)) return false;
+      if (one.request.destroyed || one.response.destroyed || letIn(one)) return false;
       if (now - one.since < PATIENCE_MS) return true;
       refuse(one);
       return false;
@@ -72,14 +73,25 @@ export function shedLoad(
   }
 
   return (request, response) => {
+    open.begin(response);
+    response.once('close', () => open.end(response));
     if (request.method !== 'POST') return serve(request, response);
     const one = { request, response, since: performance.now() };
     // Nobody passes those who wait.
     if (waiting.length === 0 && letIn(one)) return;
-    if (waiting.length >= WAITING_PER_PLACE * places.max) return refuse(one);
+    if (waiting.length >= WAITING_PER_PLACE * places.max) {
+      // Those who wait may all be of one sender, who has all that it gets.
+      if (!letIn(one)) refuse(one);
+      return;
+    }
     waiting.push(one);
     if (looking) return;
     looking = true;
     setTimeout(lookAgain, LOOK_AGAIN_MS);
   };
+}
+
+/** The key of the Authorization header, however that spells the rest. */
+function senderOf({ headers: { authorization = '' } }: IncomingMessage): string {
+  return authorization.slice(authorization.lastIndexOf(' ') + 1);
 }

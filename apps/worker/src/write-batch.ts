@@ -78,7 +78,7 @@ export function createWriteBatch(deps: {
 
   return async (lease, orders) => {
     const { firsts, repeats } = splitRepeats(orders);
-    const parts = [firsts, repeats].flatMap(splitFailed).filter((part) => part.length > 0);
+    const parts = [...splitFailed(firsts), repeats].filter((part) => part.length > 0);
     if (parts.length <= 1) return writeTogether(lease, parts[0] ?? []);
     await writeParts(lease, parts);
     return 0;

@@ -75,7 +75,7 @@ export function openBell(options: BellOptions): Bell {
   }
 
   async function depthOf(lane: Lane): Promise<number> {
-    const counts = await (await ready(lane)).getJobCounts('waiting', 'active', 'prioritized');
+    const counts = await (await ready(lane)).getJobCounts('waiting', 'prioritized');
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
