@@ -52,7 +52,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
   const app = createApp({ config, logger, metrics, database, bell, redis, waiters });
-  server.on('request', shedLoad(app, { places, open, requests: metrics.requests, logger }));
+  server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,

@@ -3,8 +3,6 @@ import type { Socket } from 'node:net';
 
 /** The replies that are not out yet, which no connection is cut off before, and how to see the last of them out. */
 export interface OpenReplies {
-  begin(response: ServerResponse): void;
-  end(response: ServerResponse): void;
   readonly draining: boolean;
   /**
    * Takes no new connection and ends each that is open: behind its reply, where a request is under way; after a second, where none ever
@@ -23,7 +21,7 @@ const PLAIN_ANSWERS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
-/** @param server whose connections are watched from now on. */
+/** @param server whose connections and requests are watched from now on, so before anything answers these. */
 export function createOpenReplies(server: Server): OpenReplies {
   // By connection, not a set of replies: V8 copies a set that much is added to and deleted from again and again, and what each copy held
   // outlives its request by many garbage collections.
@@ -32,6 +30,13 @@ export function createOpenReplies(server: Server): OpenReplies {
   server.on('connection', (socket) => {
     open.set(socket, null);
     socket.once('close', () => open.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    if (open.has(socket)) open.set(socket, response);
+    if (draining) endBehindReply(response);
+    response.once('close', () => {
+      if (open.get(socket) === response) open.set(socket, null);
+    });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const response = open.get(socket);
@@ -62,15 +67,6 @@ export function createOpenReplies(server: Server): OpenReplies {
   return {
     get draining() {
       return draining;
-    },
-    begin(response) {
-      const { socket } = response.req;
-      if (open.has(socket)) open.set(socket, response);
-      if (draining) endBehindReply(response);
-    },
-    end(response) {
-      const { socket } = response.req;
-      if (open.get(socket) === response) open.set(socket, null);
     },
     async drain(patienceMs) {
       draining = true;

@@ -2,7 +2,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Problem } from '@orders/domain';
 import type { Counter, Logger } from '@orders/runtime';
 import { keepPlace } from './context.ts';
-import type { OpenReplies } from './open-replies.ts';
 import type { Places } from './places.ts';
 import { requestIdOf } from './request-id.ts';
 import { writeProblem } from './write-problem.ts';
@@ -33,9 +32,9 @@ const OVERLOADED = new Problem('overloaded');
  */
 export function shedLoad(
   serve: RequestListener,
-  deps: { places: Places; open: OpenReplies; requests: Counter<'route' | 'status' | 'code'>; logger: Logger },
+  deps: { places: Places; requests: Counter<'route' | 'status' | 'code'>; logger: Logger },
 ): RequestListener {
-  const { places, open, requests, logger } = deps;
+  const { places, requests, logger } = deps;
   let waiting: Waiting[] = [];
   let looking = false;
   let refused = 0;
@@ -73,8 +72,6 @@ export function shedLoad(
   }
 
   return (request, response) => {
-    open.begin(response);
-    response.once('close', () => open.end(response));
     if (request.method !== 'POST') return serve(request, response);
     const one = { request, response, since: performance.now() };
     // Nobody passes those who wait.
