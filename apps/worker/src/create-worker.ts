@@ -115,8 +115,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     },
     async close() {
       draining = true;
-      await Promise.all(repetitions.map((repetition) => repetition.stop()));
-      await Promise.all(answering.map((lane) => lane.close()));
+      // From the moment on in which it says that it drains, no new job is taken.
+      await Promise.all([
+        ...answering.map((lane) => lane.close()),
+        ...repetitions.map((repetition) => repetition.stop()),
+      ]);
       await leaseReturns.close();
       await bell.close();
       await closeDatabase(database);
