@@ -7,10 +7,12 @@ WORKDIR /app
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY apps/cli/package.json apps/cli/
 COPY apps/intake/package.json apps/intake/
+COPY apps/portal/package.json apps/portal/
 COPY apps/worker/package.json apps/worker/
 COPY packages/bench/package.json packages/bench/
 COPY packages/database/package.json packages/database/
 COPY packages/domain/package.json packages/domain/
+COPY packages/http/package.json packages/http/
 COPY packages/local-services/package.json packages/local-services/
 COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/

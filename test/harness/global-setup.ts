@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { migrate, openKnex } from '@orders/database';
 import {
   ensureDatabase,
@@ -22,6 +24,7 @@ export default async function globalSetup(): Promise<void> {
   if (process.env.CI === 'true' && !findRedisServer()) {
     throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
   }
+  await buildPage();
   const postgres = await getPostgres();
   const template = new URL(postgres.url);
   template.pathname = '/orders_test_template';
@@ -36,6 +39,11 @@ export default async function globalSetup(): Promise<void> {
     TEST_DATABASE: postgres.what,
     TEST_QUEUE_KINDS: kinds.join(','),
   });
+}
+
+/** The portal's page, as `npm start` builds it. */
+async function buildPage(): Promise<void> {
+  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: join(import.meta.dirname, '../..') });
 }
 
 async function getPostgres(): Promise<{ url: string; what: string }> {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createAccount, createKey, enableSigning } from '@orders/database';
 import { createIntake, type Intake, type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake';
+import { freePort } from '@orders/local-services';
+import { createPortal, type Portal, readConfig as readPortalConfig } from '@orders/portal';
 import { createWorker, readConfig as readWorkerConfig, type WorkerConfig, type WorkerService } from '@orders/worker';
 import { type Api, openApi } from './api.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -24,6 +26,8 @@ export interface Stack {
   account(options?: { signing?: boolean }): Promise<TestAccount>;
   intake(settings?: Record<string, string>): Promise<RunningIntake>;
   worker(settings?: Record<string, string>): Promise<RunningWorker>;
+  /** `INTAKE_URL` is an address where nothing listens, unless the settings name another. */
+  portal(settings?: Record<string, string>): Promise<RunningPortal>;
   close(): Promise<void>;
 }
 
@@ -41,6 +45,15 @@ export interface RunningWorker {
   close(): Promise<void>;
   service: WorkerService;
   config: WorkerConfig;
+  adminUrl: string;
+  log: ReturnType<typeof memoryLog>;
+}
+
+export interface RunningPortal {
+  close(): Promise<void>;
+  service: Portal;
+  /** Where browsers find it. */
+  url: string;
   adminUrl: string;
   log: ReturnType<typeof memoryLog>;
 }
@@ -104,6 +117,17 @@ export async function startStack(
       const close = closeOnce(service);
       await service.start();
       return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+    },
+    async portal(settings = {}) {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const own = { PORT: String(port), PORTAL_URL: url, INTAKE_URL: 'http://127.0.0.1:9' };
+      const config = readPortalConfig({ ...env, ...own, ...settings });
+      const log = memoryLog('portal');
+      const service = createPortal(config, { logger: log.logger });
+      const close = closeOnce(service);
+      await service.start();
+      return { service, close, url, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
     },
     async close() {
       for (const close of closes.reverse()) await close();

@@ -1,7 +1,7 @@
+import { requestIdOf } from '@orders/http';
 import type { Counter, Histogram, Logger } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { contextOf, placeOf, setContext } from './context.ts';
-import { requestIdOf } from './request-id.ts';
 
 /** Gives each request its id and each reply its common headers, and logs and counts it when it is over. */
 export function beginRequest(deps: {

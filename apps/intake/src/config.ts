@@ -1,4 +1,5 @@
 import { parseRateLimit, type RateLimit } from '@orders/domain';
+import type { Bounds } from '@orders/http';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,
@@ -13,7 +14,7 @@ import {
 import Joi from 'joi';
 
 /** What intake takes from the environment; times in milliseconds. */
-export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
+export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, Bounds {
   QUEUE_URL: string;
   SECRETS_KEY: Buffer;
   HOST: string;
@@ -21,11 +22,6 @@ export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment {
   BASE_PATH: string;
   MAX_BODY_BYTES: number;
   MAX_IN_FLIGHT: number;
-  MAX_CONNECTIONS: number;
-  /** How long a request may take to come whole; its head has half of that. */
-  REQUEST_TIMEOUT: number;
-  /** How long a connection may be without a request, or a reply without being taken. */
-  IDLE_TIMEOUT: number;
   /** Of each account that has none of its own. */
   RATE_LIMIT?: RateLimit;
   /** How long the bell has before the sweeper rings instead. */

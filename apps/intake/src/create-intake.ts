@@ -1,4 +1,5 @@
 import { closeDatabase, openDatabase } from '@orders/database';
+import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
   closeAdminServer,
@@ -10,9 +11,7 @@ import {
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
-import { createBoundedServer } from './create-server.ts';
 import { createMetrics } from './metrics.ts';
-import { createOpenReplies } from './open-replies.ts';
 import { createPlaces } from './places.ts';
 import { checkReadiness } from './readiness.ts';
 import { createReceiptWaiters } from './receipt-waiters.ts';

@@ -1,9 +1,9 @@
 import { isStorageUnavailable } from '@orders/database';
 import { Problem } from '@orders/domain';
+import { writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf } from './context.ts';
-import { writeProblem } from './write-problem.ts';
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
 export function sendProblems(logger: Logger): ErrorRequestHandler {

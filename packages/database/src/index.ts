@@ -25,6 +25,7 @@ export {
   type SigningSecret,
   showSigning,
 } from './accounts/signing-secrets.ts';
+export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
@@ -57,3 +58,5 @@ export {
   recordReceipts,
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
+export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
+export { listUsers, type Role, removeUser, type User } from './users/users.ts';

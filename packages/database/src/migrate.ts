@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import * as initial from './migrations/001-initial.ts';
 import * as payloadsByBatch from './migrations/002-payloads-by-batch.ts';
 import * as accountRateLimits from './migrations/003-account-rate-limits.ts';
+import * as usersAndAudit from './migrations/004-users-and-audit.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
 interface Migration {
@@ -10,7 +11,7 @@ interface Migration {
 }
 
 /** Every migration, in order. Append only: one that has run anywhere is never edited. */
-const MIGRATIONS: Migration[] = [initial, payloadsByBatch, accountRateLimits];
+const MIGRATIONS: Migration[] = [initial, payloadsByBatch, accountRateLimits, usersAndAudit];
 
 // Any number will do that nothing else in this database locks.
 const MIGRATION_LOCK = 7_310_441;

@@ -4,7 +4,7 @@ export { WARNINGS, type Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';
 export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
-export { PROBLEMS, Problem, type ProblemCode } from './problems.ts';
+export { PORTAL_PROBLEMS, type PortalProblemCode, PROBLEMS, Problem, type ProblemCode } from './problems.ts';
 export { type AccountRateLimit, formatRateLimit, parseRateLimit, type RateLimit } from './rate-limit.ts';
 export {
   type Channel,

@@ -1,7 +1,7 @@
 type ProblemKind = { status: number; title: string; detail: string; headers?: Record<string, string> };
 
 /**
- * Every refusal the service can answer with (RFC 9457). The code is what clients may rely on; `detail` is what a
+ * Every refusal that intake can answer with (RFC 9457). The code is what clients may rely on; `detail` is what a
  * developer reads when the thrower had nothing more exact to say. No detail ever repeats what was sent.
  */
 export const PROBLEMS = {
@@ -108,6 +108,49 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** What the portal answers besides. */
+export const PORTAL_PROBLEMS = {
+  not_signed_in: { status: 401, title: 'Not signed in', detail: 'Sign in first; the session may have ended.' },
+  wrong_credentials: {
+    status: 401,
+    title: 'Wrong credentials',
+    detail: 'The e-mail address or the password is wrong.',
+  },
+  too_many_attempts: {
+    status: 429,
+    title: 'Too many attempts',
+    detail: 'Too many failed sign-ins. Retry after the time in Retry-After.',
+  },
+  cross_site_request: {
+    status: 403,
+    title: 'Cross-site request',
+    detail: 'A change must be asked for by a page of this portal.',
+  },
+  invitation_not_found: {
+    status: 404,
+    title: 'Invitation not found',
+    detail: 'This invitation is unknown, used or expired. Ask for a new one.',
+  },
+  account_not_found: { status: 404, title: 'Account not found', detail: 'There is no account with this id.' },
+  order_not_found: { status: 404, title: 'Order not found', detail: 'This account has no order with this id.' },
+  key_not_found: { status: 404, title: 'Key not found', detail: 'This account has no key with this id.' },
+  user_not_found: { status: 404, title: 'User not found', detail: 'There is no such user.' },
+  invalid_request: {
+    status: 422,
+    title: 'Invalid request',
+    detail: 'The request breaks the rules listed in "errors".',
+  },
+  conflicting_state: {
+    status: 409,
+    title: 'Conflicting state',
+    detail: 'It is no longer in a state that allows this. Load it again.',
+  },
+} as const satisfies Record<string, ProblemKind>;
+
+export type PortalProblemCode = keyof typeof PORTAL_PROBLEMS;
+
+const KINDS: Record<ProblemCode | PortalProblemCode, ProblemKind> = { ...PROBLEMS, ...PORTAL_PROBLEMS };
+
 /** One broken rule: where (RFC 6901 pointer into the payload as sent), which (stable code), and what to do about it. */
 export type FieldError = { pointer: string; code: string; detail: string };
 
@@ -116,7 +159,7 @@ type ProblemOptions = { detail?: string; errors?: FieldError[]; headers?: Record
 /** A refusal of the catalogue, ready to be rendered. Nothing in it may repeat what was sent. */
 export class Problem extends Error {
   override readonly name = 'Problem';
-  readonly code: ProblemCode;
+  readonly code: ProblemCode | PortalProblemCode;
   readonly status: number;
   readonly title: string;
   readonly detail: string;
@@ -124,8 +167,8 @@ export class Problem extends Error {
   readonly headers?: Record<string, string>;
 
   /** `options.headers` are added to those the catalogue gives the code. */
-  constructor(code: ProblemCode, options: ProblemOptions = {}) {
-    const kind: ProblemKind = PROBLEMS[code];
+  constructor(code: ProblemCode | PortalProblemCode, options: ProblemOptions = {}) {
+    const kind = KINDS[code];
     const detail = options.detail ?? kind.detail;
     super(detail);
     this.code = code;

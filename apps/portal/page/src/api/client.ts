@@ -1,0 +1,53 @@
+/** A refusal of the portal's HTTP interface (RFC 9457). */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string;
+  readonly errors: { pointer: string; code: string; detail: string }[];
+
+  constructor(status: number, body: Partial<Record<'code' | 'detail' | 'request_id', string>> & { errors?: unknown }) {
+    super(body.detail ?? 'The portal did not answer.');
+    this.status = status;
+    this.code = body.code ?? 'unreachable';
+    this.requestId = body.request_id ?? '';
+    this.errors = (body.errors as ApiProblem['errors']) ?? [];
+  }
+}
+
+export function isProblem(error: unknown, code?: string): error is ApiProblem {
+  return error instanceof ApiProblem && (code === undefined || error.code === code);
+}
+
+/** Search parameters; what is undefined, null or empty is left out. */
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+/**
+ * Asks the portal.
+ *
+ * @throws {ApiProblem} what it answers but a 2xx, or `unreachable` with status 0.
+ */
+export async function call<T>(
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  options: { body?: unknown; query?: Query; signal?: AbortSignal } = {},
+): Promise<T> {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(options.query ?? {})) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const response = await fetch(`/api${path}${search.size > 0 ? `?${search}` : ''}`, {
+    method,
+    signal: options.signal ?? null,
+    ...(options.body !== undefined && {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(options.body),
+    }),
+  }).catch((error: unknown) => {
+    if (options.signal?.aborted) throw error;
+    throw new ApiProblem(0, {});
+  });
+  if (response.status === 204) return undefined as T;
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw new ApiProblem(response.status, body);
+  return body as T;
+}

@@ -1,0 +1,48 @@
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
+import { call, isProblem } from './client.ts';
+
+/** Who is signed in; an operator has no account of their own. */
+export interface Session {
+  email: string;
+  name: string;
+  role: 'operator' | 'account_holder';
+  account: { account_id: number; name: string } | null;
+  /** Where order sources send to. */
+  intake_url: string;
+}
+
+/** Who is signed in, or null. */
+export function useSessionQuery(): UseQueryResult<Session | null> {
+  return useQuery({
+    queryKey: ['session'],
+    queryFn: async ({ signal }) => {
+      try {
+        return await call<Session>('GET', '/session', { signal });
+      } catch (error) {
+        if (isProblem(error, 'not_signed_in')) return null;
+        throw error;
+      }
+    },
+    staleTime: 60_000,
+    refetchOnWindowFocus: true,
+  });
+}
+
+export const SessionContext = createContext<Session | null>(null);
+
+/** Who is signed in; for everything behind the sign-in. */
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('used outside of the sign-in');
+  return session;
+}
+
+export const AccountContext = createContext<number | null>(null);
+
+/** The account that the page is about. */
+export function useAccountId(): number {
+  const accountId = useContext(AccountContext);
+  if (accountId === null) throw new Error('used outside of an account');
+  return accountId;
+}

@@ -1,0 +1,37 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { isProblem } from './api/client.ts';
+import { App } from './app.tsx';
+import { applyTheme } from './pages/preferences.tsx';
+import { Notices } from './parts/notices.tsx';
+import { startTexts } from './text/index.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/layout.css';
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5000,
+      // What was refused stays refused; only what failed on the way is worth another try.
+      retry: (failures, error) => failures < 3 && !(isProblem(error) && error.status < 500),
+    },
+  },
+});
+
+const root = document.getElementById('root');
+if (root) {
+  applyTheme();
+  await startTexts();
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <Notices>
+          <App />
+        </Notices>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,24 @@
+import { Building2, Inbox, type LucideIcon } from 'lucide-react';
+import { type ComponentType, lazy } from 'react';
+import { ReviewPage } from './review/review-page.tsx';
+
+/** A page of the portal; `name` is that of its text below `nav`. */
+export interface PageEntry {
+  path: string;
+  name: string;
+  Icon: LucideIcon;
+  Page: ComponentType;
+}
+
+/** Of one account, below its address. The review list is there at once; the others are loaded when they are first opened. */
+export const ACCOUNT_PAGES: PageEntry[] = [{ path: '/review', name: 'review', Icon: Inbox, Page: ReviewPage }];
+
+/** Of the operator. */
+export const OPERATOR_PAGES: PageEntry[] = [
+  {
+    path: '',
+    name: 'accounts',
+    Icon: Building2,
+    Page: lazy(() => import('./operator/operator-page.tsx').then((module) => ({ default: module.OperatorPage }))),
+  },
+];

@@ -1,0 +1,122 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, isProblem } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { Field } from '../../parts/field.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { ProblemNote, useProblemText } from '../../parts/problem-note.tsx';
+import { fullTime } from '../../parts/time.tsx';
+
+interface OpenSession {
+  session_id: string;
+  created_at: string;
+  user_agent: string | null;
+  current: boolean;
+}
+
+/** One's own sessions and password. */
+export function ProfilePage(): ReactNode {
+  const { t } = useTranslation('signIn');
+  const { name, email } = useSession();
+  return (
+    <div className="stack narrow">
+      <h1>{t('profile.title')}</h1>
+      <p>{t('profile.signedInAs', { name, email })}</p>
+      <Sessions />
+      <PasswordForm />
+    </div>
+  );
+}
+
+function Sessions(): ReactNode {
+  const { t } = useTranslation('signIn');
+  const queryClient = useQueryClient();
+  const sessions = useQuery({
+    queryKey: ['sessions'],
+    queryFn: () => call<{ sessions: OpenSession[] }>('GET', '/sessions'),
+  });
+  const end = useMutation({
+    mutationFn: (id: string) => call('DELETE', `/sessions/${id}`),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
+  });
+  if (sessions.isError) return <ProblemNote error={sessions.error} retry={() => void sessions.refetch()} />;
+  return (
+    <section className="card stack">
+      <h2>{t('profile.sessions')}</h2>
+      <ul className="plain stack">
+        {sessions.data?.sessions.map(({ session_id, created_at, user_agent, current }) => (
+          <li key={session_id} className="spread">
+            <span>
+              <bdi dir="ltr">{user_agent ?? '?'}</bdi>
+              <br />
+              <span className="hint">{t('profile.since', { time: fullTime(created_at) })}</span>
+            </span>
+            {current ? (
+              <span className="badge">{t('profile.current')}</span>
+            ) : (
+              <button type="button" className="button" onClick={() => end.mutate(session_id)}>
+                {t('profile.end')}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function PasswordForm(): ReactNode {
+  const { t } = useTranslation('signIn');
+  const { email } = useSession();
+  const textOf = useProblemText();
+  const notices = useNotices();
+  const queryClient = useQueryClient();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const change = useMutation({
+    mutationFn: () => call('POST', '/password', { body: { current_password: current, new_password: next } }),
+    onSuccess: async () => {
+      setCurrent('');
+      setNext('');
+      notices.show({ text: t('profile.changed') });
+      await queryClient.invalidateQueries({ queryKey: ['sessions'] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate();
+  };
+  return (
+    <form className="card stack" onSubmit={submit}>
+      <h2>{t('profile.password')}</h2>
+      <input type="email" autoComplete="username" value={email} readOnly hidden />
+      <Field
+        label={t('profile.currentPassword')}
+        type="password"
+        autoComplete="current-password"
+        dir="ltr"
+        required
+        value={current}
+        onChange={(event) => setCurrent(event.target.value)}
+        error={
+          change.isError ? (isProblem(change.error, 'wrong_credentials') ? t('wrong') : textOf(change.error)) : null
+        }
+      />
+      <Field
+        label={t('profile.newPassword')}
+        type="password"
+        autoComplete="new-password"
+        dir="ltr"
+        required
+        minLength={12}
+        maxLength={128}
+        value={next}
+        onChange={(event) => setNext(event.target.value)}
+      />
+      <button type="submit" className="button" disabled={change.isPending}>
+        {t('profile.change')}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,25 @@
+import { type InputHTMLAttributes, type ReactNode, useId } from 'react';
+
+type FieldProps = InputHTMLAttributes<HTMLInputElement> & { label: string; hint?: string; error?: string | null };
+
+/** A labelled input, with what to know about it and what is wrong with it. */
+export function Field({ label, hint, error, ...input }: FieldProps): ReactNode {
+  const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input id={id} aria-describedby={described || undefined} aria-invalid={error ? true : undefined} {...input} />
+      {hint && (
+        <p id={`${id}-hint`} className="hint">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="field-error" role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { requestIdOf } from '@orders/http';
+import type { Logger } from '@orders/runtime';
+import type { RequestHandler } from 'express';
+import { contextOf, setContext } from './context.ts';
+import type { PortalMetrics } from './metrics.ts';
+
+/** Gives each request its id, and logs and counts it when it is over. Paths hold ids of orders and receipts only, and are not logged. */
+export function beginRequest({ logger, metrics }: { logger: Logger; metrics: PortalMetrics }): RequestHandler {
+  return (request, response, next) => {
+    setContext(request, { requestId: requestIdOf(request), startedAt: performance.now() });
+    response.setHeader('X-Request-Id', contextOf(request).requestId);
+    response.on('close', () => {
+      const { requestId, startedAt, person, accountId, problem } = contextOf(request);
+      const duration = performance.now() - startedAt;
+      const route: string = request.route?.path ?? 'none';
+      const status = response.writableFinished ? response.statusCode : 499;
+      metrics.requests.inc({ route, status, code: problem ?? '' });
+      metrics.requestSeconds.observe({ route }, duration / 1000);
+      logger.log(route === 'none' && !problem ? 'debug' : 'info', problem ? 'refused' : 'answered', {
+        method: request.method,
+        route,
+        status,
+        ...(problem && { code: problem }),
+        request_id: requestId,
+        ...(person && { user_id: person.userId }),
+        ...(accountId !== undefined && { account_id: accountId }),
+        duration_ms: Math.round(duration * 10) / 10,
+      });
+    });
+    next();
+  };
+}

@@ -1,0 +1,60 @@
+import { answers, closeDatabase, openDatabase, openKnex } from '@orders/database';
+import { createBoundedServer, createOpenReplies } from '@orders/http';
+import { closeAdminServer, createAdminServer, type Logger, listen, type Service } from '@orders/runtime';
+import { createApp } from './app.ts';
+import type { PortalConfig } from './config.ts';
+import { createMetrics } from './metrics.ts';
+import { createAuth } from './sign-in/create-auth.ts';
+
+export interface Portal extends Service {
+  /** The ports it listens on, once started. */
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+/** Puts the portal together; nothing connects or listens before `start`. */
+export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
+  const metrics = createMetrics();
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.PG_POOL_SIZE,
+    prepared: config.PG_PREPARED,
+    queryTimeout: config.PG_QUERY_TIMEOUT,
+    applicationName: 'orders portal',
+  });
+  const knex = openKnex({ url: config.DATABASE_URL, applicationName: 'orders portal' });
+  const auth = createAuth({
+    pool: database.pool,
+    secretsKey: config.SECRETS_KEY,
+    portalUrl: config.PORTAL_URL,
+    lifetimeMs: config.SESSION_LIFETIME,
+  });
+  const server = createBoundedServer(config);
+  const open = createOpenReplies(server);
+  server.on('request', createApp({ config, logger, knex, database, auth }, metrics));
+  const admin = createAdminServer(async () => {
+    const postgres = await answers(database);
+    return { ready: postgres && !open.draining, postgres: postgres ? 'ok' : 'unreachable', draining: open.draining };
+  }, metrics.registry);
+  let [port, adminPort] = [0, 0];
+
+  return {
+    get port() {
+      return port;
+    },
+    get adminPort() {
+      return adminPort;
+    },
+    async start() {
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      port = await listen(server, config.HOST, config.PORT);
+      logger.info('portal listens', { port, admin_port: adminPort });
+    },
+    async close() {
+      await open.drain(config.DRAIN_TIMEOUT * 0.8);
+      await knex.destroy();
+      await closeDatabase(database);
+      await closeAdminServer(admin);
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { type PortalConfig, readConfig } from './config.ts';
+export { createPortal, type Portal } from './create-portal.ts';

@@ -1,0 +1,33 @@
+import { isStorageUnavailable } from '@orders/database';
+import { Problem } from '@orders/domain';
+import { writeProblem } from '@orders/http';
+import { describeError, type Logger } from '@orders/runtime';
+import type { ErrorRequestHandler } from 'express';
+import { contextOf } from './context.ts';
+
+/** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
+export function sendProblems(logger: Logger): ErrorRequestHandler {
+  return (error, request, response, _next) => {
+    const context = contextOf(request);
+    const problem = asProblem(error);
+    context.problem = problem.code;
+    if (problem.status >= 500) {
+      logger.log(problem.code === 'internal_error' ? 'error' : 'warn', 'request failed', {
+        request_id: context.requestId,
+        code: problem.code,
+        error: describeError(error, { stack: problem.code === 'internal_error' }),
+      });
+    }
+    if (response.headersSent || !response.writable) response.destroy();
+    else writeProblem(request, response, problem, context.requestId);
+  };
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  // What the JSON parser refuses: no JSON, too long, or cut short.
+  const status = (error as { status?: unknown }).status;
+  if (status === 400 || status === 413 || status === 415) return new Problem('malformed_body');
+  if (isStorageUnavailable(error)) return new Problem('storage_unavailable');
+  return new Problem('internal_error');
+}

@@ -1,0 +1,51 @@
+import type { Knex } from 'knex';
+
+/** Something that somebody did, to be kept. */
+export interface AuditEntry {
+  /** Null where it concerns no account. */
+  accountId: number | null;
+  /** A user's e-mail address, or who the command line says it acts for. */
+  actor: string;
+  /** A verb in the past and its object, such as `key_created`. */
+  action: string;
+  /** What it was done to: a kind and an id, such as `order:17`. */
+  subject: string;
+  /** What else is worth knowing; never a secret. */
+  details?: Record<string, unknown> | null;
+}
+
+export interface AuditEvent {
+  event_id: number;
+  account_id: number | null;
+  at: Date;
+  actor: string;
+  action: string;
+  subject: string;
+  details: Record<string, unknown> | null;
+}
+
+/** Keeps what was done; in the transaction that does it, so that there is never the one without the other. */
+export async function recordAudit(db: Knex, ...entries: AuditEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await db('audit_events').insert(
+    entries.map(({ accountId, actor, action, subject, details }) => ({
+      account_id: accountId,
+      actor,
+      action,
+      subject,
+      details: details ? JSON.stringify(details) : null,
+    })),
+  );
+}
+
+/** What was done, newest first; of one account, about one subject, and before an event, where those are given. */
+export async function listAudit(
+  db: Knex,
+  filter: { accountId?: number; subject?: string; before?: number | undefined; limit: number },
+): Promise<AuditEvent[]> {
+  const query = db<AuditEvent>('audit_events').orderBy('event_id', 'desc').limit(filter.limit);
+  if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
+  if (filter.subject !== undefined) query.where({ subject: filter.subject });
+  if (filter.before !== undefined) query.where('event_id', '<', filter.before);
+  return query;
+}

@@ -1,0 +1,92 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Role } from './users.ts';
+
+/** Who is invited to what; `accountId` is null for an operator. */
+export interface Invitation {
+  email: string;
+  role: Role;
+  accountId: number | null;
+}
+
+const TOKEN_BYTES = 32;
+
+function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/**
+ * Invites somebody, or lets a user set a new password; earlier invitations of that address end.
+ *
+ * @param lastsMs how long the link can be used.
+ * @returns the token of the one-time link, which is not stored.
+ */
+export async function createInvitation(
+  db: Knex,
+  { email, role, accountId }: Invitation,
+  invitedBy: string,
+  lastsMs: number,
+): Promise<string> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  await db.transaction(async (trx) => {
+    await trx('invitations').where({ email: email.toLowerCase() }).whereNull('accepted_at').delete();
+    await trx('invitations').insert({
+      token_hash: hashToken(token),
+      email: email.toLowerCase(),
+      role,
+      account_id: accountId,
+      invited_by: invitedBy,
+      expires_at: trx.raw("now() + ? * interval '1 ms'", [lastsMs]),
+    });
+  });
+  return token;
+}
+
+/** The invitation that a token belongs to, or null when it is unknown, used or expired. */
+export async function findInvitation(db: Knex, token: string): Promise<Invitation | null> {
+  const [row] = await openInvitation(db, token).select('email', 'role', 'account_id as accountId');
+  return row ?? null;
+}
+
+/**
+ * Uses up an invitation: makes its user with this password, or gives the user that there is the new one and ends their sessions.
+ *
+ * @param passwordHash as the authentication library makes it.
+ * @returns null when the token is unknown, used or expired.
+ */
+export async function acceptInvitation(
+  db: Knex,
+  token: string,
+  name: string,
+  passwordHash: string,
+): Promise<Invitation | null> {
+  return db.transaction(async (trx) => {
+    const [invitation] = await openInvitation(trx, token)
+      .update({ accepted_at: trx.fn.now() })
+      .returning(['email', 'role', 'account_id as accountId']);
+    if (!invitation) return null;
+    const { email, role, accountId } = invitation as Invitation;
+    const [{ id }] = await trx('users')
+      .insert({ id: randomUUID(), email, email_verified: true, name, role, account_id: accountId })
+      .onConflict('email')
+      .merge(['name', 'role', 'account_id'])
+      .returning('id');
+    await trx('user_sessions').where({ user_id: id }).delete();
+    await trx('user_credentials').where({ user_id: id }).delete();
+    await trx('user_credentials').insert({
+      id: randomUUID(),
+      user_id: id,
+      provider_id: 'credential',
+      provider_account_id: id,
+      password: passwordHash,
+    });
+    return invitation;
+  });
+}
+
+function openInvitation(db: Knex, token: string): Knex.QueryBuilder {
+  return db('invitations')
+    .where({ token_hash: hashToken(token) })
+    .whereNull('accepted_at')
+    .where('expires_at', '>', db.fn.now());
+}

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { TestPerson } from './people.ts';
+import type { RunningPortal } from './stack.ts';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The Chromium of this machine; `CHROMIUM_PATH` names another. */
+export function findChromium(): string | undefined {
+  return process.env.CHROMIUM_PATH ?? PLACES.find((path) => existsSync(path));
+}
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error('The pages are tested in Chromium: install it, or set CHROMIUM_PATH.');
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+}
+
+/** A page in a fresh profile; what it says to the console that is an error, or throws, fails the test through `complaints`. */
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    // A reply that is no 2xx is the page's to handle, and Chromium says so each time.
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text());
+  });
+  return { page, complaints };
+}
+
+/** Signs in on the page, as a person does. */
+export async function signInOnPage(page: Page, portal: RunningPortal, person: TestPerson, path = '/'): Promise<void> {
+  await page.goto(portal.url + path);
+  await page.locator('input[type="email"]').fill(person.email);
+  await page.locator('input[type="password"]').fill(person.password);
+  await page.locator('button[type="submit"]').click();
+  await page.locator('.shell').waitFor();
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { acceptInvitation, createInvitation } from '@orders/database';
+import { hashPassword } from 'better-auth/crypto';
+import supertest from 'supertest';
+import type { Reply } from './api.ts';
+import type { RunningPortal, Stack } from './stack.ts';
+
+/** Somebody who can sign in to the portal. */
+export interface TestPerson {
+  email: string;
+  name: string;
+  password: string;
+  /** Null for an operator. */
+  accountId: number | null;
+}
+
+/** Makes a holder of this account or, without one, an operator. */
+export async function createPerson({ database: { knex } }: Stack, accountId: number | null): Promise<TestPerson> {
+  const role = accountId === null ? 'operator' : 'account_holder';
+  const email = `${role}-${randomBytes(4).toString('hex')}@example.test`;
+  const [name, password] = ['Test Person', randomBytes(12).toString('hex')];
+  const token = await createInvitation(knex, { email, role, accountId }, 'test', 60_000);
+  await acceptInvitation(knex, token, name, await hashPassword(password));
+  return { email, name, password, accountId };
+}
+
+/** A client of the portal's HTTP interface that keeps its cookies and asks as the portal's own page does. */
+export interface PortalClient {
+  /** `path` is below `/api`. */
+  get(path: string): Promise<Reply>;
+  post(path: string, body?: object): Promise<Reply>;
+  patch(path: string, body: object): Promise<Reply>;
+  delete(path: string): Promise<Reply>;
+}
+
+export function openPortalClient(portal: RunningPortal): PortalClient {
+  const agent = supertest.agent(portal.url);
+  const ask = async (method: 'get' | 'post' | 'patch' | 'delete', path: string, body?: object): Promise<Reply> => {
+    const request = agent[method](`/api${path}`);
+    if (method !== 'get') request.set('Origin', portal.url);
+    const { status, headers, body: reply, text } = await (body === undefined ? request : request.send(body));
+    const isJson = /json/.test(headers['content-type'] ?? '') && text;
+    return { status, headers, body: isJson && Object.keys(reply).length === 0 ? JSON.parse(text) : reply };
+  };
+  return {
+    get: (path) => ask('get', path),
+    post: (path, body) => ask('post', path, body),
+    patch: (path, body) => ask('patch', path, body),
+    delete: (path) => ask('delete', path),
+  };
+}
+
+/** Signs in. */
+export async function signIn(portal: RunningPortal, person: TestPerson): Promise<PortalClient> {
+  const client = openPortalClient(portal);
+  const { email, password } = person;
+  const { status } = await client.post('/session', { email, password });
+  if (status !== 204) throw new Error(`sign-in answered ${status}`);
+  return client;
+}
