@@ -21,10 +21,13 @@ export { unseal } from './accounts/seal.ts';
 export {
   disableSigning,
   enableSigning,
+  listSigning,
   rotateSigning,
   type SigningSecret,
+  type SigningSecretRow,
   showSigning,
 } from './accounts/signing-secrets.ts';
+export { findSecretsToDiagnose, type SealedSecret, touchSecret } from './accounts/touch-secret.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
@@ -58,5 +61,12 @@ export {
   recordReceipts,
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
+export {
+  listRejected,
+  type NewRejection,
+  pruneRejected,
+  type RejectedDelivery,
+  recordRejected,
+} from './rejected-deliveries.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
 export { listUsers, type Role, removeUser, type User } from './users/users.ts';
