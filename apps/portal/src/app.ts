@@ -3,6 +3,7 @@ import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { beginRequest } from './begin-request.ts';
 import type { PortalDeps } from './deps.ts';
+import { integrationRoutes } from './integrations/integration-routes.ts';
 import type { PortalMetrics } from './metrics.ts';
 import { refuseCrossSite } from './refuse-cross-site.ts';
 import { requireAccount, requireOperator, requirePerson } from './require-person.ts';
@@ -17,6 +18,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const person = requirePerson(auth);
 
   const ofAccount = Router({ mergeParams: true });
+  ofAccount.use(integrationRoutes(deps));
 
   const ofOperator = Router();
 

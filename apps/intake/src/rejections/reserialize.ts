@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 /** A longer body is not parsed here. */
-const MAX_BYTES = 32_768;
+const MAX_BYTES = 16_384;
 const DEEPEST = 64;
 
 /** How a serializer lays an object out: what stands between members, after a colon, and the indentation of a level. */
