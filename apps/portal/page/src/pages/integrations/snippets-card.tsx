@@ -45,16 +45,16 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
           </button>
         </p>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
-      <pre
-        className="code"
-        dir="ltr"
-        role="region"
-        tabIndex={0}
-        aria-label={t('snippets.code', { language: NAMES[language] })}
-      >
-        {text}
-      </pre>
+      <section aria-label={t('snippets.code', { language: NAMES[language] })}>
+        <pre
+          className="code"
+          dir="ltr"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+          tabIndex={0}
+        >
+          {text}
+        </pre>
+      </section>
       <div className="row">
         <CopyButton text={text} label={t('snippets.copy')} />
         <span className="hint">{t(channel === 'webhook' ? 'snippets.webhookHint' : 'snippets.restHint')}</span>
