@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { createShares } from '../src/rejections/shares.ts';
+
+/** Takes again and again, at one moment. */
+function takeAll(shares: ReturnType<typeof createShares>, accountId: number, tries = 200) {
+  return Array.from({ length: tries }, () => shares.take(accountId)).filter((share) => share !== null);
+}
+
+test('an account has ten at once and then two a second, however long it kept quiet', () => {
+  let time = 0;
+  const shares = createShares(() => time);
+  expect(takeAll(shares, 1)).toHaveLength(10);
+  time += 1000;
+  expect(takeAll(shares, 1)).toHaveLength(2);
+  time += 3_600_000;
+  expect(takeAll(shares, 1)).toHaveLength(10);
+});
+
+test('all together have fifty at once and then twenty a second', () => {
+  let time = 0;
+  const shares = createShares(() => time);
+  const taken = () =>
+    Array.from({ length: 20 }, (_, account) => takeAll(shares, account).length).reduce((a, b) => a + b);
+  expect(taken()).toBe(50);
+  time += 1000;
+  expect(taken()).toBe(20);
+});
+
+test('the next that is had says how many were missed', () => {
+  let time = 0;
+  const shares = createShares(() => time);
+  takeAll(shares, 1, 17);
+  shares.miss(1);
+  time += 1000;
+  expect([shares.take(1), shares.take(1), shares.take(2)]).toEqual([{ missed: 8 }, { missed: 0 }, { missed: 0 }]);
+});
