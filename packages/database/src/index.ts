@@ -59,4 +59,12 @@ export {
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
-export { listUsers, type Role, removeUser, type User } from './users/users.ts';
+export { findPasswordHash, setPassword } from './users/passwords.ts';
+export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';
+export {
+  forgetSignInAttempts,
+  removeOldSignIns,
+  returnSignInAttempt,
+  takeSignInAttempt,
+} from './users/sign-in-attempts.ts';
+export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';

@@ -1,5 +1,6 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
+export { parseEmailAddress } from './email-address.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';
 export type { NormalizedOrder, Order } from './order.ts';

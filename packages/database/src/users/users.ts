@@ -14,15 +14,30 @@ export interface User {
 }
 
 /** All users, or those of one account, by e-mail address. */
-export async function listUsers(db: Knex, accountId?: number): Promise<User[]> {
+export function listUsers(db: Knex, accountId?: number): Knex.QueryBuilder<User, User[]> {
   const query = db('users as u')
-    .select('u.id as user_id', 'u.email', 'u.name', 'u.role', 'u.account_id', 'u.created_at')
-    .select(db.raw('(select max(s.created_at) from user_sessions s where s.user_id = u.id) as last_signed_in_at'))
+    .select('u.id as user_id', 'u.email', 'u.name', 'u.role', 'u.account_id', 'u.created_at', 'u.last_signed_in_at')
     .orderBy('u.email');
   return accountId === undefined ? query : query.where('u.account_id', accountId);
 }
 
-/** Removes a user with all sessions, at once; false when there is no such user. */
-export async function removeUser(db: Knex, email: string): Promise<boolean> {
-  return (await db('users').where({ email: email.toLowerCase() }).delete()) > 0;
+/** The user of this e-mail address, or null. */
+export async function findUser(db: Knex, email: string): Promise<User | null> {
+  const [user] = await listUsers(db).where('u.email', email.toLowerCase());
+  return user ?? null;
+}
+
+/** Notes that a user signed in. */
+export async function noteSignIn(db: Knex, email: string): Promise<void> {
+  await db('users').where({ email: email.toLowerCase() }).update({ last_signed_in_at: db.fn.now() });
+}
+
+/** Removes a user at once, with all sessions and the links that were sent; returns who it was, or null when there is no such user. */
+export async function removeUser(db: Knex, email: string): Promise<User | null> {
+  return db.transaction(async (trx) => {
+    const user = await findUser(trx, email);
+    await trx('invitations').where({ email: email.toLowerCase() }).whereNull('accepted_at').delete();
+    await trx('users').where({ email: email.toLowerCase() }).delete();
+    return user;
+  });
 }
