@@ -8,6 +8,7 @@ import {
   queueUrl,
   readEnvironment,
   secretsKey,
+  webOrigin,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
@@ -30,14 +31,6 @@ const webAddress = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .custom((text: string) => text.replace(/\/+$/, ''));
 
-/** Cookies, the page's files and its addresses are those of a whole host. */
-const origin = webAddress
-  .custom((text: string) => {
-    if (new URL(text).origin !== text.toLowerCase()) throw new Error('more than an origin');
-    return new URL(text).origin;
-  })
-  .message('{{#label}} must be a scheme, a host and at most a port, such as https://orders.example.com');
-
 /** @throws {ConfigurationError} with one line that says what to set. */
 export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
   return readEnvironment<PortalConfig>(
@@ -48,7 +41,8 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       SECRETS_KEY: secretsKey.required(),
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8081, 0, 65_535),
-      PORTAL_URL: origin.required(),
+      // Of a whole host, as the cookies, the page's files and its addresses are.
+      PORTAL_URL: webOrigin.required(),
       INTAKE_URL: webAddress.required(),
       SESSION_LIFETIME: duration('12h'),
       MAX_CONNECTIONS: wholeNumber(1000),

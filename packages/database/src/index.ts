@@ -59,6 +59,7 @@ export {
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
+export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';
 export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';
 export {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { recordAudit } from '../audit.ts';
 
 export type Role = 'operator' | 'account_holder';
 
@@ -32,12 +33,19 @@ export async function noteSignIn(db: Knex, email: string): Promise<void> {
   await db('users').where({ email: email.toLowerCase() }).update({ last_signed_in_at: db.fn.now() });
 }
 
-/** Removes a user at once, with all sessions and the links that were sent; returns who it was, or null when there is no such user. */
-export async function removeUser(db: Knex, email: string): Promise<User | null> {
+/** Removes a user at once, on record, with all sessions and the links that were sent; returns who it was, or null when there is none. */
+export async function removeUser(db: Knex, email: string, actor: string): Promise<User | null> {
   return db.transaction(async (trx) => {
     const user = await findUser(trx, email);
     await trx('invitations').where({ email: email.toLowerCase() }).whereNull('accepted_at').delete();
-    await trx('users').where({ email: email.toLowerCase() }).delete();
+    if (!user) return null;
+    await trx('users').where({ id: user.user_id }).delete();
+    await recordAudit(trx, {
+      accountId: user.account_id,
+      actor,
+      action: 'user_removed',
+      subject: `user:${user.email}`,
+    });
     return user;
   });
 }
