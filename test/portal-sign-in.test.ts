@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
 import type { Browser } from 'playwright-core';
-import { openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
 import { startFaultyPostgres } from './harness/faulty-postgres.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from './harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from './harness/stack.ts';
@@ -59,6 +59,9 @@ describe('signing in', () => {
   test('in a browser, without a word on the console', async () => {
     const person = await newPerson();
     const { page, complaints } = await openPage(browser);
+    await page.goto(portal.url);
+    await page.locator('form').waitFor();
+    await expectAccessible(page);
     await signInOnPage(page, portal, person);
     await page.getByRole('heading', { name: 'Needs review' }).waitFor();
     expect(complaints).toEqual([]);
