@@ -15,19 +15,36 @@ import type { Auth } from './sign-in/create-auth.ts';
  */
 export function requirePerson(auth: Auth): RequestHandler {
   return async (request, response, next) => {
-    const found = await findSession(auth, request);
-    passCookies(found.headers, response);
-    if (!found.response) throw new Problem('not_signed_in');
-    const { user, session } = found.response;
-    contextOf(request).person = {
-      userId: user.id,
-      email: user.email,
-      name: user.name,
-      role: user.role as 'operator' | 'account_holder',
-      accountId: user.accountId ?? null,
-      sessionId: session.id,
-    };
+    await recognize(auth, request, response);
     next();
+  };
+}
+
+/** As `requirePerson`, for what a browser is pointed at: whoever is not signed in is sent to where one does. */
+export function signInFirst(auth: Auth, signInPage: string): RequestHandler {
+  return async (request, response, next) => {
+    try {
+      await recognize(auth, request, response);
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'not_signed_in')) throw error;
+      return response.redirect(303, signInPage);
+    }
+    next();
+  };
+}
+
+async function recognize(auth: Auth, request: Request, response: Response): Promise<void> {
+  const found = await findSession(auth, request);
+  passCookies(found.headers, response);
+  if (!found.response) throw new Problem('not_signed_in');
+  const { user, session } = found.response;
+  contextOf(request).person = {
+    userId: user.id,
+    email: user.email,
+    name: user.name,
+    role: user.role as 'operator' | 'account_holder',
+    accountId: user.accountId ?? null,
+    sessionId: session.id,
   };
 }
 

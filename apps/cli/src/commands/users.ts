@@ -47,9 +47,10 @@ export function addUserCommands(program: Command, context: Context): void {
     .argument('[account]', 'of this account (id or exact name)')
     .addOption(json())
     .action(async (reference: string | undefined, options) => {
-      const all = await context.withDatabase(async (knex) =>
-        listUsers(knex, reference === undefined ? undefined : (await requireAccount(knex, reference)).account_id),
-      );
+      const all = await context.withDatabase(async (knex) => {
+        const account = reference === undefined ? undefined : await requireAccount(knex, reference);
+        return listUsers(knex, { accountId: account?.account_id });
+      });
       context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'There are no users.'));
     });
 

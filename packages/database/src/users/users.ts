@@ -14,18 +14,23 @@ export interface User {
   last_signed_in_at: Date | null;
 }
 
-/** All users, or those of one account, by e-mail address. */
-export function listUsers(db: Knex, accountId?: number): Knex.QueryBuilder<User, User[]> {
-  const query = db('users as u')
-    .select('u.id as user_id', 'u.email', 'u.name', 'u.role', 'u.account_id', 'u.created_at', 'u.last_signed_in_at')
-    .orderBy('u.email');
-  return accountId === undefined ? query : query.where('u.account_id', accountId);
+/** Users by e-mail address: all, or those that everything given fits. */
+export async function listUsers(
+  db: Knex,
+  filter: { accountId?: number | undefined; email?: string; userId?: string } = {},
+): Promise<User[]> {
+  const query = db('users')
+    .select('id as user_id', 'email', 'name', 'role', 'account_id', 'created_at', 'last_signed_in_at')
+    .orderBy('email');
+  if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
+  if (filter.email !== undefined) query.where({ email: filter.email.toLowerCase() });
+  if (filter.userId !== undefined) query.where({ id: filter.userId });
+  return query;
 }
 
 /** The user of this e-mail address, or null. */
 export async function findUser(db: Knex, email: string): Promise<User | null> {
-  const [user] = await listUsers(db).where('u.email', email.toLowerCase());
-  return user ?? null;
+  return (await listUsers(db, { email }))[0] ?? null;
 }
 
 /** Notes that a user signed in. */
