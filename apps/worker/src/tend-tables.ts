@@ -1,7 +1,14 @@
-import { type Database, dropOldPartitions, makePartitions, openKnex, removeOldIdempotencyKeys } from '@orders/database';
+import {
+  type Database,
+  dropOldPartitions,
+  makePartitions,
+  openKnex,
+  removeOldIdempotencyKeys,
+  removeOldSignIns,
+} from '@orders/database';
 import type { Logger } from '@orders/runtime';
 
-/** Makes partitions ahead, drops those past their retention, removes idempotency keys past their time. Harmless in several workers at once. */
+/** Makes partitions ahead, drops those past their retention, removes idempotency keys and what is left of sign-ins past their time. Harmless in several workers at once. */
 export async function tendTables(deps: {
   databaseUrl: string;
   database: Database;
@@ -13,6 +20,7 @@ export async function tendTables(deps: {
   try {
     const made = await makePartitions(knex);
     const { dropped, kept } = await dropOldPartitions(knex, deps.receiptRetention);
+    await removeOldSignIns(knex);
     if (made.length > 0) deps.logger.info('partitions made', { made });
     if (dropped.length > 0) deps.logger.info('partitions dropped', { dropped });
     if (kept.length > 0) deps.logger.warn('partitions past their retention hold receipts that are not final', { kept });

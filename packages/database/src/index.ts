@@ -25,6 +25,7 @@ export {
   type SigningSecret,
   showSigning,
 } from './accounts/signing-secrets.ts';
+export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/survey-accounts.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
@@ -59,7 +60,9 @@ export {
   findSuspects,
   releaseLease,
 } from './receipts/claim-receipts.ts';
+export { type DeadOfAll, listDeadOfAll } from './receipts/dead-of-all.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
+export { findOldestPending } from './receipts/find-oldest-pending.ts';
 export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
 export {
   findReceiptRecord,
@@ -79,4 +82,13 @@ export {
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
-export { listUsers, type Role, removeUser, type User } from './users/users.ts';
+export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
+export { findPasswordHash, setPassword } from './users/passwords.ts';
+export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';
+export {
+  forgetSignInAttempts,
+  removeOldSignIns,
+  returnSignInAttempt,
+  takeSignInAttempt,
+} from './users/sign-in-attempts.ts';
+export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';

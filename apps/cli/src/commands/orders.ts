@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
+import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 const REVIEWS: { verb: string; to: ReviewState; description: string; rule: string }[] = [
@@ -96,13 +97,4 @@ async function review(
 
 function noSuchOrder(id: number): Failure {
   return new Failure(`There is no order ${id}; orders orders list shows all.`);
-}
-
-function whoami(): string {
-  try {
-    return `operator:${userInfo().username}`;
-  } catch {
-    // A container may run as a user id that has no name.
-    return `operator:${process.getuid?.() ?? 'unknown'}`;
-  }
 }
