@@ -18,6 +18,7 @@ import { previewOrder } from './preview-order.ts';
 import { readBody, requireJson } from './read-body.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { createReceiptWriter } from './receipt-writer.ts';
+import type { RejectionLog } from './rejections/rejection-log.ts';
 import { sendProblems } from './send-problem.ts';
 import { showStatus } from './show-status.ts';
 import { verifySignature } from './verify-signature.ts';
@@ -31,6 +32,7 @@ interface AppDeps {
   /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
   redis: Redis | null;
   waiters: ReceiptWaiters;
+  rejections: RejectionLog;
 }
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
@@ -65,7 +67,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   route('/ingest/orders', { post: [...identify, requireJson, body, accept('rest')] });
   route('/ingest/webhook', {
-    post: [...identify, requireJson, body, verifySignature(secretsKey), accept('webhook')],
+    post: [...identify, requireJson, body, verifySignature(database, secretsKey), accept('webhook')],
   });
   route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
   route('/ingest/status/:receiptId', { get: [authenticated, showStatus(database, waiters)] });
@@ -75,7 +77,7 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(sendProblems(logger));
+  app.use(sendProblems(logger, deps.rejections));
   return (request, response) => {
     request.url = originForm(request.url ?? '/');
     app(request, response);

@@ -15,6 +15,7 @@ import { createMetrics } from './metrics.ts';
 import { createPlaces } from './places.ts';
 import { checkReadiness } from './readiness.ts';
 import { createReceiptWaiters } from './receipt-waiters.ts';
+import { createRejectionLog } from './rejections/rejection-log.ts';
 import { shedLoad } from './shed-load.ts';
 
 export interface Intake extends Service {
@@ -48,9 +49,11 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   // Also without RATE_LIMIT, as any account may be given a limit of its own.
   const redis = isRedisUrl(config.QUEUE_URL) ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS) : null;
   const waiters = createReceiptWaiters(database);
+  const { unrecordedRejections: unrecorded } = metrics;
+  const rejections = createRejectionLog({ database, secretsKey: config.SECRETS_KEY, unrecorded });
   const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
-  const app = createApp({ config, logger, metrics, database, bell, redis, waiters });
+  const app = createApp({ config, logger, metrics, database, bell, redis, waiters, rejections });
   server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
@@ -76,6 +79,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     async close() {
       waiters.release();
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
+      await rejections.close();
       await bell.close();
       redis?.disconnect();
       await closeDatabase(database);

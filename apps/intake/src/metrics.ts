@@ -9,6 +9,7 @@ export interface IntakeMetrics {
   mismatches: Counter<never>;
   lostRings: Counter<never>;
   droppedConnections: Counter<never>;
+  unrecordedRejections: Counter<never>;
 }
 
 /** @param places are read when the metrics are. */
@@ -57,6 +58,11 @@ export function createMetrics(places: Places): IntakeMetrics {
     droppedConnections: new Counter({
       name: 'intake_dropped_connections_total',
       help: 'Connections closed at once because there were MAX_CONNECTIONS already',
+      registers,
+    }),
+    unrecordedRejections: new Counter({
+      name: 'intake_unrecorded_rejections_total',
+      help: 'Refusals without a row in the log of rejected deliveries: too many at once, or Postgres did not take them',
       registers,
     }),
   };

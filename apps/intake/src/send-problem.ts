@@ -4,9 +4,10 @@ import { writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf } from './context.ts';
+import type { RejectionLog } from './rejections/rejection-log.ts';
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
-export function sendProblems(logger: Logger): ErrorRequestHandler {
+export function sendProblems(logger: Logger, rejections: RejectionLog): ErrorRequestHandler {
   return (error, request, response, _next) => {
     const context = contextOf(request);
     const problem = asProblem(error);
@@ -21,11 +22,9 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
         error: describeError(error, { stack: problem.code === 'internal_error' }),
       });
     }
-    if (response.headersSent || !response.writable) {
-      response.destroy();
-      return;
-    }
-    writeProblem(request, response, problem, context.requestId);
+    if (response.headersSent || !response.writable) response.destroy();
+    else writeProblem(request, response, problem, context.requestId);
+    rejections.note(request, problem);
   };
 }
 

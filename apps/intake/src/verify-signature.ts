@@ -1,19 +1,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type KeyHolder, unseal } from '@orders/database';
+import { type Database, type KeyHolder, touchSecret, unseal } from '@orders/database';
 import { Problem, type ProblemCode } from '@orders/domain';
 import type { Request, RequestHandler } from 'express';
+import { LRUCache } from 'lru-cache';
 import { contextOf, holderOf } from './context.ts';
 
 const SIGNATURE = /^(?:sha256=)?([0-9a-f]{64})$/i;
 
+/** An old secret in use is noted to the minute. */
+const NOTED_MS = 60_000;
+
 /**
  * Checks `x-service-signature` over the exact bytes received, against every secret that verifies now (two during a rotation), in
  * constant time. A secret may be newer than what is remembered of its account, so before anybody is refused it is looked up anew.
+ * One that verifies by a secret that is not the newest tells, off its way, that somebody still uses that.
  *
  * @param secretsKey opens the account's signing secrets; 32 bytes.
  * @throws {Problem} `signing_unavailable`, `missing_signature` or `invalid_signature`.
  */
-export function verifySignature(secretsKey: Buffer): RequestHandler {
+export function verifySignature(database: Database, secretsKey: Buffer): RequestHandler {
+  const noted = new LRUCache<string, true>({ max: 1000, ttl: NOTED_MS });
+  const noteOldSecret = (accountId: number, sealed: Buffer) => {
+    const name = sealed.toString('base64');
+    if (noted.has(name)) return;
+    noted.set(name, true);
+    touchSecret(database, accountId, sealed).catch(() => {});
+  };
+
   const refusalOf = (request: Request, { accountId, sealedSecrets }: KeyHolder): ProblemCode | null => {
     if (sealedSecrets.length === 0) return 'signing_unavailable';
     const header = request.get('x-service-signature');
@@ -27,7 +40,10 @@ export function verifySignature(secretsKey: Buffer): RequestHandler {
         .digest();
       return timingSafeEqual(expected, claimed);
     });
-    return matches.length > 0 ? null : 'invalid_signature';
+    const [match] = matches;
+    if (!match) return 'invalid_signature';
+    if (match !== sealedSecrets[0]) noteOldSecret(accountId, match);
+    return null;
   };
 
   return async (request, _response, next) => {

@@ -4,6 +4,7 @@ import helmet from 'helmet';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
 import { beginRequest } from './begin-request.ts';
 import type { PortalDeps } from './deps.ts';
+import { integrationRoutes } from './integrations/integration-routes.ts';
 import type { PortalMetrics } from './metrics.ts';
 import { accountRoutes } from './operator/account-routes.ts';
 import { queueBoard } from './operator/queue-board.ts';
@@ -33,6 +34,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const ofAccount = Router({ mergeParams: true });
   ofAccount.use(reviewRoutes(deps));
   ofAccount.use(accountAuditRoutes(deps));
+  ofAccount.use(integrationRoutes(deps));
 
   const ofOperator = Router();
   ofOperator.use(accountRoutes(deps), userRoutes(deps), serviceRoutes(deps), auditRoutes(deps));

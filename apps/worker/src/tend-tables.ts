@@ -3,12 +3,20 @@ import {
   dropOldPartitions,
   makePartitions,
   openKnex,
+  pruneRejected,
   removeOldIdempotencyKeys,
   removeOldSignIns,
 } from '@orders/database';
 import type { Logger } from '@orders/runtime';
 
-/** Makes partitions ahead, drops those past their retention, removes idempotency keys and what is left of sign-ins past their time. Harmless in several workers at once. */
+/** How long, and how many of each account, refusals stay in the log of rejected deliveries. */
+const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
+const REJECTED_KEPT = 500;
+
+/**
+ * Makes partitions ahead, drops those past their retention, removes idempotency keys, rejected deliveries and what is left of sign-ins
+ * past their time. Harmless in several workers at once.
+ */
 export async function tendTables(deps: {
   databaseUrl: string;
   database: Database;
@@ -19,6 +27,7 @@ export async function tendTables(deps: {
   const knex = openKnex({ url: deps.databaseUrl, applicationName: 'orders upkeep' });
   try {
     const made = await makePartitions(knex);
+    await pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT);
     const { dropped, kept } = await dropOldPartitions(knex, deps.receiptRetention);
     await removeOldSignIns(knex);
     if (made.length > 0) deps.logger.info('partitions made', { made });

@@ -21,11 +21,14 @@ export { unseal } from './accounts/seal.ts';
 export {
   disableSigning,
   enableSigning,
+  listSigning,
   rotateSigning,
   type SigningSecret,
+  type SigningSecretRow,
   showSigning,
 } from './accounts/signing-secrets.ts';
 export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/survey-accounts.ts';
+export { findSecretsToDiagnose, type SealedSecret, touchSecret } from './accounts/touch-secret.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
@@ -81,6 +84,13 @@ export {
   recordReceipts,
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
+export {
+  listRejected,
+  type NewRejection,
+  pruneRejected,
+  type RejectedDelivery,
+  recordRejected,
+} from './rejected-deliveries.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';

@@ -26,4 +26,5 @@ export {
   type ReceiptState,
   type ReviewState,
 } from './receipt-states.ts';
+export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
 export { SOURCE_ORDER_ID_ERRORS, validateOrder, validateStrictly } from './validate-order.ts';

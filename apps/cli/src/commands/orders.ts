@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { findOrder, findReview, listOrders, type OrderJson, reviewOrders } from '@orders/database';
 import { REVIEW_STATES, type ReviewState } from '@orders/domain';
 import { type Command, Option } from 'commander';

@@ -38,23 +38,33 @@ export async function listKeys(db: Knex, accountId: number): Promise<ApiKey[]> {
   return selectKeys(db).where({ account_id: accountId });
 }
 
-/** The key of this id without its text, or null. */
-export async function findKey(db: Knex, keyId: number): Promise<ApiKey | null> {
-  const [key] = await selectKeys(db).where({ key_id: keyId });
+/** The key of this id without its text, or null; with `accountId`, another account's is as unknown as one that never existed. */
+export async function findKey(db: Knex, keyId: number, accountId?: number): Promise<ApiKey | null> {
+  const [key] = await selectKeys(db).where(only(keyId, accountId));
   return key ?? null;
+}
+
+function only(keyId: number, accountId: number | undefined) {
+  return accountId === undefined ? { key_id: keyId } : { account_id: accountId, key_id: keyId };
 }
 
 /**
  * Makes a new key of the same name and lets the old one work for another `graceMs` milliseconds, 0 for none; a key that would expire
  * sooner still does.
  *
- * @returns null when the old key is not active.
+ * @param accountId as in `findKey`.
+ * @returns null when the old key is not active, or unknown.
  */
-export async function replaceKey(db: Knex, keyId: number, graceMs: number): Promise<NewApiKey | null> {
+export async function replaceKey(
+  db: Knex,
+  keyId: number,
+  graceMs: number,
+  accountId?: number,
+): Promise<NewApiKey | null> {
   return db.transaction(async (trx) => {
     // Of two replacements at once, or a revocation, the second sees what the first did.
-    await trx('api_keys').where({ key_id: keyId }).forUpdate().select('key_id');
-    const old = await findKey(trx, keyId);
+    await trx('api_keys').where(only(keyId, accountId)).forUpdate().select('key_id');
+    const old = await findKey(trx, keyId, accountId);
     if (old?.state !== 'active') return null;
     const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [graceMs]);
     await trx('api_keys').where({ account_id: old.account_id, key_id: keyId }).update({ expires_at: end });
@@ -65,9 +75,10 @@ export async function replaceKey(db: Knex, keyId: number, graceMs: number): Prom
 /**
  * Revokes a key; it stops working everywhere within 5 seconds. A second time changes nothing.
  *
+ * @param accountId as in `findKey`.
  * @returns the key, or null when there is none of this id.
  */
-export async function revokeKey(db: Knex, keyId: number): Promise<ApiKey | null> {
-  await db('api_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
-  return findKey(db, keyId);
+export async function revokeKey(db: Knex, keyId: number, accountId?: number): Promise<ApiKey | null> {
+  await db('api_keys').where(only(keyId, accountId)).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
+  return findKey(db, keyId, accountId);
 }

@@ -9,12 +9,34 @@ export interface SigningSecret {
   expires_at: Date | null;
 }
 
-/** The secrets that verify now, newest first; none: signing is not enabled. `key` is `SECRETS_KEY`, 32 bytes. */
-export async function showSigning(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret[]> {
-  const rows = await db('signing_secrets')
+/** What may be said of a signing secret without showing it. */
+export interface SigningSecretRow {
+  secret_id: number;
+  created_at: Date;
+  expires_at: Date | null;
+  /** When a webhook was last verified by it though there was a newer one, to the minute. */
+  last_used_at: Date | null;
+}
+
+/** The secrets that verify now, newest first, without their texts. */
+export async function listSigning(db: Knex, accountId: number): Promise<SigningSecretRow[]> {
+  return selectLive(db, accountId).select('secret_id', 'created_at', 'expires_at', 'last_used_at');
+}
+
+function selectLive(db: Knex, accountId: number): Knex.QueryBuilder {
+  return db('signing_secrets')
     .where({ account_id: accountId })
     .andWhere((live) => live.whereNull('expires_at').orWhere('expires_at', '>', db.fn.now()))
     .orderBy('secret_id', 'desc');
+}
+
+/** The secrets that verify now, newest first; none: signing is not enabled. `key` is `SECRETS_KEY`, 32 bytes. */
+export async function showSigning(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret[]> {
+  const rows: (Omit<SigningSecret, 'secret'> & { sealed: Buffer })[] = await selectLive(db, accountId).select(
+    'sealed',
+    'created_at',
+    'expires_at',
+  );
   return rows.map(({ sealed, created_at, expires_at }) => ({
     secret: unseal(key, accountId, sealed),
     created_at,

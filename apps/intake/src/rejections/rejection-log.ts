@@ -1,0 +1,128 @@
+import { type Database, findSecretsToDiagnose, type NewRejection, recordRejected, unseal } from '@orders/database';
+import { type Channel, type Diagnosis, isRejection, type Problem, type RejectionCode } from '@orders/domain';
+import { type Counter, inGroups } from '@orders/runtime';
+import type { Request } from 'express';
+import { contextOf } from '../context.ts';
+import { diagnoseBody } from './diagnose-body.ts';
+import { diagnoseMediaType, hasAnotherSignature } from './diagnose-headers.ts';
+import { diagnoseSignature } from './diagnose-signature.ts';
+import { createShares } from './shares.ts';
+
+/** Tells accounts, through the portal, which of their deliveries were refused and why. */
+export interface RejectionLog {
+  /** Notes a refusal that was answered. It takes no time of the request, and never fails. */
+  note(request: Request, problem: Problem): void;
+  /** Waits for those under way. */
+  close(): Promise<void>;
+}
+
+const CHANNELS: Record<string, Channel> = { '/ingest/orders': 'rest', '/ingest/webhook': 'webhook' };
+
+/** Refusals that wait to be written; each may hold a body. More are counted only, so a Postgres that is away costs no memory. */
+const MAX_WAITING = 32;
+const MAX_ERRORS = 20;
+const MAX_POINTER = 200;
+
+/** What has to be known of a request for as long as its refusal waits; nothing of it is stored but in `rejection`. */
+interface Waiting {
+  rejection: NewRejection;
+  code: RejectionCode;
+  body: Buffer | undefined;
+  signature: string;
+  apiKey: string;
+}
+
+/**
+ * Keeps the refusals of those whose key named an account: so many a second, and of the others the number. The cause is looked for, and
+ * the row is written, after the reply and outside of every request.
+ *
+ * @param deps.secretsKey opens signing secrets, to see what a wrong signature was made with; 32 bytes.
+ * @param deps.unrecorded counts refusals that are in no row of the log.
+ */
+export function createRejectionLog(deps: {
+  database: Database;
+  secretsKey: Buffer;
+  unrecorded: Counter<never>;
+}): RejectionLog {
+  const { database, secretsKey, unrecorded } = deps;
+  const shares = createShares();
+  let unsettled = 0;
+  let settled = Promise.withResolvers<void>();
+
+  async function write(group: Waiting[]): Promise<void> {
+    try {
+      const rejections: NewRejection[] = [];
+      for (const one of group) rejections.push({ ...one.rejection, diagnosis: await diagnose(one) });
+      await recordRejected(database, rejections);
+    } catch {
+      // What Postgres does not take now is lost: it is a help to a developer, and no order hangs on it.
+      unrecorded.inc(group.length);
+    }
+    unsettled -= group.length;
+    if (unsettled === 0) settled.resolve();
+  }
+
+  const add = inGroups<Waiting>({ atOnce: 1, take: (waiting) => waiting.length, work: write });
+
+  async function diagnose(one: Waiting): Promise<Diagnosis | string | null> {
+    const { code, body, signature, apiKey, rejection } = one;
+    if (code === 'malformed_body') return diagnoseBody(body);
+    if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
+    const { accountId } = rejection;
+    const secrets = (await findSecretsToDiagnose(database, accountId)).map(({ sealed, isLive }) => ({
+      secret: unseal(secretsKey, accountId, sealed),
+      isLive,
+    }));
+    return diagnoseSignature({ header: signature, body, secrets, apiKey });
+  }
+
+  return {
+    note(request, { code, errors }) {
+      const { holder, route, requestId } = contextOf(request);
+      const channel = CHANNELS[route];
+      if (!holder || !channel || !isRejection(code)) return;
+      const { accountId, keyId } = holder;
+      const share = unsettled < MAX_WAITING ? shares.take(accountId) : shares.miss(accountId);
+      if (!share) return unrecorded.inc();
+      const body: Buffer | undefined = request.body;
+      if (unsettled === 0) settled = Promise.withResolvers();
+      unsettled += 1;
+      add({
+        code,
+        rejection: {
+          accountId,
+          keyId,
+          channel,
+          code,
+          requestId,
+          diagnosis: diagnoseHeaders(code, request),
+          bodyBytes: body?.length ?? announcedLength(request),
+          errors:
+            errors?.slice(0, MAX_ERRORS).map((error) => ({
+              pointer: error.pointer.slice(0, MAX_POINTER),
+              code: error.code,
+            })) ?? null,
+          more: share.missed,
+        },
+        body: code === 'malformed_body' || code === 'invalid_signature' ? body : undefined,
+        signature: request.get('x-service-signature') ?? '',
+        apiKey: request.get('authorization')?.split(' ').at(-1) ?? '',
+      });
+    },
+    async close() {
+      if (unsettled > 0) await settled.promise;
+    },
+  };
+}
+
+function diagnoseHeaders(code: RejectionCode, request: Request): Diagnosis | null {
+  if (code === 'unsupported_media_type') return diagnoseMediaType(request.get('content-type'));
+  if (code === 'missing_signature' && hasAnotherSignature(request.headers)) return 'another_header';
+  return null;
+}
+
+/** The length that the request says its body has, where that is not read. */
+function announcedLength(request: Request): number | null {
+  const length = Number(request.get('content-length') ?? Number.NaN);
+  return Number.isSafeInteger(length) && length >= 0 && length < 2 ** 31 ? length : null;
+}

@@ -1,0 +1,94 @@
+import type {
+  ApiKey,
+  NewApiKey,
+  RejectedDelivery,
+  receiptJson,
+  SigningSecret,
+  SigningSecretRow,
+} from '@orders/database';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { call } from './client.ts';
+import type { Json } from './types.ts';
+
+export type Key = Json<ApiKey>;
+export type NewKey = Json<NewApiKey>;
+export type SecretRow = Json<SigningSecretRow>;
+export type Secret = Json<SigningSecret>;
+export type Rejected = Json<RejectedDelivery>;
+export type Receipt = Json<ReturnType<typeof receiptJson>>;
+
+/** How long what is replaced still works; in the order of the choice. */
+export const LASTINGS = ['none', '1h', '24h', '7d'] as const;
+export type Lasting = (typeof LASTINGS)[number];
+
+/** How often the page looks for what senders do meanwhile, in milliseconds. */
+const LOOK_EVERY_MS = 3000;
+
+const at = (accountId: number) => `/accounts/${accountId}`;
+
+export function useKeys(accountId: number): UseQueryResult<Key[]> {
+  return useQuery({
+    queryKey: ['keys', accountId],
+    queryFn: async ({ signal }) => (await call<{ keys: Key[] }>('GET', `${at(accountId)}/keys`, { signal })).keys,
+  });
+}
+
+/** The signing secrets without their texts. */
+export function useSigning(accountId: number): UseQueryResult<SecretRow[]> {
+  return useQuery({
+    queryKey: ['signing', accountId],
+    queryFn: async ({ signal }) =>
+      (await call<{ secrets: SecretRow[] }>('GET', `${at(accountId)}/signing`, { signal })).secrets,
+    refetchInterval: 10 * LOOK_EVERY_MS,
+  });
+}
+
+export function useRejected(accountId: number): UseQueryResult<Rejected[]> {
+  return useQuery({
+    queryKey: ['rejected', accountId],
+    queryFn: async ({ signal }) => {
+      const path = `${at(accountId)}/rejected-deliveries`;
+      return (await call<{ rejected_deliveries: Rejected[] }>('GET', path, { signal })).rejected_deliveries;
+    },
+    refetchInterval: LOOK_EVERY_MS,
+  });
+}
+
+/** The receipt of a test order, asked for until it has come to rest. */
+export function useTestReceipt(accountId: number, receiptId: string): UseQueryResult<Receipt> {
+  return useQuery({
+    queryKey: ['test-order', accountId, receiptId],
+    queryFn: ({ signal }) => call<Receipt>('GET', `${at(accountId)}/test-orders/${receiptId}`, { signal }),
+    refetchInterval: ({ state }) => (isAtRest(state.data) ? false : 400),
+  });
+}
+
+export function isAtRest(receipt: Receipt | undefined): boolean {
+  return receipt !== undefined && ['written', 'duplicate', 'dead'].includes(receipt.status);
+}
+
+// What answers with a secret is called plainly and never through a query or mutation, whose cache would keep it.
+
+export function createKey(accountId: number, name: string): Promise<NewKey> {
+  return call('POST', `${at(accountId)}/keys`, { body: { name } });
+}
+
+export function replaceKey(accountId: number, keyId: number, grace: Lasting): Promise<NewKey> {
+  return call('POST', `${at(accountId)}/keys/${keyId}/replace`, { body: { grace } });
+}
+
+export function revokeKey(accountId: number, keyId: number): Promise<Key> {
+  return call('POST', `${at(accountId)}/keys/${keyId}/revoke`);
+}
+
+export async function revealSecrets(accountId: number): Promise<Secret[]> {
+  return (await call<{ secrets: Secret[] }>('POST', `${at(accountId)}/signing/reveal`)).secrets;
+}
+
+export function rotateSecret(accountId: number, overlap: Lasting): Promise<unknown> {
+  return call('POST', `${at(accountId)}/signing/rotate`, { body: { overlap } });
+}
+
+export function sendTestOrder(accountId: number): Promise<{ receipt_id: string; source_order_id: string }> {
+  return call('POST', `${at(accountId)}/test-orders`);
+}

@@ -1,0 +1,52 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Key, type NewKey, useKeys } from '../../api/integrations.ts';
+import { useAccountId } from '../../api/session.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { CreateKeyDialog, NewKeyDialog, ReplaceKeyDialog, RevokeKeyDialog } from './key-dialogs.tsx';
+import { KeysTable } from './keys-table.tsx';
+
+type Open = { what: 'create' | 'shown' } | { what: 'replace' | 'revoke'; key: Key } | null;
+
+/** The keys of the account; a new one is shown once. */
+export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey | null) => void }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const keys = useKeys(accountId);
+  const [open, setOpen] = useState<Open>(null);
+  const close = () => setOpen(null);
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: ['keys', accountId] });
+  const show = (key: NewKey) => {
+    props.onNewKey(key);
+    setOpen({ what: 'shown' });
+    refresh();
+  };
+  return (
+    <section className="card stack" aria-labelledby="keys-title">
+      <header className="spread">
+        <h2 id="keys-title">{t('keys.title')}</h2>
+        <button type="button" className="button button-main" onClick={() => setOpen({ what: 'create' })}>
+          <KeyRound aria-hidden="true" size={16} />
+          {t('keys.create')}
+        </button>
+      </header>
+      <p className="hint">{t('keys.about')}</p>
+      {keys.isError && <ProblemNote error={keys.error} retry={() => void keys.refetch()} />}
+      {keys.data?.length === 0 && <p className="note">{t('keys.none')}</p>}
+      {keys.data && keys.data.length > 0 && (
+        <KeysTable
+          keys={keys.data}
+          onReplace={(key) => setOpen({ what: 'replace', key })}
+          onRevoke={(key) => setOpen({ what: 'revoke', key })}
+        />
+      )}
+      {open?.what === 'create' && <CreateKeyDialog onDone={show} onClose={close} />}
+      {open?.what === 'replace' && <ReplaceKeyDialog old={open.key} onDone={show} onClose={close} />}
+      {open?.what === 'revoke' && <RevokeKeyDialog old={open.key} onDone={refresh} onClose={close} />}
+      {open?.what === 'shown' && props.newKey && <NewKeyDialog made={props.newKey} onClose={close} />}
+    </section>
+  );
+}

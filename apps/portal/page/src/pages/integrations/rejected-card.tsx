@@ -1,0 +1,79 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Rejected, useRejected } from '../../api/integrations.ts';
+import { useAccountId } from '../../api/session.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Ago } from '../../parts/time.tsx';
+
+/** The last refusals of this account's deliveries, each with how to mend it; new ones appear by themselves. */
+export function RejectedCard(): ReactNode {
+  const { t } = useTranslation('integrations');
+  const rejected = useRejected(useAccountId());
+  return (
+    <section className="card stack" aria-labelledby="rejected-title">
+      <h2 id="rejected-title">{t('rejected.title')}</h2>
+      <p className="hint">{t('rejected.about')}</p>
+      {rejected.isError && <ProblemNote error={rejected.error} retry={() => void rejected.refetch()} />}
+      {rejected.data?.length === 0 && <p className="note">{t('rejected.none')}</p>}
+      <ol className="plain rejected-list" aria-live="polite" aria-relevant="additions">
+        {rejected.data?.map((one) => (
+          <Item key={one.rejection_id} one={one} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Item({ one }: { one: Rejected }): ReactNode {
+  const { t, i18n } = useTranslation('integrations');
+  const own = `rejected.diagnosis.${one.code}.${one.diagnosis}`;
+  const hasOwn = one.diagnosis !== null && i18n.exists(own, { ns: 'integrations' });
+  return (
+    <li className="stack-tight">
+      <p className="row">
+        <Ago at={one.at} />
+        <code dir="ltr">POST {one.channel === 'rest' ? '/ingest/orders' : '/ingest/webhook'}</code>
+        <code dir="ltr" className="badge badge-bad">
+          {one.code}
+        </code>
+      </p>
+      <p>
+        <strong>{hasOwn ? t(`${own}.what`) : t(`rejected.what.${one.code}`)}</strong>
+      </p>
+      <p>{hasOwn ? t(`${own}.how`) : t(`rejected.how.${one.code}`)}</p>
+      {one.errors && <Errors errors={one.errors} />}
+      <p className="hint row key-dates">
+        {one.key_name && (
+          <span>
+            {t('rejected.key')} <bdi>{one.key_name}</bdi>{' '}
+            <bdi dir="ltr" className="mono">
+              …{one.key_last_four}
+            </bdi>
+          </span>
+        )}
+        {one.body_bytes !== null && <span>{t('rejected.bytes', { count: one.body_bytes })}</span>}
+        <span className="request-id">
+          {t('rejected.request')}{' '}
+          <bdi dir="ltr" className="mono">
+            {one.request_id}
+          </bdi>
+        </span>
+      </p>
+      {one.more > 0 && <p className="hint">{t('rejected.more', { count: one.more })}</p>}
+    </li>
+  );
+}
+
+function Errors({ errors }: { errors: NonNullable<Rejected['errors']> }): ReactNode {
+  return (
+    <ul>
+      {errors.map(({ pointer, code }) => (
+        <li key={`${pointer} ${code}`}>
+          <bdi dir="ltr" className="mono">
+            {pointer || '/'} {code}
+          </bdi>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Channel } from '@orders/domain';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { NewKey } from '../../api/integrations.ts';
+import { useSession } from '../../api/session.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { LANGUAGES, type SnippetLanguage, snippet } from './snippets.ts';
+
+const NAMES: Record<SnippetLanguage, string> = { curl: 'curl', node: 'Node.js', python: 'Python', php: 'PHP' };
+const CHANNELS: Channel[] = ['rest', 'webhook'];
+
+/** Programs to start from, with this account's address, and with a key or secret that is shown just now. */
+export function SnippetsCard(props: { newKey: NewKey | null; secret: string | null; onForget: () => void }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const { intake_url } = useSession();
+  const [language, setLanguage] = useState<SnippetLanguage>('curl');
+  const [channel, setChannel] = useState<Channel>('rest');
+  const text = snippet(language, channel, {
+    intakeUrl: intake_url,
+    key: props.newKey?.key ?? null,
+    secret: props.secret,
+  });
+  return (
+    <section className="card stack" aria-labelledby="snippets-title">
+      <h2 id="snippets-title">{t('snippets.title')}</h2>
+      <div className="row snippet-choices">
+        <Choice
+          label={t('snippets.language')}
+          options={LANGUAGES.map((value) => ({ value, name: NAMES[value] }))}
+          value={language}
+          onChange={setLanguage}
+        />
+        <Choice
+          label={t('snippets.route')}
+          options={CHANNELS.map((value) => ({ value, name: t(`snippets.${value}`) }))}
+          value={channel}
+          onChange={setChannel}
+        />
+      </div>
+      {props.newKey && (
+        <p className="note">
+          {t('snippets.filled', { name: props.newKey.name })}
+          <button type="button" className="button" onClick={props.onForget}>
+            {t('snippets.forget')}
+          </button>
+        </p>
+      )}
+      <section aria-label={t('snippets.code', { language: NAMES[language] })}>
+        <pre
+          className="code"
+          dir="ltr"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+          tabIndex={0}
+        >
+          {text}
+        </pre>
+      </section>
+      <div className="row">
+        <CopyButton text={text} label={t('snippets.copy')} />
+        <span className="hint">{t(channel === 'webhook' ? 'snippets.webhookHint' : 'snippets.restHint')}</span>
+      </div>
+    </section>
+  );
+}
+
+function Choice<T extends string>(props: {
+  label: string;
+  options: { value: T; name: string }[];
+  value: T;
+  onChange: (value: T) => void;
+}): ReactNode {
+  return (
+    <fieldset className="segments">
+      <legend className="hint">{props.label}</legend>
+      {props.options.map(({ value, name }) => (
+        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,57 @@
+import { Send } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import { isAtRest, sendTestOrder, useTestReceipt } from '../../api/integrations.ts';
+import { useAccountId } from '../../api/session.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { useDoing } from './use-doing.ts';
+
+/** Sends an order that is visibly a test, and follows it to the review list. */
+export function TestOrderCard(): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const [sent, setSent] = useState<string | null>(null);
+  const sending = useDoing();
+  return (
+    <section className="card stack" aria-labelledby="test-title">
+      <header className="spread">
+        <h2 id="test-title">{t('test.title')}</h2>
+        <button
+          type="button"
+          className="button"
+          disabled={sending.isBusy}
+          onClick={() => sending.run(async () => setSent((await sendTestOrder(accountId)).receipt_id))}
+        >
+          <Send aria-hidden="true" size={16} />
+          {t('test.send')}
+        </button>
+      </header>
+      <p className="hint">{t('test.about')}</p>
+      {sending.error !== null && <ProblemNote error={sending.error} />}
+      {sent && <Progress key={sent} receiptId={sent} />}
+    </section>
+  );
+}
+
+function Progress({ receiptId }: { receiptId: string }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const receipt = useTestReceipt(accountId, receiptId);
+  if (receipt.isError) return <ProblemNote error={receipt.error} retry={() => void receipt.refetch()} />;
+  const status = receipt.data?.status ?? 'received';
+  return (
+    <div className="note" role="status">
+      <span className={isAtRest(receipt.data) ? 'badge badge-good' : 'badge'}>{t(`test.state.${status}`)}</span>
+      <span>
+        {t('test.receipt')}{' '}
+        <bdi dir="ltr" className="mono">
+          {receiptId}
+        </bdi>
+      </span>
+      {receipt.data?.order_id != null && (
+        <Link href={`/accounts/${accountId}/review/${receipt.data.order_id}`}>{t('test.open')}</Link>
+      )}
+    </div>
+  );
+}

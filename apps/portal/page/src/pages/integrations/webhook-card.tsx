@@ -1,0 +1,167 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import {
+  type Lasting,
+  revealSecrets,
+  rotateSecret,
+  type Secret,
+  type SecretRow,
+  useSigning,
+} from '../../api/integrations.ts';
+import { useAccountId, useSession } from '../../api/session.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Ago, fullTime } from '../../parts/time.tsx';
+import { Buttons } from './key-dialogs.tsx';
+import { LastingChoice } from './lasting-choice.tsx';
+import { useDoing } from './use-doing.ts';
+
+/** Where deliveries go, and the secret that webhooks are signed with. */
+export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) => void }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const { intake_url } = useSession();
+  const accountId = useAccountId();
+  const signing = useSigning(accountId);
+  return (
+    <section className="card stack" aria-labelledby="webhook-title">
+      <h2 id="webhook-title">{t('webhook.title')}</h2>
+      <dl className="stack-tight">
+        <Address label={t('webhook.orders')} url={`${intake_url}/ingest/orders`} />
+        <Address label={t('webhook.webhook')} url={`${intake_url}/ingest/webhook`} />
+      </dl>
+      {signing.isError && <ProblemNote error={signing.error} retry={() => void signing.refetch()} />}
+      {signing.data?.length === 0 && <p className="note note-warn">{t('webhook.unavailable')}</p>}
+      {signing.data && signing.data.length > 0 && <Secrets rows={signing.data} onSecret={onSecret} />}
+    </section>
+  );
+}
+
+function Address({ label, url }: { label: string; url: string }): ReactNode {
+  return (
+    <div className="address">
+      <dt className="hint">{label}</dt>
+      <dd className="row">
+        <code dir="ltr">{url}</code>
+        <CopyButton text={url} />
+      </dd>
+    </div>
+  );
+}
+
+function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: string | null) => void }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const [shown, setShown] = useState<Secret[] | null>(null);
+  const [isRotating, setRotating] = useState(false);
+  const revealing = useDoing();
+  const show = (secrets: Secret[] | null) => {
+    setShown(secrets);
+    onSecret(secrets?.[0]?.secret ?? null);
+  };
+  const textOf = (row: SecretRow) => shown?.find(({ created_at }) => created_at === row.created_at)?.secret ?? null;
+  return (
+    <div className="stack">
+      <h3>{t('webhook.secret')}</h3>
+      <p className="hint">{t('webhook.about')}</p>
+      <ul className="plain key-list" aria-label={t('webhook.secret')}>
+        {rows.map((row, index) => (
+          <SecretItem key={row.secret_id} row={row} text={textOf(row)} isNewest={index === 0} />
+        ))}
+      </ul>
+      {revealing.error !== null && <ProblemNote error={revealing.error} />}
+      <div className="row">
+        {shown ? (
+          <button type="button" className="button" onClick={() => show(null)}>
+            {t('webhook.hide')}
+          </button>
+        ) : (
+          <button
+            type="button"
+            className="button"
+            disabled={revealing.isBusy}
+            onClick={() => revealing.run(async () => show(await revealSecrets(accountId)))}
+          >
+            {t('webhook.reveal')}
+          </button>
+        )}
+        <button type="button" className="button" onClick={() => setRotating(true)}>
+          {t('webhook.rotate')}
+        </button>
+        <span className="hint">{t('webhook.recorded')}</span>
+      </div>
+      {isRotating && (
+        <RotateDialog
+          onClose={() => setRotating(false)}
+          onDone={() => {
+            setRotating(false);
+            show(null);
+            void queryClient.invalidateQueries({ queryKey: ['signing', accountId] });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function SecretItem({ row, text, isNewest }: { row: SecretRow; text: string | null; isNewest: boolean }): ReactNode {
+  const { t } = useTranslation('integrations');
+  return (
+    <li>
+      <div className="stack-tight">
+        <p className="row">
+          <span className={isNewest ? 'badge badge-good' : 'badge badge-warn'}>
+            {isNewest ? t('webhook.current') : t('webhook.old')}
+          </span>
+          <code dir="ltr" className="secret">
+            {text ?? 'oss_••••••••••••'}
+          </code>
+          {text && <CopyButton text={text} />}
+        </p>
+        <p className="hint row key-dates">
+          <span>
+            {t('keys.created')} <Ago at={row.created_at} />
+          </span>
+          {row.expires_at && <span>{t('webhook.until', { time: fullTime(row.expires_at) })}</span>}
+          {!isNewest && (
+            <span>
+              {row.last_used_at ? (
+                <>
+                  {t('webhook.oldUsed')} <Ago at={row.last_used_at} />
+                </>
+              ) : (
+                t('webhook.oldNotUsed')
+              )}
+            </span>
+          )}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const [overlap, setOverlap] = useState<Lasting>('24h');
+  const rotating = useDoing();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    rotating.run(async () => {
+      await rotateSecret(accountId, overlap);
+      onDone();
+    });
+  };
+  return (
+    <Dialog title={t('webhook.rotate')} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <p>{t('webhook.rotateAbout')}</p>
+        <LastingChoice label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
+        {rotating.error !== null && <ProblemNote error={rotating.error} />}
+        <Buttons submit={t('webhook.rotate')} isBusy={rotating.isBusy} onClose={onClose} />
+      </form>
+    </Dialog>
+  );
+}

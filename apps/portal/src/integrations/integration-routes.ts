@@ -1,0 +1,20 @@
+import { listRejected } from '@orders/database';
+import { Router } from 'express';
+import { accountIdOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { keyRoutes } from './key-routes.ts';
+import { signingRoutes } from './signing-routes.ts';
+import { testOrderRoutes } from './test-order-routes.ts';
+
+/** As many of the last refusals as the page shows. */
+const SHOWN = 100;
+
+/** What a shop's developer needs: keys, signing secrets, a test order, and what was refused of their deliveries. */
+export function integrationRoutes(deps: PortalDeps): Router {
+  const router = Router({ mergeParams: true });
+  router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps));
+  router.get('/rejected-deliveries', async (request, response) => {
+    response.json({ rejected_deliveries: await listRejected(deps.knex, accountIdOf(request), SHOWN) });
+  });
+  return router;
+}

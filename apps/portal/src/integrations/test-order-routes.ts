@@ -1,0 +1,75 @@
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { findAccount, findReceipt, receiptJson, recordAudit, recordReceipts } from '@orders/database';
+import { Problem } from '@orders/domain';
+import { Router } from 'express';
+import { validate, version } from 'uuid';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+
+/** Sends orders that are visibly tests, as if the account had: from the receipt on they go the way of every order. */
+export function testOrderRoutes({ knex, database }: PortalDeps): Router {
+  const limitRate = onceEach(1000);
+  const router = Router({ mergeParams: true });
+
+  router.post('/test-orders', async (request, response) => {
+    const accountId = accountIdOf(request);
+    const account = await findAccount(knex, accountId);
+    // Intake would refuse it too.
+    if (account?.state === 'suspended') throw new Problem('account_suspended');
+    limitRate(accountId);
+    const order = makeTestOrder();
+    const { source_order_id: sourceOrderId } = order;
+    const receiptId = randomUUIDv7();
+    await knex.transaction(async (trx) => {
+      await recordAudit(trx, {
+        accountId,
+        actor: personOf(request).email,
+        action: 'test_order_sent',
+        subject: `receipt:${receiptId}`,
+        details: { source_order_id: sourceOrderId },
+      });
+      const receipt = { receiptId, accountId, sourceOrderId, channel: 'rest' as const, idempotencyKey: null };
+      // Last, and by itself as intake does it: what is on record has happened. Its promise is due at once, so the sweeper rings.
+      await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from(JSON.stringify(order)) }]);
+    });
+    response.status(202).json({ receipt_id: receiptId, source_order_id: sourceOrderId });
+  });
+
+  router.get('/test-orders/:receiptId', async (request, response) => {
+    const { receiptId } = request.params;
+    const known = validate(receiptId) && version(receiptId) === 7;
+    const receipt = known ? await findReceipt(database, accountIdOf(request), receiptId) : null;
+    if (!receipt) throw new Problem('receipt_not_found');
+    response.json(receiptJson(receipt));
+  });
+
+  return router;
+}
+
+/** Lets one account through once in so many milliseconds; each portal process counts for itself. */
+function onceEach(ms: number): (accountId: number) => void {
+  const last = new Map<number, number>();
+  return (accountId) => {
+    const now = performance.now();
+    for (const [other, at] of last) if (now - at >= ms) last.delete(other);
+    if (last.has(accountId)) {
+      const detail = 'One test order a second is enough. Try again in a moment.';
+      throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '1' } });
+    }
+    last.set(accountId, now);
+  };
+}
+
+function makeTestOrder() {
+  const time = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
+  return {
+    source_order_id: `test-${time}-${randomBytes(3).toString('hex')}`,
+    order_number: 'TEST',
+    customer: { name: 'Test customer', phone: '050 000 0000' },
+    address: 'Test order from the portal: do not deliver',
+    emirate: 'Dubai',
+    items: [{ name: 'Test item', quantity: 1 }],
+    total: '1.00',
+    delivery_instructions: 'This is a test. Reject it.',
+  };
+}

@@ -1,0 +1,48 @@
+import type { ProblemCode } from './problems.ts';
+
+/**
+ * Refusals of a delivery that its sender can mend, each with what may be known of its cause. The account is told of them in the portal.
+ * What is not listed, such as `rate_limited` or an outage, says nothing of how the sender works.
+ */
+export const REJECTIONS = {
+  account_suspended: [],
+  signing_unavailable: [],
+  missing_signature: ['another_header'],
+  invalid_signature: [
+    'malformed_header',
+    'base64_instead_of_hex',
+    'wrong_algorithm',
+    'previous_secret',
+    'trailing_newline',
+    'signed_empty_body',
+    'secret_decoded',
+    'signed_with_api_key',
+    'body_reserialized',
+    'another_secret',
+  ],
+  unsupported_media_type: ['no_media_type', 'form_encoded', 'plain_text', 'another_json_type', 'another_charset'],
+  unsupported_content_encoding: [],
+  payload_too_large: [],
+  malformed_body: [
+    'cut_short',
+    'empty',
+    'not_utf8',
+    'not_an_object',
+    'encoded_twice',
+    'form_encoded',
+    'single_quotes',
+    'trailing_comma',
+  ],
+  validation_failed: [],
+  invalid_idempotency_key: [],
+} as const satisfies Partial<Record<ProblemCode, readonly string[]>>;
+
+export type RejectionCode = keyof typeof REJECTIONS;
+
+/** What is known of the cause of a refusal with this code. */
+export type Diagnosis<Code extends RejectionCode = RejectionCode> = (typeof REJECTIONS)[Code][number];
+
+/** Whether a refusal with this code is kept for its account to see. */
+export function isRejection(code: string): code is RejectionCode {
+  return Object.hasOwn(REJECTIONS, code);
+}
