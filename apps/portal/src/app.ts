@@ -4,6 +4,9 @@ import helmet from 'helmet';
 import { beginRequest } from './begin-request.ts';
 import type { PortalDeps } from './deps.ts';
 import type { PortalMetrics } from './metrics.ts';
+import { overviewRoutes } from './overview/overview-routes.ts';
+import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
+import { receiptRoutes } from './receipts/receipt-routes.ts';
 import { refuseCrossSite } from './refuse-cross-site.ts';
 import { requireAccount, requireOperator, requirePerson } from './require-person.ts';
 import { sendProblems } from './send-problem.ts';
@@ -17,6 +20,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const person = requirePerson(auth);
 
   const ofAccount = Router({ mergeParams: true });
+  ofAccount.use(receiptRoutes(deps), deadLetterRoutes(deps), overviewRoutes(deps));
 
   const ofOperator = Router();
 

@@ -25,6 +25,14 @@ export {
   type SigningSecret,
   showSigning,
 } from './accounts/signing-secrets.ts';
+export {
+  type Activity,
+  type ActivityPoint,
+  type Outcomes,
+  readActivity,
+  type WarningCount,
+} from './activity/read-activity.ts';
+export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
@@ -32,6 +40,7 @@ export { migrate } from './migrate.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review, reviewOrder } from './orders/orders.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
+export { browseDead, browseReceipts, LAST_UUID, type ReceiptPage } from './receipts/browse-receipts.ts';
 export {
   type ClaimedReceipt,
   claimAlone,
@@ -39,14 +48,13 @@ export {
   findSuspects,
   releaseLease,
 } from './receipts/claim-receipts.ts';
+export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
 export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
 export {
   findReceiptRecord,
-  listDead,
   listReceipts,
   type ReceiptRecord,
-  redriveReceipt,
 } from './receipts/operate-receipts.ts';
 export { type Batch, settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
@@ -58,5 +66,8 @@ export {
   recordReceipts,
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
+export { redriveReceipt, redriveReceipts } from './receipts/redrive-receipts.ts';
+export { type Rehearsal, rehearseReceipt } from './receipts/rehearse-receipt.ts';
+export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
 export { listUsers, type Role, removeUser, type User } from './users/users.ts';
