@@ -10,6 +10,9 @@ import { accountRoutes } from './operator/account-routes.ts';
 import { queueBoard } from './operator/queue-board.ts';
 import { serviceRoutes } from './operator/service-routes.ts';
 import { userRoutes } from './operator/user-routes.ts';
+import { overviewRoutes } from './overview/overview-routes.ts';
+import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
+import { receiptRoutes } from './receipts/receipt-routes.ts';
 import { refuseCrossSite } from './refuse-cross-site.ts';
 import { requireAccount, requireOperator, requirePerson, signInFirst } from './require-person.ts';
 import { reviewRoutes } from './review/review-routes.ts';
@@ -35,6 +38,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   ofAccount.use(reviewRoutes(deps));
   ofAccount.use(accountAuditRoutes(deps));
   ofAccount.use(integrationRoutes(deps));
+  ofAccount.use(receiptRoutes(deps), deadLetterRoutes(deps), overviewRoutes(deps));
 
   const ofOperator = Router();
   ofOperator.use(accountRoutes(deps), userRoutes(deps), serviceRoutes(deps), auditRoutes(deps));

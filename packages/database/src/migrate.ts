@@ -5,6 +5,7 @@ import * as accountRateLimits from './migrations/003-account-rate-limits.ts';
 import * as usersAndAudit from './migrations/004-users-and-audit.ts';
 import * as reviewList from './migrations/005-review-list.ts';
 import * as rejectedDeliveries from './migrations/006-rejected-deliveries.ts';
+import * as activity from './migrations/007-activity.ts';
 import * as operatorsView from './migrations/008-operators-view.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
@@ -21,6 +22,7 @@ const MIGRATIONS: Migration[] = [
   usersAndAudit,
   reviewList,
   rejectedDeliveries,
+  activity,
   operatorsView,
 ];
 
