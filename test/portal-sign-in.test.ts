@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
 import { createPerson, openPortalClient, signIn } from './harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from './harness/stack.ts';
 
@@ -51,6 +51,9 @@ describe('signing in', () => {
   test('in a browser, without a word on the console', async () => {
     const person = await createPerson(stack, (await stack.account()).id);
     const { page, complaints } = await openPage(browser);
+    await page.goto(portal.url);
+    await page.locator('form').waitFor();
+    await expectAccessible(page);
     await signInOnPage(page, portal, person);
     await page.getByRole('heading', { name: 'Needs review' }).waitFor();
     expect(complaints).toEqual([]);

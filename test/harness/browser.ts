@@ -1,4 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect } from '@jest/globals';
+import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { TestPerson } from './people.ts';
 import type { RunningPortal } from './stack.ts';
@@ -16,7 +19,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 }
 
-/** A page in a fresh profile; what it says to the console that is an error, or throws, fails the test through `complaints`. */
+/** A page in a fresh profile; what it says to the console that is an error, throws, or asks of another host, fails the test through `complaints`. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
@@ -29,7 +32,27 @@ export async function openPage(
     // A reply that is no 2xx is the page's to handle, and Chromium says so each time.
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text());
   });
+  page.on('request', (request) => {
+    const { hostname, origin } = new URL(request.url());
+    if (hostname !== '' && hostname !== '127.0.0.1') complaints.push(`asked ${origin}`);
+  });
   return { page, complaints };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const WCAG_2_2_AA = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** Holds the page, as it stands just now, against WCAG 2.2 AA, as far as axe-core can tell. */
+export async function expectAccessible(page: Page): Promise<void> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  const { violations } = await page.evaluate<AxeResults, string[]>((tags) => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
+    return axe.run({ runOnly: tags, resultTypes: ['violations'], preload: false });
+  }, WCAG_2_2_AA);
+  const found = violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, any }) => `${id}: ${help}: ${target.join(' ')} ${any[0]?.message ?? ''}`),
+  );
+  expect(found).toEqual([]);
 }
 
 /** Signs in on the page, as a person does. */
