@@ -22,14 +22,15 @@ import {
   redriveReceipt,
   releaseLease,
   removeOldIdempotencyKeys,
-  reviewOrder,
+  reviewOrders,
   rotateSigning,
   settleBatch,
   showSigning,
   writeOrders,
 } from '@orders/database';
-import { normalizeOrder } from '@orders/domain';
+import { normalizeOrder, type ReviewState } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
+import type { Knex } from 'knex';
 import * as initial from '../packages/database/src/migrations/001-initial.ts';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 import { withStack } from './harness/stack.ts';
@@ -460,6 +461,8 @@ describe('dispatchable_orders', () => {
     const [inserted] = await db.knex('orders').insert(row).returning('order_id');
     return inserted.order_id as number;
   };
+  const reviewOne = (knex: Knex, id: number, to: ReviewState, by: string) =>
+    reviewOrders(knex, { accountId: 1, orderIds: [id], to, by });
   const visible = async (): Promise<number[]> =>
     db.knex('dispatchable_orders').orderBy(['confirmed_xid', 'order_id']).pluck('order_id');
   // A transaction of any database of the cluster holds the view back while it runs, so what must appear is waited for.
@@ -472,8 +475,8 @@ describe('dispatchable_orders', () => {
 
   test('shows confirmed orders, and those only after the undo time', async () => {
     const [waiting, confirmed, rejected] = [await insertOrder(), await insertOrder(), await insertOrder()];
-    await reviewOrder(db.knex, confirmed, 'confirmed', 'test');
-    await reviewOrder(db.knex, rejected, 'rejected', 'test');
+    await reviewOne(db.knex, confirmed, 'confirmed', 'test');
+    await reviewOne(db.knex, rejected, 'rejected', 'test');
     expect(await visible()).toEqual([]);
     await passUndoTime(confirmed);
     await appear([confirmed]);
@@ -486,12 +489,12 @@ describe('dispatchable_orders', () => {
     const [slow, quick, undoable] = [await insertOrder(), await insertOrder(), await insertOrder()];
     const trx = await db.knex.transaction();
     try {
-      await reviewOrder(trx, slow, 'confirmed', 'test');
-      await reviewOrder(db.knex, quick, 'confirmed', 'test');
+      await reviewOne(trx, slow, 'confirmed', 'test');
+      await reviewOne(db.knex, quick, 'confirmed', 'test');
       await passUndoTime(quick);
       expect(await visible()).not.toContain(quick);
       // One whose undo time runs must not take the place of the slow one, which nobody sees yet.
-      await reviewOrder(db.knex, undoable, 'confirmed', 'test');
+      await reviewOne(db.knex, undoable, 'confirmed', 'test');
       expect(await visible()).not.toContain(quick);
     } finally {
       await trx.commit();

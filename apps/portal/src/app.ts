@@ -6,6 +6,7 @@ import type { PortalDeps } from './deps.ts';
 import type { PortalMetrics } from './metrics.ts';
 import { refuseCrossSite } from './refuse-cross-site.ts';
 import { requireAccount, requireOperator, requirePerson } from './require-person.ts';
+import { reviewRoutes } from './review/review-routes.ts';
 import { sendProblems } from './send-problem.ts';
 import { servePage } from './serve-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
@@ -17,6 +18,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const person = requirePerson(auth);
 
   const ofAccount = Router({ mergeParams: true });
+  ofAccount.use(reviewRoutes(deps));
 
   const ofOperator = Router();
 

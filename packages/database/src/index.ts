@@ -29,8 +29,28 @@ export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audi
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
+export { editStoredOrder } from './orders/edit-order.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
-export { findOrder, findReview, listOrders, type OrderJson, type Review, reviewOrder } from './orders/orders.ts';
+export {
+  findOrderHistory,
+  findReceiptBody,
+  findReviewedOrder,
+  type OrderAction,
+  type OrderEvent,
+  type OrderReview,
+} from './orders/find-reviewed-order.ts';
+export {
+  countNeedingReview,
+  listReview,
+  listReviewSince,
+  type ReviewFilter,
+  type ReviewNews,
+  type ReviewPage,
+} from './orders/list-review.ts';
+export type { OrderState } from './orders/lock-orders.ts';
+export { findOrder, findReview, listOrders, type OrderJson, type Review } from './orders/orders.ts';
+export { type ReviewOutcome, type ReviewRequest, reviewOrders } from './orders/review-orders.ts';
+export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
 export {
   type ClaimedReceipt,
