@@ -23,7 +23,13 @@ export interface HistoryEntry {
 /** One order with all that a reviewer needs to know of it. */
 export interface OrderDetail {
   order: Order;
-  review: { state: ReviewState; by: string | null; at: string | null; reason: string | null; undo_until: string | null };
+  review: {
+    state: ReviewState;
+    by: string | null;
+    at: string | null;
+    reason: string | null;
+    undo_until: string | null;
+  };
   /** The payload exactly as received; null once its retention is over. */
   raw: { text: string } | null;
   /** Newest first. */

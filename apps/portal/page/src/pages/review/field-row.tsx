@@ -16,7 +16,15 @@ export interface Editing {
 }
 
 /** The way into an editor. It takes the focus back when that closes. */
-export function EditButton({ pointer, label, editing }: { pointer: string; label: string; editing: Editing }): ReactNode {
+export function EditButton({
+  pointer,
+  label,
+  editing,
+}: {
+  pointer: string;
+  label: string;
+  editing: Editing;
+}): ReactNode {
   const { t } = useTranslation('review');
   const { begin } = editing;
   if (!begin) return null;

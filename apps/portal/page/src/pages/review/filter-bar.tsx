@@ -44,7 +44,13 @@ export function FilterBar({
           filters={filters}
           onChange={onChange}
         />
-        <Choice name="warnings" values={['yes', 'no']} textKey="filter.withWarnings" filters={filters} onChange={onChange} />
+        <Choice
+          name="warnings"
+          values={['yes', 'no']}
+          textKey="filter.withWarnings"
+          filters={filters}
+          onChange={onChange}
+        />
         <Choice name="age" values={AGES} textKey="filter.ages" filters={filters} onChange={onChange} />
         {isNarrowed(filters) && (
           <button type="button" className="button button-quiet" onClick={() => onChange(NO_FILTERS)}>

@@ -54,15 +54,15 @@ function ageBounds(age: string, now: number): Query {
   const before = (hours: number) => new Date(now - hours * HOUR).toISOString();
   switch (age) {
     case 'hour':
-      return { received_after: before(1) };
+      return { written_after: before(1) };
     case 'today':
-      return { received_after: new Date(new Date(now).setHours(0, 0, 0, 0)).toISOString() };
+      return { written_after: new Date(new Date(now).setHours(0, 0, 0, 0)).toISOString() };
     case 'over-1h':
-      return { received_before: before(1) };
+      return { written_before: before(1) };
     case 'over-4h':
-      return { received_before: before(4) };
+      return { written_before: before(4) };
     case 'over-1d':
-      return { received_before: before(24) };
+      return { written_before: before(24) };
     default:
       return {};
   }

@@ -56,7 +56,13 @@ export function ListHead({
               {t('action.reopen')}
             </button>
           )}
-          <button type="button" className="icon-button" aria-label={t('list.clear')} title={t('list.clear')} onClick={onClear}>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={t('list.clear')}
+            title={t('list.clear')}
+            onClick={onClear}
+          >
             <X aria-hidden="true" size={18} />
           </button>
         </div>

@@ -74,7 +74,11 @@ export function OrderList(props: OrderListProps): ReactNode {
   }, [loadMore, lastInSight, orders.length]);
 
   return (
-    <div ref={scroller} className="order-scroll" onScroll={(event) => onTop(event.currentTarget.scrollTop < height / 2)}>
+    <div
+      ref={scroller}
+      className="order-scroll"
+      onScroll={(event) => onTop(event.currentTarget.scrollTop < height / 2)}
+    >
       <ul
         className={isCompact ? 'plain order-list is-compact' : 'plain order-list'}
         style={{ height: virtualizer.getTotalSize() }}

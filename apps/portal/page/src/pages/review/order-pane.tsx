@@ -50,7 +50,13 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   return (
     <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { id: orderId })}>
       <header className="order-head">
-        <button type="button" className="icon-button" aria-label={t('order.close')} title={t('order.close')} onClick={onClose}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={t('order.close')}
+          title={t('order.close')}
+          onClick={onClose}
+        >
           {isWide ? <X aria-hidden="true" size={18} /> : <ArrowLeft aria-hidden="true" size={20} className="flips" />}
         </button>
         <h2>

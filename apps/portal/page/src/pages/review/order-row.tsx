@@ -50,25 +50,24 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
       <Link
         href={href}
         className="order-number"
-        dir="auto"
         tabIndex={isEntrance ? 0 : -1}
         aria-current={isOpen ? 'true' : undefined}
         onClick={() => onVisit(order_id)}
       >
-        {order_number}
+        <bdi>{order_number}</bdi>
       </Link>
-      <span className="order-customer" dir="auto">
-        {customer.name ?? '–'}
+      <span className="order-customer">
+        <bdi>{customer.name ?? '–'}</bdi>
       </span>
-      <bdi className="order-phone" dir="ltr">
-        {customer.phone === null ? '–' : formatPhone(customer.phone)}
-      </bdi>
-      <span className="order-place" dir="auto">
-        {place || '–'}
+      <span className="order-phone">
+        <bdi dir="ltr">{customer.phone === null ? '–' : formatPhone(customer.phone)}</bdi>
       </span>
-      <bdi className="order-total" dir="ltr">
-        {order.total === null ? '–' : `${formatAmount(order.total)} ${order.currency}`}
-      </bdi>
+      <span className="order-place">
+        <bdi>{place || '–'}</bdi>
+      </span>
+      <span className="order-total">
+        <bdi dir="ltr">{order.total === null ? '–' : `${formatAmount(order.total)} ${order.currency}`}</bdi>
+      </span>
       <span className="order-warnings">
         {warnings.length > 0 && (
           <span className="badge badge-warn">

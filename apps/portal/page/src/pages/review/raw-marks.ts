@@ -48,6 +48,7 @@ function findMember(root: Node, pointer: string): Node | undefined {
 function extentOf(node: Node): { from: number; to: number } {
   const [name, value] = node.type === 'property' ? (node.children ?? []) : [undefined, node];
   const from = node.offset;
-  if (value?.type === 'object' || value?.type === 'array') return { from, to: name ? name.offset + name.length : from + 1 };
+  if (value?.type === 'object' || value?.type === 'array')
+    return { from, to: name ? name.offset + name.length : from + 1 };
   return { from, to: node.offset + node.length };
 }

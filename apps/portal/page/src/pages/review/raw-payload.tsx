@@ -19,7 +19,7 @@ export function RawPayload({ text, warnings }: { text: string; warnings: Warning
     [text, warnings, isIndented],
   );
   return (
-    <section className="raw" aria-labelledby={titleId}>
+    <div className="raw">
       <header className="spread">
         <h3 id={titleId}>{t('raw.title')}</h3>
         <div className="row">
@@ -35,13 +35,15 @@ export function RawPayload({ text, warnings }: { text: string; warnings: Warning
         </div>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and so it must be reachable by keyboard. */}
-      <pre className="code" tabIndex={0} aria-labelledby={titleId} role="region">
-        {stretches.map(({ text: part, pointer }, index) =>
-          // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name, and are replaced all together.
-          pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} />,
-        )}
-      </pre>
-    </section>
+      <section className="raw-scroll" tabIndex={0} aria-labelledby={titleId}>
+        <pre className="code">
+          {stretches.map(({ text: part, pointer }, index) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name, and are replaced all together.
+            pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} />,
+          )}
+        </pre>
+      </section>
+    </div>
   );
 }
 

@@ -45,7 +45,9 @@ export function ReviewList({
         onReview={onReview}
       />
       <NewOrdersPill arrivals={arrivals} onJump={live.jump} />
-      {list.isPending && <p className="hint list-note">{t('common:state.loading')}</p>}
+      {(list.isPending || (list.isFetching && orders.length === 0)) && (
+        <p className="hint list-note">{t('common:state.loading')}</p>
+      )}
       {list.isError && (
         <ProblemNote
           error={list.error}

@@ -59,7 +59,7 @@ export function ReviewPage(): ReactNode {
     if (openId === null) open(order.order_id);
     setEditing({ orderId: order.order_id, pointer });
   };
-  const escape = () => {
+  const goBack = () => {
     if (openId !== null) steps.close();
     else selection.clear();
   };
@@ -67,10 +67,10 @@ export function ReviewPage(): ReactNode {
     {
       j: () => steps.step(1),
       k: () => steps.step(-1),
-      ArrowDown: () => steps.step(1),
-      ArrowUp: () => steps.step(-1),
-      Enter: () => steps.currentId !== null && openId === null && open(steps.currentId),
-      Escape: escape,
+      arrowdown: () => steps.step(1),
+      arrowup: () => steps.step(-1),
+      enter: () => steps.currentId !== null && openId === null && open(steps.currentId),
+      escape: goBack,
       c: () => ask(meant(), 'confirmed'),
       r: () => ask(meant(), 'rejected'),
       e: editFirst,

@@ -39,7 +39,10 @@ export function useOrderList(accountId: number, filters: Filters) {
       queryClient.setQueryData<Pages>(
         queryKey,
         (data) =>
-          data && { ...data, pages: data.pages.map((page, index) => ({ ...page, orders: change(page.orders, index) })) },
+          data && {
+            ...data,
+            pages: data.pages.map((page, index) => ({ ...page, orders: change(page.orders, index) })),
+          },
       ),
     [queryClient, queryKey],
   );

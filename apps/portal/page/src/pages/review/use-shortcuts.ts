@@ -12,17 +12,17 @@ export function useShortcutSetting(): [boolean, (on: boolean) => void] {
   return [on, change];
 }
 
-/** What a key does; keys as `KeyboardEvent.key` names them, letters in lower case. */
+/** What a key does; keys as `KeyboardEvent.key` names them, in lower case. */
 export type Shortcuts = Record<string, (() => void) | undefined>;
 
 /** Keys that print nothing, and so disturb nobody: they act even where single keys are switched off. */
-const SILENT_KEYS = new Set(['ArrowDown', 'ArrowUp', 'Enter', 'Escape']);
+const SILENT_KEYS = new Set(['arrowdown', 'arrowup', 'enter', 'escape']);
 const TYPING = 'input:not([type="checkbox"]), select, textarea, [contenteditable]';
 
 /** Whether the arrows and Enter have no other meaning where the focus is. */
 function isFree(target: Element, key: string): boolean {
   if (target === document.body || target.id === 'content') return true;
-  return target.closest('.order-row') !== null && !(key === 'Enter' && target.closest('a'));
+  return target.closest('.order-row') !== null && !(key === 'enter' && target.closest('a'));
 }
 
 /** Keys of the whole page, except while somebody types, a dialog is open, or another key is held. */
@@ -31,9 +31,9 @@ export function useShortcuts(shortcuts: Shortcuts, lettersOn: boolean): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.target instanceof Element ? event.target : document.body;
     if (target.closest(TYPING) || document.querySelector('dialog[open]')) return;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const key = event.key.toLowerCase();
     const run = shortcuts[key];
-    if (!run || (SILENT_KEYS.has(key) ? key !== 'Escape' && !isFree(target, key) : !lettersOn)) return;
+    if (!run || (SILENT_KEYS.has(key) ? key !== 'escape' && !isFree(target, key) : !lettersOn)) return;
     event.preventDefault();
     run();
   });
