@@ -3,7 +3,7 @@ import { createInvitation, removeOldSignIns, removeUser } from '@orders/database
 import type { Browser } from 'playwright-core';
 import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
 import { startFaultyPostgres } from './harness/faulty-postgres.ts';
-import { createPerson, createPerson, openPortalClient, openPortalClient, signIn, signIn, type TestPerson } from './harness/people.ts';
+import { createPerson, openPortalClient, signIn, type TestPerson } from './harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from './harness/stack.ts';
 
 let stack: Stack;
