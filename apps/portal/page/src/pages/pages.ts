@@ -1,4 +1,4 @@
-import { Building2, Inbox, type LucideIcon } from 'lucide-react';
+import { Building2, ChartColumn, Inbox, type LucideIcon, ReceiptText } from 'lucide-react';
 import { type ComponentType, lazy } from 'react';
 import { ReviewPage } from './review/review-page.tsx';
 
@@ -11,7 +11,21 @@ export interface PageEntry {
 }
 
 /** Of one account, below its address. The review list is there at once; the others are loaded when they are first opened. */
-export const ACCOUNT_PAGES: PageEntry[] = [{ path: '/review', name: 'review', Icon: Inbox, Page: ReviewPage }];
+export const ACCOUNT_PAGES: PageEntry[] = [
+  { path: '/review', name: 'review', Icon: Inbox, Page: ReviewPage },
+  {
+    path: '/receipts',
+    name: 'receipts',
+    Icon: ReceiptText,
+    Page: lazy(() => import('./receipts/receipts-page.tsx').then((module) => ({ default: module.ReceiptsPage }))),
+  },
+  {
+    path: '/overview',
+    name: 'overview',
+    Icon: ChartColumn,
+    Page: lazy(() => import('./overview/overview-page.tsx').then((module) => ({ default: module.OverviewPage }))),
+  },
+];
 
 /** Of the operator. */
 export const OPERATOR_PAGES: PageEntry[] = [

@@ -1,4 +1,6 @@
 import common from './common.json';
+import overview from './overview.json';
+import receipts from './receipts.json';
 import signIn from './sign-in.json';
 
-export default { common, signIn };
+export default { common, overview, receipts, signIn };
