@@ -44,7 +44,7 @@ afterAll(async () => {
 
 /** A receipt whose id is of this moment, received and not yet touched. */
 async function receiveAt(time: number, accountId: number, sourceOrderId: string = randomUUID()): Promise<string> {
-  const receiptId = firstUuidAt(time).slice(0, 14) + `7${randomUUID().slice(15)}`;
+  const receiptId = `${firstUuidAt(time).slice(0, 14)}7${randomUUID().slice(15)}`;
   const body = Buffer.from(JSON.stringify({ source_order_id: sourceOrderId }));
   const receipt = { receiptId, accountId, channel: 'rest', sourceOrderId, idempotencyKey: null, body } as const;
   await recordReceipts(database, receiptId, 3_600_000, [receipt]);

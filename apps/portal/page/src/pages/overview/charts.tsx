@@ -91,7 +91,7 @@ export function LatencyChart({ points, stepMs }: ChartProps): ReactNode {
           orientation={isRtl ? 'right' : 'left'}
           tick={TICK}
           stroke="var(--line-strong)"
-          width={64}
+          width={80}
         />
         <Tooltip
           cursor={{ stroke: 'var(--line-strong)' }}

@@ -24,8 +24,13 @@ export function ReceiptRows({ receipts }: { receipts: Receipt[] }): ReactNode {
               </bdi>
             </span>
             <span className="hint">
-              {t(`common:channel.${receipt.channel}`)}
-              {receipt.warnings.length > 0 && ` · ${t('warnings', { count: receipt.warnings.length })}`}
+              <bdi>{t(`common:channel.${receipt.channel}`)}</bdi>
+              {receipt.warnings.length > 0 && (
+                <>
+                  {' · '}
+                  <bdi>{t('warnings', { count: receipt.warnings.length })}</bdi>
+                </>
+              )}
             </span>
             <span className="hint receipt-when">
               <Ago at={receipt.received_at} />

@@ -158,7 +158,7 @@ function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
       </p>
       {text !== null && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
-        <pre className="code" tabIndex={0}>
+        <pre className="code receipt-payload" tabIndex={0}>
           {text}
         </pre>
       )}

@@ -47,7 +47,7 @@ function Step({ event, before }: { event: ReceiptEvent; before: ReceiptEvent | u
       </p>
       {event.code && (
         <p className="hint">
-          {t(`error.${event.code}.detail`, { defaultValue: event.detail ?? '' })}{' '}
+          {t(`error.${event.code}.name`, { defaultValue: event.detail ?? '' })}{' '}
           <bdi dir="ltr" className="mono">
             {[event.code, event.sqlstate, event.constraint].filter(Boolean).join(' · ')}
           </bdi>
