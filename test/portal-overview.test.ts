@@ -17,6 +17,7 @@ import {
   writeOrders,
 } from '@orders/database';
 import { normalizeOrder, type Warning } from '@orders/domain';
+import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
 import { whoWait } from './harness/gates.ts';
 import { createPerson, signIn } from './harness/people.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
@@ -43,7 +44,7 @@ afterAll(async () => {
 
 /** A receipt whose id is of this moment, received and not yet touched. */
 async function receiveAt(time: number, accountId: number, sourceOrderId: string = randomUUID()): Promise<string> {
-  const receiptId = firstUuidAt(time).slice(0, 14) + `7${randomUUID().slice(15)}`;
+  const receiptId = `${firstUuidAt(time).slice(0, 14)}7${randomUUID().slice(15)}`;
   const body = Buffer.from(JSON.stringify({ source_order_id: sourceOrderId }));
   const receipt = { receiptId, accountId, channel: 'rest', sourceOrderId, idempotencyKey: null, body } as const;
   await recordReceipts(database, receiptId, 3_600_000, [receipt]);
@@ -248,4 +249,37 @@ test('another account’s overview is unknown, and a range must be one there is'
     expect(body.points).toHaveLength(points);
     expect(body.totals).toMatchObject({ accepted: 0, p50_ms: null });
   }
+});
+
+test('in a browser: the numbers with their words, each chart with its table, in both themes and languages', async () => {
+  const account = await stack.account();
+  const person = await createPerson(stack, account.id);
+  const [now, dead] = [Date.now(), await receiveAt(Date.now(), account.id)];
+  for (const receiptId of [await receiveAt(now, account.id), await receiveAt(now, account.id)])
+    await write(receiptId, account.id);
+  await fail(dead, 1);
+  await rollUpActivity(stack.database.knex);
+  const browser = await openBrowser();
+  const { page, complaints } = await openPage(browser);
+  await signInOnPage(page, portal, person, `/accounts/${account.id}/overview`);
+  const tile = (name: string) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd');
+  await page.locator('.recharts-bar-rectangle path').first().waitFor();
+  expect(await tile('Accepted').textContent()).toBe('3');
+  expect(await tile('Written').textContent()).toBe('2');
+  expect(await tile('Half written within').textContent()).toMatch(/\d ?(ms|s)/);
+  await page.getByRole('radio', { name: 'Last hour' }).check();
+  await page.getByText('As a table').first().click();
+  await expect(page.locator('table').first().locator('tbody tr').count()).resolves.toBe(12);
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectAccessible(page);
+  await page.getByLabel('Menu').click();
+  await page.getByLabel('Language').selectOption('ar');
+  await page.getByRole('heading', { name: 'نظرة عامة' }).waitFor();
+  await expectAccessible(page);
+  await tile('ميتة').getByRole('link').click();
+  await page.getByRole('heading', { name: 'الإيصالات' }).waitFor();
+  await page.getByText(dead).waitFor();
+  expect(complaints).toEqual([]);
+  await browser.close();
 });

@@ -7,7 +7,6 @@ import { hold } from './harness/gates.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './harness/people.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './harness/stack.ts';
-import { until } from './harness/until.ts';
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -240,3 +239,70 @@ test.each(['state=lost', 'before=x', 'limit=0', 'limit=101', 'died_from=yesterda
     expect((await client.get(`${base}/receipts?${query}`)).body.code).toBe('invalid_request');
   },
 );
+
+describe('in a browser', () => {
+  test('a receipt is found by each of its ids, and its payload is shown as it came', async () => {
+    const raw = '{"source_order_id":"story-1",  "customer":{"phone":"?"}}';
+    const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key', Prefer: 'wait=20' });
+    const receiptId: string = sent.body.receipt_id;
+    const { page, complaints } = await openPage(browser);
+    await signInOnPage(page, portal, person);
+    await page.getByRole('link', { name: 'Receipts' }).click();
+    await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+    await expectAccessible(page);
+    for (const text of [receiptId, 'story-key', 'story-1']) {
+      await page.getByRole('searchbox').fill(text);
+      await page.getByRole('searchbox').press('Enter');
+      await page.getByText('1 receipt found').waitFor();
+      await page.getByRole('link', { name: receiptId }).waitFor();
+      await page.getByRole('searchbox').fill('');
+      await page.getByText('1 receipt found').waitFor({ state: 'detached' });
+    }
+    await page.getByRole('searchbox').fill('story-1');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('1 receipt found').waitFor();
+    await page.getByRole('link', { name: receiptId }).click();
+    await page.getByText('Exactly as it was received.').waitFor();
+    expect(await page.locator('pre').textContent()).toBe(raw);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('of a dead receipt one sees why it died, that it would be written now, and then that it was', async () => {
+    await kill('the dead one');
+    const { page, complaints } = await openPage(browser);
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts`);
+    await page.getByLabel('State').selectOption('dead');
+    await page.getByLabel('source_order_id begins with').fill('the dead');
+    await page.getByRole('link', { name: 'the dead one' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'the dead one' }).click();
+    await page.getByText('write_refused · 23514 · no_poison').first().waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Redrive…' }).click();
+    await page.getByText('1 would be written').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Redrive 1 receipt' }).click();
+    await page.getByText('1 receipt is on its way again.').waitFor();
+    await page.getByText('Written as an order').waitFor();
+    await page.locator('main').getByText(person.email).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('all that match go round again after a preview', async () => {
+    await kill('many-1', 'many-2');
+    const { page, complaints } = await openPage(browser);
+    const query = '?state=dead&source_prefix=many-';
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts${query}`);
+    await page.getByRole('link', { name: 'many-1' }).waitFor();
+    await page.getByRole('button', { name: 'Redrive all that match…' }).click();
+    await page.getByText('2 would be written').waitFor();
+    await page.getByRole('button', { name: 'Redrive 2 receipts' }).click();
+    await page.getByText('2 receipts are on their way again.').waitFor();
+    await page.getByText('No receipt is dead').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,4 +1,4 @@
-import { Building2, Inbox, type LucideIcon, Plug } from 'lucide-react';
+import { Building2, ChartColumn, Inbox, type LucideIcon, Plug, ReceiptText } from 'lucide-react';
 import { type ComponentType, lazy } from 'react';
 import { ReviewPage } from './review/review-page.tsx';
 
@@ -13,6 +13,18 @@ export interface PageEntry {
 /** Of one account, below its address. The review list is there at once; the others are loaded when they are first opened. */
 export const ACCOUNT_PAGES: PageEntry[] = [
   { path: '/review', name: 'review', Icon: Inbox, Page: ReviewPage },
+  {
+    path: '/receipts',
+    name: 'receipts',
+    Icon: ReceiptText,
+    Page: lazy(() => import('./receipts/receipts-page.tsx').then((module) => ({ default: module.ReceiptsPage }))),
+  },
+  {
+    path: '/overview',
+    name: 'overview',
+    Icon: ChartColumn,
+    Page: lazy(() => import('./overview/overview-page.tsx').then((module) => ({ default: module.OverviewPage }))),
+  },
   {
     path: '/integrations',
     name: 'integrations',
