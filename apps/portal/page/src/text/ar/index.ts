@@ -1,4 +1,6 @@
+import audit from './audit.json';
 import common from './common.json';
+import operator from './operator.json';
 import signIn from './sign-in.json';
 
-export default { common, signIn };
+export default { audit, common, operator, signIn };
