@@ -9,6 +9,9 @@ import { accountRoutes } from './operator/account-routes.ts';
 import { queueBoard } from './operator/queue-board.ts';
 import { serviceRoutes } from './operator/service-routes.ts';
 import { userRoutes } from './operator/user-routes.ts';
+import { overviewRoutes } from './overview/overview-routes.ts';
+import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
+import { receiptRoutes } from './receipts/receipt-routes.ts';
 import { refuseCrossSite } from './refuse-cross-site.ts';
 import { requireAccount, requireOperator, requirePerson, signInFirst } from './require-person.ts';
 import { sendProblems } from './send-problem.ts';
@@ -31,7 +34,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
 
   const ofAccount = Router({ mergeParams: true });
   ofAccount.use(accountAuditRoutes(deps));
-
+  ofAccount.use(receiptRoutes(deps), deadLetterRoutes(deps), overviewRoutes(deps));
   const ofOperator = Router();
   ofOperator.use(accountRoutes(deps), userRoutes(deps), serviceRoutes(deps), auditRoutes(deps));
 

@@ -26,6 +26,14 @@ export {
   showSigning,
 } from './accounts/signing-secrets.ts';
 export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/survey-accounts.ts';
+export {
+  type Activity,
+  type ActivityPoint,
+  type Outcomes,
+  readActivity,
+  type WarningCount,
+} from './activity/read-activity.ts';
+export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
@@ -33,6 +41,7 @@ export { migrate } from './migrate.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review, reviewOrder } from './orders/orders.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
+export { browseDead, browseReceipts, LAST_UUID, type ReceiptPage } from './receipts/browse-receipts.ts';
 export {
   type ClaimedReceipt,
   claimAlone,
@@ -40,16 +49,15 @@ export {
   findSuspects,
   releaseLease,
 } from './receipts/claim-receipts.ts';
+export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
 export { type DeadOfAll, listDeadOfAll } from './receipts/dead-of-all.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
 export { findOldestPending } from './receipts/find-oldest-pending.ts';
 export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
 export {
   findReceiptRecord,
-  listDead,
   listReceipts,
   type ReceiptRecord,
-  redriveReceipt,
 } from './receipts/operate-receipts.ts';
 export { type Batch, settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
@@ -61,6 +69,9 @@ export {
   recordReceipts,
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
+export { redriveReceipt, redriveReceipts } from './receipts/redrive-receipts.ts';
+export { type Rehearsal, rehearseReceipt } from './receipts/rehearse-receipt.ts';
+export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';
