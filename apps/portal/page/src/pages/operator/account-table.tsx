@@ -54,11 +54,9 @@ export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; 
                 <RateLimit limit={account.rate_limit} />
               </td>
               <td>
-                <Link
-                  href={`/operator/users?account=${account.account_id}`}
-                  aria-label={t('accounts.usersOf', { count: account.users, name: account.name })}
-                >
+                <Link href={`/operator/users?account=${account.account_id}`}>
                   {count(account.users)}
+                  <span className="visually-hidden"> {t('accounts.usersOf', { name: account.name })}</span>
                 </Link>
               </td>
               <td>
