@@ -41,7 +41,9 @@ export function DeadList(): ReactNode {
                       {receipt_id}
                     </Link>
                   </th>
-                  <td dir="auto">{account_name}</td>
+                  <td>
+                    <bdi>{account_name}</bdi>
+                  </td>
                   <td>
                     <code dir="ltr">{error_code ?? '?'}</code>
                   </td>

@@ -49,7 +49,7 @@ function State({ state }: { state: ServiceState }): ReactNode {
       </dl>
       {lanes && (
         <div className="table-scroll">
-          <table className="table">
+          <table className="table operator-table">
             <caption className="operator-caption">{t('service.lanes')}</caption>
             <thead>
               <tr>
