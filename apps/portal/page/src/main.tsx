@@ -10,6 +10,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/layout.css';
+import './styles/operator.css';
 
 const queryClient = new QueryClient({
   defaultOptions: {

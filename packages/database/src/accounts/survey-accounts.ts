@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import { DEAD } from '../receipts/dead-of-all.ts';
 import { type Account, selectAccounts } from './accounts.ts';
 
 /** Beyond this many, what waits is not counted on. */
@@ -30,7 +29,7 @@ export async function surveyAccounts(
       db.raw(
         `${counted("orders o where o.account_id = a.account_id and o.review_state = 'needs_review'")} as orders_waiting`,
       ),
-      db.raw(`${counted(`${DEAD} d where d.account_id = a.account_id`)} as dead_receipts`),
+      db.raw(`${counted('dead_letters d where d.account_id = a.account_id')} as dead_receipts`),
       db.raw('(select count(*)::int from users u where u.account_id = a.account_id) as users'),
     )
     .limit(limit);

@@ -9,10 +9,6 @@ export interface DeadOfAll {
   died_at: Date;
 }
 
-/** The dead receipts of all accounts, as a table. */
-export const DEAD =
-  "(select account_id, receipt_id, error_code, updated_at as died_at from receipts where state = 'dead')";
-
 /** The dead receipts of all accounts, those that died last first; before one, where that is given. */
 export async function listDeadOfAll(
   db: Knex,
@@ -21,7 +17,7 @@ export async function listDeadOfAll(
   const { before, limit } = filter;
   const { rows } = await db.raw<{ rows: DeadOfAll[] }>(
     `select d.receipt_id, d.account_id, a.name as account_name, d.error_code, d.died_at
-     from ${DEAD} d join accounts a on a.account_id = d.account_id
+     from dead_letters d join accounts a on a.account_id = d.account_id
      where :diedAt::timestamptz is null or (d.died_at, d.receipt_id) < (:diedAt, :receiptId::uuid)
      order by d.died_at desc, d.receipt_id desc limit :limit`,
     { diedAt: before?.diedAt ?? null, receiptId: before?.receiptId ?? null, limit },

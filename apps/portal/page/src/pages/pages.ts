@@ -1,4 +1,15 @@
-import { Building2, ChartColumn, Inbox, type LucideIcon, Plug, ReceiptText } from 'lucide-react';
+import {
+  Activity,
+  Building2,
+  ChartColumn,
+  History,
+  Inbox,
+  type LucideIcon,
+  Plug,
+  ReceiptText,
+  ScrollText,
+  Users,
+} from 'lucide-react';
 import { type ComponentType, lazy } from 'react';
 import { ReviewPage } from './review/review-page.tsx';
 
@@ -33,6 +44,12 @@ export const ACCOUNT_PAGES: PageEntry[] = [
       import('./integrations/integrations-page.tsx').then((module) => ({ default: module.IntegrationsPage })),
     ),
   },
+  {
+    path: '/log',
+    name: 'log',
+    Icon: History,
+    Page: lazy(() => import('./audit/log-page.tsx').then((module) => ({ default: module.LogPage }))),
+  },
 ];
 
 /** Of the operator. */
@@ -42,5 +59,23 @@ export const OPERATOR_PAGES: PageEntry[] = [
     name: 'accounts',
     Icon: Building2,
     Page: lazy(() => import('./operator/operator-page.tsx').then((module) => ({ default: module.OperatorPage }))),
+  },
+  {
+    path: '/users',
+    name: 'users',
+    Icon: Users,
+    Page: lazy(() => import('./operator/users-page.tsx').then((module) => ({ default: module.UsersPage }))),
+  },
+  {
+    path: '/service',
+    name: 'service',
+    Icon: Activity,
+    Page: lazy(() => import('./operator/service-page.tsx').then((module) => ({ default: module.ServicePage }))),
+  },
+  {
+    path: '/log',
+    name: 'operatorLog',
+    Icon: ScrollText,
+    Page: lazy(() => import('./audit/operator-log-page.tsx').then((module) => ({ default: module.OperatorLogPage }))),
   },
 ];
