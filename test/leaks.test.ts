@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { revokeKey, rotateSigning, setSuspended } from '@orders/database';
-import { createApiKey, PROBLEMS } from '@orders/domain';
+import { createApiKey, PROBLEMS, REJECTIONS } from '@orders/domain';
 import type { Child } from '@orders/local-services';
 import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
 import { Redis } from 'ioredis';
@@ -417,6 +417,8 @@ test('no secret, key, signature or anything of a person is in a log, an error, a
   expect(kept('receipts')).toEqual(['source_order_id', 'member']);
   expect(kept('idempotency_keys')).toEqual(['an idempotency key']);
   expect(Object.keys(PROBLEMS).filter((code) => !heard.refused.includes(`"code":"${code}"`))).toEqual([]);
+  const rejected = await knex('rejected_deliveries').distinct('code').pluck('code');
+  expect(new Set(rejected)).toEqual(new Set(Object.keys(REJECTIONS)));
   const events = [
     'receipt written',
     'receipt failed',

@@ -15,7 +15,7 @@ export interface Shares {
 /** Of one account: a handful at once, as a developer tries things out, and then two a second. */
 const PER_ACCOUNT = { burst: 10, perSecond: 2 };
 /** Of all accounts together, so that the search for causes takes little of the time that accepted orders need. */
-const TOGETHER = { burst: 20, perSecond: 10 };
+const TOGETHER = { burst: 50, perSecond: 20 };
 const MAX_ACCOUNTS = 10_000;
 
 interface Bucket {

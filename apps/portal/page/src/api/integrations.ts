@@ -22,7 +22,7 @@ export const LASTINGS = ['none', '1h', '24h', '7d'] as const;
 export type Lasting = (typeof LASTINGS)[number];
 
 /** How often the page looks for what senders do meanwhile, in milliseconds. */
-const LOOK_EVERY_MS = 3000;
+const LOOK_EVERY_MS = 2000;
 
 const at = (accountId: number) => `/accounts/${accountId}`;
 

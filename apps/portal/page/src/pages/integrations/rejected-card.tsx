@@ -1,14 +1,18 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Rejected, useRejected } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
 
+/** So many are shown at first. */
+const PAGE = 20;
+
 /** The last refusals of this account's deliveries, each with how to mend it; new ones appear by themselves. */
 export function RejectedCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const rejected = useRejected(useAccountId());
+  const [shown, setShown] = useState(PAGE);
   return (
     <section className="card stack" aria-labelledby="rejected-title">
       <h2 id="rejected-title">{t('rejected.title')}</h2>
@@ -16,10 +20,15 @@ export function RejectedCard(): ReactNode {
       {rejected.isError && <ProblemNote error={rejected.error} retry={() => void rejected.refetch()} />}
       {rejected.data?.length === 0 && <p className="note">{t('rejected.none')}</p>}
       <ol className="plain rejected-list" aria-live="polite" aria-relevant="additions">
-        {rejected.data?.map((one) => (
+        {rejected.data?.slice(0, shown).map((one) => (
           <Item key={one.rejection_id} one={one} />
         ))}
       </ol>
+      {rejected.data && rejected.data.length > shown && (
+        <button type="button" className="button" onClick={() => setShown(shown + PAGE)}>
+          {t('common:action.more')}
+        </button>
+      )}
     </section>
   );
 }

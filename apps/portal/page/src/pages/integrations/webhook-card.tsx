@@ -27,7 +27,7 @@ export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) =>
   return (
     <section className="card stack" aria-labelledby="webhook-title">
       <h2 id="webhook-title">{t('webhook.title')}</h2>
-      <dl className="stack-tight">
+      <dl className="stack">
         <Address label={t('webhook.orders')} url={`${intake_url}/ingest/orders`} />
         <Address label={t('webhook.webhook')} url={`${intake_url}/ingest/webhook`} />
       </dl>
