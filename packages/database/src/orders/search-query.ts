@@ -8,8 +8,8 @@ export interface WordFilter {
   warned: boolean | null;
 }
 
-/** A phone number written in groups, or any run of so many digits. */
-const PHONE = /\+?\d[\d\s().+-]{5,}\d/g;
+/** A phone number that is written in groups. */
+const PHONE = /(?<!\S)[+(]?\d[\d\s().+-]{5,}\d(?!\S)/g;
 const MIN_PHONE_DIGITS = 4;
 /** From so many digits on, a leading zero is the one that is dialled, and not of the number as it is stored. */
 const MIN_DIALLED_DIGITS = 9;
@@ -42,11 +42,6 @@ export function queryForFilter(accountId: number, { channel, emirate, warned }: 
   const warnings = warned === null ? ['no', 'yes'] : [warned ? 'yes' : 'no'];
   const words = channels.flatMap((one) => emirates.flatMap((code) => warnings.map((sign) => `${one},${code},${sign}`)));
   return either(words.map((word) => lexeme(`${accountId}=${word}`)));
-}
-
-/** Both of two queries, where there are two. */
-export function bothQueries(one: string | null, other: string | null): string | null {
-  return one && other ? all([one, other]) : (one ?? other);
 }
 
 function queryForWord(accountId: number, word: string): string {
