@@ -101,7 +101,8 @@ function SearchBox({
       <input
         ref={input}
         type="search"
-        dir="auto"
+        // An empty box would read from left to right, and its hint with it.
+        dir={text === '' ? undefined : 'auto'}
         aria-label={t('filter.search')}
         placeholder={t('filter.searchHint')}
         autoComplete="off"
