@@ -39,14 +39,9 @@ export {
   type OrderEvent,
   type OrderReview,
 } from './orders/find-reviewed-order.ts';
-export {
-  countNeedingReview,
-  listReview,
-  listReviewSince,
-  type ReviewFilter,
-  type ReviewNews,
-  type ReviewPage,
-} from './orders/list-review.ts';
+export { countNeedingReview, listReviewSince, type ReviewNews } from './orders/list-news.ts';
+export { listReview, type ReviewPage } from './orders/list-review.ts';
+export type { ReviewFilter } from './orders/review-filter.ts';
 export type { OrderState } from './orders/lock-orders.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review } from './orders/orders.ts';
 export { type ReviewOutcome, type ReviewRequest, reviewOrders } from './orders/review-orders.ts';

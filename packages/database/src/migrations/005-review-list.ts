@@ -37,5 +37,5 @@ return array_to_tsvector(string_to_array(
 
 create index orders_by_words on orders
 using gin (order_words(account_id, source_order_id, order_number, customer_name, customer_phone, channel, emirate_code, warnings))
-with (fastupdate = on, gin_pending_list_limit = 1024) where review_state = 'needs_review';
+with (fastupdate = on, gin_pending_list_limit = 256) where review_state = 'needs_review';
 `;

@@ -44,11 +44,6 @@ export function queryForFilter(accountId: number, { channel, emirate, warned }: 
   return either(words.map((word) => lexeme(`${accountId}=${word}`)));
 }
 
-/** Both of two queries, where there are two. */
-export function bothQueries(one: string | null, other: string | null): string | null {
-  return one && other ? all([one, other]) : (one ?? other);
-}
-
 function queryForWord(accountId: number, word: string): string {
   const alternatives = [`${lexeme(`${accountId}:${word}`)}:*`];
   const parts = word.split(/[-_/#]/).filter((part) => part !== '');
