@@ -43,7 +43,7 @@ export interface ReviewOutcome {
 }
 
 /** The interface takes this many orders at once. */
-const MOST_AT_ONCE = 1000;
+export const MOST_AT_ONCE = 1000;
 
 async function inParts(ids: number[], ask: (part: number[]) => Promise<ReviewOutcome>): Promise<ReviewOutcome> {
   const whole: ReviewOutcome = { changed: [], unchanged: [] };

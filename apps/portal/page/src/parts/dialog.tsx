@@ -21,7 +21,12 @@ export function Dialog({
     return () => element?.close();
   }, []);
   return (
-    <dialog ref={dialog} className="dialog" aria-labelledby={titleId} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-labelledby={titleId}
+      onClose={(event) => event.currentTarget.open || onClose()}
+    >
       <header>
         <h2 id={titleId}>{title}</h2>
         <button type="button" className="icon-button" aria-label={t('action.close')} onClick={onClose}>

@@ -1,4 +1,4 @@
-import { Search, SlidersHorizontal } from 'lucide-react';
+import { Search, SlidersHorizontal, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { AGES, CHANNELS, EMIRATE_CODES, type Filters, isNarrowed } from './filters.ts';
@@ -53,8 +53,14 @@ export function FilterBar({
         />
         <Choice name="age" values={AGES} textKey="filter.ages" filters={filters} onChange={onChange} />
         {isNarrowed(filters) && (
-          <button type="button" className="button button-quiet" onClick={() => onChange(NO_FILTERS)}>
-            {t('filter.clear')}
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={t('filter.clear')}
+            title={t('filter.clear')}
+            onClick={() => onChange(NO_FILTERS)}
+          >
+            <X aria-hidden="true" size={18} />
           </button>
         )}
       </div>
@@ -95,7 +101,8 @@ function SearchBox({
       <input
         ref={input}
         type="search"
-        dir="auto"
+        // An empty box would read from left to right, and its hint with it.
+        dir={text === '' ? undefined : 'auto'}
         aria-label={t('filter.search')}
         placeholder={t('filter.searchHint')}
         autoComplete="off"
@@ -135,7 +142,7 @@ function Choice({
       value={value}
       onChange={(event) => onChange({ [name]: event.target.value })}
     >
-      <option value="">{t(`filter.any.${name}`)}</option>
+      <option value="">{t(`filter.${name}`)}</option>
       {values.map((one) => (
         <option key={one} value={one}>
           {t(`${textKey}.${one}`)}

@@ -2,9 +2,15 @@ import type { TFunction } from 'i18next';
 import type { Order } from '../../api/review.ts';
 import { locale } from '../../text/index.ts';
 
+/** Dear to make and cheap to use, and a list shows many amounts. */
+const formats = new Map<string, Intl.NumberFormat>();
+
 /** A decimal text with thousands separators. It never becomes a number of JavaScript, which would round it. */
 export function formatAmount(total: string): string {
-  const format = new Intl.NumberFormat(locale(), { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+  const language = locale();
+  const format =
+    formats.get(language) ?? new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+  formats.set(language, format);
   return format.format(total as Intl.StringNumericLiteral);
 }
 

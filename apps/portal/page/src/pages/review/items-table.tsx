@@ -78,7 +78,9 @@ function ItemRow({
         ) : (
           <>
             <td className="item-quantity">{item.quantity ?? '?'}</td>
-            <td dir="auto">{item.name ?? '?'}</td>
+            <td>
+              <bdi>{item.name ?? '?'}</bdi>
+            </td>
             <td>
               <bdi dir="ltr">{item.sku ?? '–'}</bdi>
             </td>

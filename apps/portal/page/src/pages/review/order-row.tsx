@@ -50,20 +50,21 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
       <Link
         href={href}
         className="order-number"
+        dir="auto"
         tabIndex={isEntrance ? 0 : -1}
         aria-current={isOpen ? 'true' : undefined}
         onClick={() => onVisit(order_id)}
       >
-        <bdi>{order_number}</bdi>
+        {order_number}
       </Link>
-      <span className="order-customer">
-        <bdi>{customer.name ?? '–'}</bdi>
+      <span className="order-customer" dir="auto">
+        {customer.name ?? '–'}
       </span>
       <span className="order-phone">
         <bdi dir="ltr">{customer.phone === null ? '–' : formatPhone(customer.phone)}</bdi>
       </span>
-      <span className="order-place">
-        <bdi>{place || '–'}</bdi>
+      <span className="order-place" dir="auto">
+        {place || '–'}
       </span>
       <span className="order-total">
         <bdi dir="ltr">{order.total === null ? '–' : `${formatAmount(order.total)} ${order.currency}`}</bdi>

@@ -49,10 +49,9 @@ export function RejectDialog({
           {radio('own', t('reject.own'))}
         </fieldset>
         {chosen === 'own' && (
-          <textarea
+          <input
             aria-label={t('reject.own')}
             dir="auto"
-            rows={2}
             required
             maxLength={500}
             value={own}

@@ -44,7 +44,7 @@ export function ReviewList({
         onClear={selection.clear}
         onReview={onReview}
       />
-      <NewOrdersPill arrivals={arrivals} onJump={live.jump} />
+      <NewOrdersPill arrivals={arrivals} heard={live.heard} onJump={live.jump} />
       {(list.isPending || (list.isFetching && orders.length === 0)) && (
         <p className="hint list-note">{t('common:state.loading')}</p>
       )}

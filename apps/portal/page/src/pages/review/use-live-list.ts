@@ -10,12 +10,15 @@ import { useReview } from './use-review.ts';
  */
 export function useLiveList(accountId: number, filters: Filters) {
   const { list, orders, addNew, replace, reload } = useOrderList(accountId, filters);
-  const { arrivals, take } = useNewOrders(accountId, filters, list.isSuccess ? orders : undefined);
+  const { arrivals, take, heard } = useNewOrders(accountId, filters, list.isSuccess ? orders : undefined);
   const [isAtTop, setAtTop] = useState(true);
   const [jumps, setJumps] = useState(0);
-  const { moved, forget, change, undoLast } = useReview(accountId, (returned) => {
-    const loaded = new Set(orders.map(({ order_id }) => order_id));
-    if (filters.state === 'needs_review' && returned.some((id) => !loaded.has(id))) void reload();
+  const { moved, forget, change, undoLast } = useReview(accountId, {
+    onReturned(returned) {
+      const loaded = new Set(orders.map(({ order_id }) => order_id));
+      if (filters.state === 'needs_review' && returned.some((id) => !loaded.has(id))) void reload();
+    },
+    onUncertain: () => void reload(),
   });
 
   const admit = useEffectEvent(() => {
@@ -48,6 +51,7 @@ export function useLiveList(accountId: number, filters: Filters) {
     replace,
     reload,
     arrivals,
+    heard,
     jumps,
     setAtTop,
     jump: () => setJumps((count) => count + 1),

@@ -14,6 +14,12 @@ export interface Arrivals {
   gap: boolean;
 }
 
+/** The last time that orders arrived, to be announced once. */
+export interface Heard {
+  count: number;
+  newestId: number;
+}
+
 const NONE: Arrivals = { orders: [], gap: false };
 
 /** The newest order below which nothing can appear any more. */
@@ -30,6 +36,7 @@ function settledId(orders: readonly Order[]): number {
 export function useNewOrders(accountId: number, filters: Filters, known: readonly Order[] | undefined) {
   const queryClient = useQueryClient();
   const [arrivals, setArrivals] = useState<Arrivals & { of: Filters }>({ ...NONE, of: filters });
+  const [heard, setHeard] = useState<Heard | null>(null);
   const waiting = arrivals.of === filters ? arrivals : NONE;
   const poll = useQuery({
     queryKey: ['new orders', accountId, filters],
@@ -49,13 +56,14 @@ export function useNewOrders(accountId: number, filters: Filters, known: readonl
     if (fresh.length === 0) return;
     const together = [...fresh, ...waiting.orders].sort((a, b) => b.order_id - a.order_id);
     setArrivals({ orders: together, gap: waiting.gap || (more && fresh.length === orders.length), of: filters });
+    setHeard({ count: fresh.length, newestId: Math.max(...fresh.map(({ order_id }) => order_id)) });
     void queryClient.invalidateQueries({ queryKey: ['counts', accountId] });
   });
   useEffect(() => {
     if (poll.data) receive(poll.data);
   }, [poll.data]);
   const take = () => setArrivals({ ...NONE, of: filters });
-  return { arrivals: waiting, take };
+  return { arrivals: waiting, take, heard };
 }
 
 /** How many orders wait, at most 10,000. */

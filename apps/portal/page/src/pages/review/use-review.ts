@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
-import { type ReviewOutcome, type ReviewState, review, undoReview } from '../../api/review.ts';
+import { MOST_AT_ONCE, type ReviewOutcome, type ReviewState, review, undoReview } from '../../api/review.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { useProblemText } from '../../parts/problem-note.tsx';
 
@@ -23,8 +23,12 @@ interface Undoable {
  * Confirms, rejects and reopens orders. They leave the list at once; should the service refuse, they come back, and a notice says why.
  *
  * @param onReturned these need review again, and the list may not have them any more.
+ * @param onUncertain only some of very many were moved, nobody knows which.
  */
-export function useReview(accountId: number, onReturned: (ids: number[]) => void) {
+export function useReview(
+  accountId: number,
+  { onReturned, onUncertain }: { onReturned: (ids: number[]) => void; onUncertain: () => void },
+) {
   const { t } = useTranslation('review');
   const textOf = useProblemText();
   const notices = useNotices();
@@ -58,6 +62,7 @@ export function useReview(accountId: number, onReturned: (ids: number[]) => void
     } catch (error) {
       move(ids, before);
       notices.show({ kind: 'bad', text: isProblem(error, 'order_not_found') ? t('notice.gone') : textOf(error) });
+      if (ids.length > MOST_AT_ONCE) onUncertain();
       return null;
     } finally {
       for (const id of ids) underWay.current.delete(id);
