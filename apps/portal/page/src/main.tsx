@@ -13,7 +13,6 @@ import { applyTheme } from './pages/preferences.tsx';
 import { Notices } from './parts/notices.tsx';
 import { startTexts } from './text/index.ts';
 
-
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
