@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { expect } from '@jest/globals';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { TestPerson } from './people.ts';
@@ -52,7 +51,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   const found = violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, any }) => `${id}: ${help}: ${target.join(' ')} ${any[0]?.message ?? ''}`),
   );
-  expect(found).toEqual([]);
+  if (found.length > 0) throw new Error(`${page.url()} is not accessible:\n${found.join('\n')}`);
 }
 
 /** Signs in on the page, as a person does. */

@@ -41,9 +41,12 @@ export default async function globalSetup(): Promise<void> {
   });
 }
 
-/** The portal's page, as `npm start` builds it. */
+/** The portal's page, as `npm start` builds it: jest's own NODE_ENV would make it one for development. */
 async function buildPage(): Promise<void> {
-  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: join(import.meta.dirname, '../..') });
+  await promisify(execFile)('npm', ['run', '--silent', 'build'], {
+    cwd: join(import.meta.dirname, '../..'),
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
 }
 
 async function getPostgres(): Promise<{ url: string; what: string }> {

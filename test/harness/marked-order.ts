@@ -57,6 +57,9 @@ export const MAY_HOLD: Record<string, string[]> = {
   receipts: ['source_order_id', 'warnings'],
   receipt_payloads: ['bodies'],
   idempotency_keys: ['idempotency_key'],
+  dead_letters: ['source_order_id'],
+  // The pointers of warnings, in which a sender's own members are named.
+  activity: ['warnings'],
 };
 
 /**

@@ -1,4 +1,4 @@
-import { type AccountRateLimit, parseRateLimit } from '@orders/domain';
+import { type AccountRateLimit, parseEmailAddress, parseRateLimit } from '@orders/domain';
 import { parseDuration } from '@orders/runtime';
 import { Option } from 'commander';
 import { WrongUse } from './errors.ts';
@@ -24,6 +24,13 @@ export function receiptId(text: string): string {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
     throw new WrongUse('A receipt id is a UUID, as orders receipts list shows it.');
   return text.toLowerCase();
+}
+
+/** An e-mail address, in lower case. */
+export function email(text: string): string {
+  const address = parseEmailAddress(text);
+  if (address === null) throw new WrongUse('An e-mail address is one such as name@example.com, in ASCII.');
+  return address;
 }
 
 /** How many to list. */

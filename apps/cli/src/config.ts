@@ -7,6 +7,7 @@ import {
   queueUrl,
   readEnvironment,
   secretsKey,
+  webOrigin,
 } from '@orders/runtime';
 
 /** What the commands take from the environment, or in development from what `npm start` left in `.local`. */
@@ -14,24 +15,33 @@ export interface CliConfig {
   DATABASE_URL: string;
   QUEUE_URL?: string;
   SECRETS_KEY?: Buffer;
+  /** Where browsers find the portal, without a slash at its end. */
+  PORTAL_URL?: string;
   /** The database is the one of `npm start`, which may have ended since. */
   isLocal: boolean;
 }
 
-type Environment = { NODE_ENV: string; DATABASE_URL?: string; QUEUE_URL?: string; SECRETS_KEY?: Buffer };
+type Environment = {
+  NODE_ENV: string;
+  DATABASE_URL?: string;
+  QUEUE_URL?: string;
+  SECRETS_KEY?: Buffer;
+  PORTAL_URL?: string;
+};
 
 const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
   DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
   QUEUE_URL: queueUrl.optional(),
   SECRETS_KEY: secretsKey.optional(),
+  PORTAL_URL: webOrigin.optional(),
 };
 
 const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
 
 /**
- * The queue and the secrets key of `npm start` are only taken together with its database: a key of this machine must never encrypt
- * the secrets of another one.
+ * The queue, the secrets key and the portal of `npm start` are only taken together with its database: a key of this machine must never
+ * encrypt the secrets of another one.
  *
  * @throws {ConfigurationError} with one line that says what to set.
  */
@@ -50,7 +60,12 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = LOCAL_
 async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {
   const dev = await readJson(join(directory, 'dev.json'));
   const secrets = await readJson(join(directory, 'secrets.json'));
-  const left = { DATABASE_URL: dev?.databaseUrl, QUEUE_URL: dev?.queueUrl, SECRETS_KEY: secrets?.secretsKey };
+  const left = {
+    DATABASE_URL: dev?.databaseUrl,
+    QUEUE_URL: dev?.queueUrl,
+    PORTAL_URL: dev?.portalUrl,
+    SECRETS_KEY: secrets?.secretsKey,
+  };
   const { DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, left);
   return DATABASE_URL ? { ...rest, DATABASE_URL } : null;
 }

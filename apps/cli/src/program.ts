@@ -5,6 +5,7 @@ import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addReceiptCommands } from './commands/receipts.ts';
 import { addSigningCommands } from './commands/signing.ts';
+import { addUserCommands } from './commands/users.ts';
 import type { Context } from './context.ts';
 
 const EPILOGUE = `
@@ -14,6 +15,7 @@ Environment:
   DATABASE_URL  the Postgres of the service
   QUEUE_URL     its queue, for migrate
   SECRETS_KEY   the key that signing secrets are encrypted with, for signing
+  PORTAL_URL    where browsers find the portal, for users invite
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
 
 Exit codes: 0 done, 1 failed, 2 wrong use.
@@ -41,5 +43,6 @@ export function createProgram(context: Context, writeHelp: (text: string) => voi
   addSigningCommands(program, context);
   addReceiptCommands(program, context);
   addOrderCommands(program, context);
+  addUserCommands(program, context);
   return program;
 }

@@ -10,7 +10,10 @@ let local: string;
 
 /** Leaves behind what `npm start` would. */
 async function leave(databaseUrl: string): Promise<void> {
-  await writeFile(join(local, 'dev.json'), JSON.stringify({ databaseUrl, queueUrl: 'redis://127.0.0.1:1' }));
+  await writeFile(
+    join(local, 'dev.json'),
+    JSON.stringify({ databaseUrl, queueUrl: 'redis://127.0.0.1:1', portalUrl: 'http://127.0.0.1:1234' }),
+  );
   await writeFile(join(local, 'secrets.json'), JSON.stringify({ secretsKey: SECRETS_KEY, postgresPassword: 'x' }));
 }
 
@@ -50,6 +53,8 @@ test('in development what npm start left is used, and nothing is said about it',
   expect(await run(enable, {}, local)).toMatchObject({ code: 0 });
   // The same database by its address: its secrets key still belongs to it.
   expect(await run(enable, { DATABASE_URL: cli.url }, local)).toMatchObject({ code: 0 });
+  const invite = await run(['users', 'invite', 'a@example.com', '--operator'], {}, local);
+  expect(invite.stdout).toMatch(/^link +http:\/\/127\.0\.0\.1:1234\/invitation#/);
   expect(await run(['signing', 'show', String(account_id)], { NODE_ENV: 'production' }, local)).toMatchObject({
     code: 2,
   });

@@ -12,6 +12,8 @@ export interface Outcome {
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
+export const PORTAL_URL = 'https://orders.example.com';
+
 /** Where no `npm start` ever ran. */
 export const NOWHERE = '/nonexistent';
 
@@ -66,7 +68,7 @@ export function useCli(): Cli {
     get url() {
       return database.url;
     },
-    run: (...argv) => run(argv, { DATABASE_URL: database.url, SECRETS_KEY }),
+    run: (...argv) => run(argv, { DATABASE_URL: database.url, SECRETS_KEY, PORTAL_URL }),
     async json(...argv) {
       const { code, stdout, stderr } = await cli.run(...argv, '--json');
       expect([code, stderr]).toEqual([0, '']);

@@ -2,12 +2,13 @@ import { expect, test } from '@jest/globals';
 import { run } from './run.ts';
 
 const VERBS = {
-  '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders'],
+  '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders', 'users'],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
   keys: ['create', 'list', 'replace', 'revoke'],
   signing: ['enable', 'show', 'rotate', 'disable'],
   receipts: ['list', 'show', 'redrive'],
   orders: ['list', 'show', 'confirm', 'reject', 'reopen'],
+  users: ['invite', 'list', 'remove'],
 };
 const COMMANDS = Object.entries(VERBS).flatMap(([noun, verbs]) => verbs.map((verb) => `${noun} ${verb}`.trim()));
 

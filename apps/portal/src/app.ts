@@ -1,33 +1,54 @@
 import { Problem } from '@orders/domain';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
+import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
 import { beginRequest } from './begin-request.ts';
 import type { PortalDeps } from './deps.ts';
 import { integrationRoutes } from './integrations/integration-routes.ts';
 import type { PortalMetrics } from './metrics.ts';
+import { accountRoutes } from './operator/account-routes.ts';
+import { queueBoard } from './operator/queue-board.ts';
+import { serviceRoutes } from './operator/service-routes.ts';
+import { userRoutes } from './operator/user-routes.ts';
+import { overviewRoutes } from './overview/overview-routes.ts';
+import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
+import { receiptRoutes } from './receipts/receipt-routes.ts';
 import { refuseCrossSite } from './refuse-cross-site.ts';
-import { requireAccount, requireOperator, requirePerson } from './require-person.ts';
+import { requireAccount, requireOperator, requirePerson, signInFirst } from './require-person.ts';
+import { reviewRoutes } from './review/review-routes.ts';
 import { sendProblems } from './send-problem.ts';
 import { servePage } from './serve-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
+
+const QUEUE_BOARD = '/operator/queues';
+/** Its page names its base, so that its files are found, and its notices bring one style, which is let in by its hash. */
+const QUEUE_BOARD_POLICY = {
+  baseUri: ["'self'"],
+  styleSrc: ["'self'", "'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='"],
+};
 
 /** The portal's HTTP interface and its page. What is below an account is for its holder and operators; to anybody else there is no such account. */
 export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const { auth, config, knex, logger } = deps;
   const isHttps = config.PORTAL_URL.startsWith('https:');
   const person = requirePerson(auth);
+  const sameSite = refuseCrossSite(config.PORTAL_URL);
 
   const ofAccount = Router({ mergeParams: true });
+  ofAccount.use(reviewRoutes(deps));
+  ofAccount.use(accountAuditRoutes(deps));
   ofAccount.use(integrationRoutes(deps));
+  ofAccount.use(receiptRoutes(deps), deadLetterRoutes(deps), overviewRoutes(deps));
 
   const ofOperator = Router();
+  ofOperator.use(accountRoutes(deps), userRoutes(deps), serviceRoutes(deps), auditRoutes(deps));
 
   const api = Router();
   api.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
-  api.use(refuseCrossSite(config.PORTAL_URL), express.json({ limit: '64kb' }));
+  api.use(sameSite, express.json({ limit: '64kb' }));
   api.use(signInRoutes(deps));
   api.use('/accounts/:accountId', person, requireAccount(knex), ofAccount);
   api.use('/operator', person, requireOperator, ofOperator);
@@ -40,13 +61,15 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   app.use(beginRequest({ logger, metrics }));
   app.use(securityHeaders(isHttps));
   app.use('/api', api);
+  app.use(QUEUE_BOARD, securityHeaders(isHttps, QUEUE_BOARD_POLICY));
+  app.use(QUEUE_BOARD, sameSite, signInFirst(auth, '/operator'), requireOperator, queueBoard(deps.queues, QUEUE_BOARD));
   app.use(servePage());
   app.use(sendProblems(logger));
   return app;
 }
 
 /** Everything of a page comes from this service, as files: no inline script or style, no frame, no other host. */
-function securityHeaders(isHttps: boolean) {
+function securityHeaders(isHttps: boolean, more: Record<string, string[]> = {}) {
   return helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -59,6 +82,7 @@ function securityHeaders(isHttps: boolean) {
         formAction: ["'self'"],
         baseUri: ["'none'"],
         frameAncestors: ["'none'"],
+        ...more,
       },
     },
     referrerPolicy: { policy: 'same-origin' },

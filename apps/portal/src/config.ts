@@ -8,6 +8,7 @@ import {
   queueUrl,
   readEnvironment,
   secretsKey,
+  webOrigin,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
@@ -40,7 +41,8 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       SECRETS_KEY: secretsKey.required(),
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8081, 0, 65_535),
-      PORTAL_URL: webAddress.required(),
+      // Of a whole host, as the cookies, the page's files and its addresses are.
+      PORTAL_URL: webOrigin.required(),
       INTAKE_URL: webAddress.required(),
       SESSION_LIFETIME: duration('12h'),
       MAX_CONNECTIONS: wholeNumber(1000),

@@ -1,5 +1,6 @@
 import { answers, closeDatabase, openDatabase, openKnex } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
+import { watchQueues } from '@orders/queue';
 import { closeAdminServer, createAdminServer, type Logger, listen, type Service } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
@@ -29,9 +30,10 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     portalUrl: config.PORTAL_URL,
     lifetimeMs: config.SESSION_LIFETIME,
   });
+  const queues = watchQueues(config.QUEUE_URL);
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
-  server.on('request', createApp({ config, logger, knex, database, auth }, metrics));
+  server.on('request', createApp({ config, logger, knex, database, auth, queues }, metrics));
   const admin = createAdminServer(async () => {
     const postgres = await answers(database);
     return { ready: postgres && !open.draining, postgres: postgres ? 'ok' : 'unreachable', draining: open.draining };
@@ -52,6 +54,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     },
     async close() {
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
+      await queues.close();
       await knex.destroy();
       await closeDatabase(database);
       await closeAdminServer(admin);

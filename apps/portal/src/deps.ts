@@ -1,4 +1,5 @@
 import type { Database } from '@orders/database';
+import type { QueueWatch } from '@orders/queue';
 import type { Logger } from '@orders/runtime';
 import type { Knex } from 'knex';
 import type { PortalConfig } from './config.ts';
@@ -12,4 +13,5 @@ export interface PortalDeps {
   /** For the statements that intake and worker run too. */
   database: Database;
   auth: Auth;
+  queues: QueueWatch;
 }

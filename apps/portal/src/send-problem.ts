@@ -25,9 +25,10 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // What the JSON parser refuses: no JSON, too long, or cut short.
+  // What the JSON parser refuses: no JSON or cut short, too long, or in another charset or encoding.
   const status = (error as { status?: unknown }).status;
-  if (status === 400 || status === 413 || status === 415) return new Problem('malformed_body');
+  if (status === 413) return new Problem('payload_too_large');
+  if (status === 400 || status === 415) return new Problem('malformed_body');
   if (isStorageUnavailable(error)) return new Problem('storage_unavailable');
   return new Problem('internal_error');
 }

@@ -18,6 +18,7 @@ import { createLeaseReturns } from './lease-returns.ts';
 import { createMetrics } from './metrics.ts';
 import { type Repetition, repeat } from './repeat.ts';
 import { sweep } from './sweep.ts';
+import { ACTIVITY_INTERVAL_MS, tendActivity } from './tend-activity.ts';
 import { tendTables } from './tend-tables.ts';
 import { createWriteBatch } from './write-batch.ts';
 
@@ -109,6 +110,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error)),
         repeat(tendOnce, UPKEEP_INTERVAL_MS, (error) =>
           logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
+        ),
+        repeat(
+          () => tendActivity(config.DATABASE_URL),
+          ACTIVITY_INTERVAL_MS,
+          (error) => logger.warn('activity not counted; again in a minute', { error: describeError(error) }),
         ),
       ];
       logger.info('worker answers', { admin_port: adminPort });

@@ -5,6 +5,7 @@ import {
   openKnex,
   pruneRejected,
   removeOldIdempotencyKeys,
+  removeOldSignIns,
 } from '@orders/database';
 import type { Logger } from '@orders/runtime';
 
@@ -13,8 +14,8 @@ const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
 const REJECTED_KEPT = 500;
 
 /**
- * Makes partitions ahead, drops those past their retention, removes idempotency keys and rejected deliveries past their time. Harmless in
- * several workers at once.
+ * Makes partitions ahead, drops those past their retention, removes idempotency keys, rejected deliveries and what is left of sign-ins
+ * past their time. Harmless in several workers at once.
  */
 export async function tendTables(deps: {
   databaseUrl: string;
@@ -28,6 +29,7 @@ export async function tendTables(deps: {
     const made = await makePartitions(knex);
     await pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT);
     const { dropped, kept } = await dropOldPartitions(knex, deps.receiptRetention);
+    await removeOldSignIns(knex);
     if (made.length > 0) deps.logger.info('partitions made', { made });
     if (dropped.length > 0) deps.logger.info('partitions dropped', { dropped });
     if (kept.length > 0) deps.logger.warn('partitions past their retention hold receipts that are not final', { kept });

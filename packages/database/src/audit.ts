@@ -38,13 +38,20 @@ export async function recordAudit(db: Knex, ...entries: AuditEntry[]): Promise<v
   );
 }
 
-/** What was done, newest first; of one account, about one subject, and before an event, where those are given. */
+/** What was done, newest first; of one account, by one actor, about one subject, and before an event, where those are given. */
 export async function listAudit(
   db: Knex,
-  filter: { accountId?: number; subject?: string; before?: number | undefined; limit: number },
+  filter: {
+    accountId?: number | undefined;
+    actor?: string | undefined;
+    subject?: string | undefined;
+    before?: number | undefined;
+    limit: number;
+  },
 ): Promise<AuditEvent[]> {
   const query = db<AuditEvent>('audit_events').orderBy('event_id', 'desc').limit(filter.limit);
   if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
+  if (filter.actor !== undefined) query.where({ actor: filter.actor });
   if (filter.subject !== undefined) query.where({ subject: filter.subject });
   if (filter.before !== undefined) query.where('event_id', '<', filter.before);
   return query;

@@ -24,6 +24,12 @@ export interface Database {
   prepared: boolean;
 }
 
+/** What a statement can run on: a pool, or the one connection of a transaction. */
+export interface Connection {
+  pool: Pick<pg.ClientBase, 'query'>;
+  prepared: boolean;
+}
+
 /** A statement that is planned once for each connection under its name, where that is allowed. */
 export interface Statement {
   name: string;
@@ -72,7 +78,7 @@ export async function closeDatabase(database: Database): Promise<void> {
 }
 
 /** Opens knex for what is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
-export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName'>): Knex {
+export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName' | 'queryTimeout'>): Knex {
   const connection = connectionConfig({ ...options, prepared: false }) as Knex.PgConnectionConfig;
   // knex would print what it also throws.
   const silent = () => {};
@@ -81,18 +87,42 @@ export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName'
 }
 
 /**
- * Runs a hot statement on the pool, in a transaction of its own.
+ * Runs a hot statement, on a pool in a transaction of its own.
  *
  * @throws {pg.DatabaseError} with a SQLSTATE, or a connection's error without one.
  */
 export async function run<Row extends object>(
-  database: Database,
+  database: Connection,
   statement: Statement,
   values: unknown[],
 ): Promise<Row[]> {
   const named = database.prepared ? { name: statement.name } : {};
   const { rows } = await database.pool.query<Row>({ ...named, text: statement.text, values });
   return rows;
+}
+
+/**
+ * Works in a transaction that is rolled back, however that ends; for no longer than this, a statement and a wait for a lock, in
+ * milliseconds.
+ */
+export async function undone<T>(
+  database: Database,
+  limits: { statementMs: number; lockMs: number },
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const client = await database.pool.connect();
+  let lost: Error | undefined;
+  try {
+    await client.query(
+      `begin; set local statement_timeout = ${limits.statementMs}; set local lock_timeout = ${limits.lockMs}`,
+    );
+    return await work({ pool: client, prepared: database.prepared });
+  } finally {
+    await client.query('rollback').catch((error: Error) => {
+      lost = error;
+    });
+    client.release(lost);
+  }
 }
 
 const PING = { name: 'ping', text: 'select 1' };

@@ -27,14 +27,39 @@ export {
   type SigningSecretRow,
   showSigning,
 } from './accounts/signing-secrets.ts';
+export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/survey-accounts.ts';
 export { findSecretsToDiagnose, type SealedSecret, touchSecret } from './accounts/touch-secret.ts';
+export {
+  type Activity,
+  type ActivityPoint,
+  type Outcomes,
+  readActivity,
+  type WarningCount,
+} from './activity/read-activity.ts';
+export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
+export { editStoredOrder } from './orders/edit-order.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
-export { findOrder, findReview, listOrders, type OrderJson, type Review, reviewOrder } from './orders/orders.ts';
+export {
+  findOrderHistory,
+  findReceiptBody,
+  findReviewedOrder,
+  type OrderAction,
+  type OrderEvent,
+  type OrderReview,
+} from './orders/find-reviewed-order.ts';
+export { countNeedingReview, listReviewSince, type ReviewNews } from './orders/list-news.ts';
+export { listReview, type ReviewPage } from './orders/list-review.ts';
+export type { OrderState } from './orders/lock-orders.ts';
+export { findOrder, findReview, listOrders, type OrderJson, type Review } from './orders/orders.ts';
+export type { ReviewFilter } from './orders/review-filter.ts';
+export { type ReviewOutcome, type ReviewRequest, reviewOrders } from './orders/review-orders.ts';
+export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
+export { browseDead, browseReceipts, LAST_UUID, type ReceiptPage } from './receipts/browse-receipts.ts';
 export {
   type ClaimedReceipt,
   claimAlone,
@@ -42,14 +67,15 @@ export {
   findSuspects,
   releaseLease,
 } from './receipts/claim-receipts.ts';
+export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
+export { type DeadOfAll, listDeadOfAll } from './receipts/dead-of-all.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
+export { findOldestPending } from './receipts/find-oldest-pending.ts';
 export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
 export {
   findReceiptRecord,
-  listDead,
   listReceipts,
   type ReceiptRecord,
-  redriveReceipt,
 } from './receipts/operate-receipts.ts';
 export { type Batch, settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
@@ -61,6 +87,9 @@ export {
   recordReceipts,
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
+export { redriveReceipt, redriveReceipts } from './receipts/redrive-receipts.ts';
+export { type Rehearsal, rehearseReceipt } from './receipts/rehearse-receipt.ts';
+export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export {
   listRejected,
   type NewRejection,
@@ -69,4 +98,13 @@ export {
   recordRejected,
 } from './rejected-deliveries.ts';
 export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
-export { listUsers, type Role, removeUser, type User } from './users/users.ts';
+export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
+export { findPasswordHash, setPassword } from './users/passwords.ts';
+export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';
+export {
+  forgetSignInAttempts,
+  removeOldSignIns,
+  returnSignInAttempt,
+  takeSignInAttempt,
+} from './users/sign-in-attempts.ts';
+export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';

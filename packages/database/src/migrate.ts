@@ -3,7 +3,10 @@ import * as initial from './migrations/001-initial.ts';
 import * as payloadsByBatch from './migrations/002-payloads-by-batch.ts';
 import * as accountRateLimits from './migrations/003-account-rate-limits.ts';
 import * as usersAndAudit from './migrations/004-users-and-audit.ts';
+import * as reviewList from './migrations/005-review-list.ts';
 import * as rejectedDeliveries from './migrations/006-rejected-deliveries.ts';
+import * as activity from './migrations/007-activity.ts';
+import * as operatorsView from './migrations/008-operators-view.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
 interface Migration {
@@ -12,7 +15,16 @@ interface Migration {
 }
 
 /** Every migration, in order. Append only: one that has run anywhere is never edited. */
-const MIGRATIONS: Migration[] = [initial, payloadsByBatch, accountRateLimits, usersAndAudit, rejectedDeliveries];
+const MIGRATIONS: Migration[] = [
+  initial,
+  payloadsByBatch,
+  accountRateLimits,
+  usersAndAudit,
+  reviewList,
+  rejectedDeliveries,
+  activity,
+  operatorsView,
+];
 
 // Any number will do that nothing else in this database locks.
 const MIGRATION_LOCK = 7_310_441;

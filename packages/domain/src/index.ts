@@ -1,10 +1,21 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
+export { type EditedOrder, editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
+export { parseEmailAddress } from './email-address.ts';
+export { toAsciiDigits } from './normalize/digits.ts';
+export { EMIRATE_CODES } from './normalize/place/emirates.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';
 export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
-export { PORTAL_PROBLEMS, type PortalProblemCode, PROBLEMS, Problem, type ProblemCode } from './problems.ts';
+export {
+  type FieldError,
+  PORTAL_PROBLEMS,
+  type PortalProblemCode,
+  PROBLEMS,
+  Problem,
+  type ProblemCode,
+} from './problems.ts';
 export { type AccountRateLimit, formatRateLimit, parseRateLimit, type RateLimit } from './rate-limit.ts';
 export {
   type Channel,

@@ -134,6 +134,17 @@ export const PORTAL_PROBLEMS = {
   account_not_found: { status: 404, title: 'Account not found', detail: 'There is no account with this id.' },
   order_not_found: { status: 404, title: 'Order not found', detail: 'This account has no order with this id.' },
   key_not_found: { status: 404, title: 'Key not found', detail: 'This account has no key with this id.' },
+  queue_unavailable: {
+    status: 503,
+    title: 'Queue unavailable',
+    detail: 'The queue does not answer. No order is lost by that: each waits in Postgres until it does.',
+  },
+  user_elsewhere: {
+    status: 409,
+    title: 'User of another account or role',
+    detail: 'Somebody with this address is a user of another account or role. Remove that user first.',
+  },
+  own_user: { status: 409, title: 'Your own user', detail: 'You cannot remove yourself; another operator can.' },
   user_not_found: { status: 404, title: 'User not found', detail: 'There is no such user.' },
   invalid_request: {
     status: 422,

@@ -52,6 +52,15 @@ export function wholeNumber(fallback: number, min = 1, max = Number.MAX_SAFE_INT
   return Joi.number().integer().min(min).max(max).default(fallback);
 }
 
+/** An address in the web without a path; a slash at its end is taken off. */
+export const webOrigin: Joi.StringSchema = Joi.string()
+  .custom((text: string) => {
+    const { protocol, origin, href } = new URL(text);
+    if (!/^https?:$/.test(protocol) || href !== `${origin}/`) throw new Error('more than an origin');
+    return origin;
+  })
+  .message('{{#label}} must be http or https, a host and at most a port, such as https://orders.example.com');
+
 /** What every process that logs and serves health takes from the environment. */
 export interface ProcessEnvironment {
   NODE_ENV: string;

@@ -12,6 +12,7 @@ export {
   queueUrl,
   readEnvironment,
   secretsKey,
+  webOrigin,
   wholeNumber,
 } from './environment.ts';
 export { inGroups } from './in-groups.ts';

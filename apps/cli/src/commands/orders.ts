@@ -1,5 +1,4 @@
-import { userInfo } from 'node:os';
-import { findOrder, findReview, listOrders, type OrderJson, reviewOrder } from '@orders/database';
+import { findOrder, findReview, listOrders, type OrderJson, reviewOrders } from '@orders/database';
 import { REVIEW_STATES, type ReviewState } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, limit, name, orderId } from '../arguments.ts';
@@ -7,6 +6,7 @@ import type { Context } from '../context.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
+import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 const REVIEWS: { verb: string; to: ReviewState; description: string; rule: string }[] = [
@@ -67,35 +67,33 @@ export function addOrderCommands(program: Command, context: Context): void {
     });
 
   for (const { verb, to, description, rule } of REVIEWS) {
-    orders
+    const command = orders
       .command(verb)
       .description(description)
       .argument('<order-id>', 'a whole number', orderId)
       .addOption(new Option('--by <name>', 'who decides').argParser(name('A name')).default(whoami(), 'the OS user'))
       .addOption(json())
       .action(async (id: number, options) => {
-        const order = await context.withDatabase((knex) => review(knex, id, to, options.by, rule));
+        const order = await context.withDatabase((knex) => review(knex, id, { to, rule, ...options }));
         context.print(options, order, () => `Order ${id} is ${order.review_state}, by ${options.by}.`);
       });
+    if (to === 'rejected') command.addOption(new Option('--reason <text>', 'why').argParser(name('A reason')));
   }
 }
 
-async function review(knex: Knex, id: number, to: ReviewState, by: string, rule: string): Promise<OrderJson> {
-  const outcome = await reviewOrder(knex, id, to, by);
+async function review(
+  knex: Knex,
+  id: number,
+  { to, by, reason, rule }: { to: ReviewState; by: string; reason?: string; rule: string },
+): Promise<OrderJson> {
+  const accountId = (await findOrder(knex, id))?.account_id;
+  const outcome = accountId && (await reviewOrders(knex, { accountId, orderIds: [id], to, by, reason }));
   if (!outcome) throw noSuchOrder(id);
-  if (!outcome.changed) throw new Failure(`Order ${id} is ${outcome.order.review_state}; ${rule}.`);
-  return outcome.order;
+  const [unchanged] = outcome.unchanged;
+  if (unchanged) throw new Failure(`Order ${id} is ${unchanged.review_state}; ${rule}.`);
+  return (await findOrder(knex, id)) as OrderJson;
 }
 
 function noSuchOrder(id: number): Failure {
   return new Failure(`There is no order ${id}; orders orders list shows all.`);
-}
-
-function whoami(): string {
-  try {
-    return `operator:${userInfo().username}`;
-  } catch {
-    // A container may run as a user id that has no name.
-    return `operator:${process.getuid?.() ?? 'unknown'}`;
-  }
 }

@@ -1,3 +1,9 @@
+// First, so that what lies beside a page comes after them and wins.
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/layout.css';
+import './styles/operator.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -6,10 +12,6 @@ import { App } from './app.tsx';
 import { applyTheme } from './pages/preferences.tsx';
 import { Notices } from './parts/notices.tsx';
 import { startTexts } from './text/index.ts';
-import './styles/tokens.css';
-import './styles/base.css';
-import './styles/parts.css';
-import './styles/layout.css';
 
 const queryClient = new QueryClient({
   defaultOptions: {

@@ -2,6 +2,12 @@ import { hkdfSync } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import type pg from 'pg';
 
+/**
+ * In UTF-16 units, and any characters: NIST SP 800-63B-4, section 3.1.1.2, asks for 15 where a password is all there is. What is longer
+ * than 128 would only make us work.
+ */
+export const PASSWORD_LENGTH = { minPasswordLength: 15, maxPasswordLength: 128 };
+
 /** What the portal asks of the authentication library: passwords, sessions and their cookie. It serves none of its routes. */
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -14,6 +20,7 @@ export type Auth = ReturnType<typeof createAuth>;
  */
 export function createAuth(options: { pool: pg.Pool; secretsKey: Buffer; portalUrl: string; lifetimeMs: number }) {
   const lifetime = Math.ceil(options.lifetimeMs / 1000);
+  const isHttps = options.portalUrl.startsWith('https:');
   return betterAuth({
     appName: 'orders',
     baseURL: options.portalUrl,
@@ -23,11 +30,14 @@ export function createAuth(options: { pool: pg.Pool; secretsKey: Buffer; portalU
     logger: { disabled: true },
     // Ours counts by e-mail address too (limit-guessing.ts).
     rateLimit: { enabled: false },
-    emailAndPassword: { enabled: true, disableSignUp: true, minPasswordLength: 12, maxPasswordLength: 128 },
+    emailAndPassword: { enabled: true, disableSignUp: true, ...PASSWORD_LENGTH },
     advanced: {
-      cookiePrefix: 'orders',
-      useSecureCookies: options.portalUrl.startsWith('https:'),
-      defaultCookieAttributes: { httpOnly: true, sameSite: 'lax' },
+      // Browsers take a cookie of this prefix from nobody but this very host, over https; the library knows only the weaker __Secure-.
+      cookiePrefix: isHttps ? '__Host-orders' : 'orders',
+      useSecureCookies: false,
+      defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' },
+      // Nobody reads it.
+      ipAddress: { disableIpTracking: true },
     },
     user: {
       modelName: 'users',

@@ -16,7 +16,8 @@ export const RATE_LIMIT = `
 case when a.rate_unlimited then '"none"'::jsonb
      when a.rate_requests is not null then jsonb_build_object('requests', a.rate_requests, 'seconds', a.rate_seconds) end`;
 
-function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
+/** All accounts, by id, as the query that others narrow. */
+export function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
   return db('accounts as a')
     .select('a.account_id', 'a.name', 'a.created_at', 'a.suspended_at')
     .select(db.raw("case when a.suspended_at is null then 'active' else 'suspended' end as state"))

@@ -13,14 +13,14 @@ export type OrderJson = NormalizedOrder['order'] & {
   written_at: Date;
 };
 
-type OrderRow = Omit<OrderJson, 'customer'> & {
+export type OrderRow = Omit<OrderJson, 'customer'> & {
   customer_name: string | null;
   customer_phone: string | null;
   customer_email: string | null;
   customer_id: string | null;
 };
 
-function toJson(row: OrderRow): OrderJson {
+export function toJson(row: OrderRow): OrderJson {
   return {
     order_id: row.order_id,
     account_id: row.account_id,
@@ -44,6 +44,13 @@ function toJson(row: OrderRow): OrderJson {
   };
 }
 
+/**
+ * SQL: the row of `orders` of this account and id, as a statement that can stand in another. Said as a range in order, it is found by the
+ * primary key also by a plan that was made while the table was empty, when every index looks as good as any other.
+ */
+export const orderRow = (accountId: string, orderId: string) => `
+  select * from orders where account_id = ${accountId} and order_id >= ${orderId} and order_id <= ${orderId} order by order_id limit 1`;
+
 /** Orders, oldest first. */
 export async function listOrders(
   db: Knex,
@@ -56,48 +63,24 @@ export async function listOrders(
   return ((await query) as OrderRow[]).map(toJson);
 }
 
-/** The order of this id, or null. */
+/** The order of this id, whosever it is, or null. */
 export async function findOrder(db: Knex, orderId: number): Promise<OrderJson | null> {
   const [row] = await db<OrderRow>('orders').where({ order_id: orderId });
   return row ? toJson(row as OrderRow) : null;
-}
-
-const ALLOWED_FROM: Record<ReviewState, ReviewState> = {
-  confirmed: 'needs_review',
-  rejected: 'needs_review',
-  needs_review: 'rejected',
-};
-
-/**
- * Confirms or rejects an order that needs review, or reopens (`needs_review`) a rejected one, on record under `by`.
- *
- * @returns the order, and whether it was in a state that allows this; null when there is no such order.
- */
-export async function reviewOrder(
-  db: Knex,
-  orderId: number,
-  to: ReviewState,
-  by: string,
-): Promise<{ order: OrderJson; changed: boolean } | null> {
-  const changed = await db('orders')
-    .where({ order_id: orderId, review_state: ALLOWED_FROM[to] })
-    .update({
-      review_state: to,
-      reviewed_by: by,
-      reviewed_at: db.fn.now(),
-      confirmed_xid: to === 'confirmed' ? db.raw('pg_current_xact_id()') : null,
-    });
-  const order = await findOrder(db, orderId);
-  return order && { order, changed: changed > 0 };
 }
 
 /** Who last confirmed, rejected or reopened an order, and when; nulls while nobody did. Beside the order's JSON, which does not hold it. */
 export interface Review {
   reviewed_by: string | null;
   reviewed_at: Date | null;
+  /** Why it was rejected. */
+  review_reason: string | null;
 }
 
+/** How the review of an order stands, whosever it is. */
 export async function findReview(db: Knex, orderId: number): Promise<Review> {
-  const [review] = await db('orders').where({ order_id: orderId }).select('reviewed_by', 'reviewed_at');
-  return review ?? { reviewed_by: null, reviewed_at: null };
+  const [review] = await db('orders')
+    .where({ order_id: orderId })
+    .select('reviewed_by', 'reviewed_at', 'review_reason');
+  return review ?? { reviewed_by: null, reviewed_at: null, review_reason: null };
 }

@@ -1,5 +1,5 @@
 import type { NormalizedOrder } from '@orders/domain';
-import { type Database, run } from '../connect.ts';
+import { type Connection, run } from '../connect.ts';
 import { among } from '../receipts/among.ts';
 
 /** A claimed receipt with what its payload was normalized to. */
@@ -68,7 +68,7 @@ select receipt_id as "receiptId", state, order_id as "orderId" from moved`,
  * them that are new have the same account and `source_order_id`.
  */
 export async function writeOrders(
-  database: Database,
+  database: Connection,
   leaseId: string,
   batchIds: readonly string[],
   written: readonly WritableOrder[],

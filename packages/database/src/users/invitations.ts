@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
+import { setPassword } from './passwords.ts';
 import type { Role } from './users.ts';
 
 /** Who is invited to what; `accountId` is null for an operator. */
@@ -42,14 +43,17 @@ export async function createInvitation(
   return token;
 }
 
-/** The invitation that a token belongs to, or null when it is unknown, used or expired. */
-export async function findInvitation(db: Knex, token: string): Promise<Invitation | null> {
-  const [row] = await openInvitation(db, token).select('email', 'role', 'account_id as accountId');
+/** The invitation that a token belongs to, with the name of a user who is there already; null when it is unknown, used or expired. */
+export async function findInvitation(db: Knex, token: string): Promise<(Invitation & { name: string | null }) | null> {
+  const [row] = await openInvitation(db, token)
+    .select('email', 'role', 'account_id as accountId')
+    .select(db.raw('(select u.name from users u where u.email = invitations.email)'));
   return row ?? null;
 }
 
 /**
- * Uses up an invitation: makes its user with this password, or gives the user that there is the new one and ends their sessions.
+ * Uses up an invitation: makes its user with this password, or gives the user that there is the new one and ends their sessions. Of two
+ * at once, one does; no other link for that address works afterwards.
  *
  * @param passwordHash as the authentication library makes it.
  * @returns null when the token is unknown, used or expired.
@@ -71,15 +75,8 @@ export async function acceptInvitation(
       .onConflict('email')
       .merge(['name', 'role', 'account_id'])
       .returning('id');
-    await trx('user_sessions').where({ user_id: id }).delete();
-    await trx('user_credentials').where({ user_id: id }).delete();
-    await trx('user_credentials').insert({
-      id: randomUUID(),
-      user_id: id,
-      provider_id: 'credential',
-      provider_account_id: id,
-      password: passwordHash,
-    });
+    await setPassword(trx, id, passwordHash);
+    await trx('invitations').where({ email }).whereNull('accepted_at').delete();
     return invitation;
   });
 }

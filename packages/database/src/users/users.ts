@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { recordAudit } from '../audit.ts';
 
 export type Role = 'operator' | 'account_holder';
 
@@ -13,16 +14,43 @@ export interface User {
   last_signed_in_at: Date | null;
 }
 
-/** All users, or those of one account, by e-mail address. */
-export async function listUsers(db: Knex, accountId?: number): Promise<User[]> {
-  const query = db('users as u')
-    .select('u.id as user_id', 'u.email', 'u.name', 'u.role', 'u.account_id', 'u.created_at')
-    .select(db.raw('(select max(s.created_at) from user_sessions s where s.user_id = u.id) as last_signed_in_at'))
-    .orderBy('u.email');
-  return accountId === undefined ? query : query.where('u.account_id', accountId);
+/** Users by e-mail address: all, or those that everything given fits. */
+export async function listUsers(
+  db: Knex,
+  filter: { accountId?: number | undefined; email?: string; userId?: string } = {},
+): Promise<User[]> {
+  const query = db('users')
+    .select('id as user_id', 'email', 'name', 'role', 'account_id', 'created_at', 'last_signed_in_at')
+    .orderBy('email');
+  if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
+  if (filter.email !== undefined) query.where({ email: filter.email.toLowerCase() });
+  if (filter.userId !== undefined) query.where({ id: filter.userId });
+  return query;
 }
 
-/** Removes a user with all sessions, at once; false when there is no such user. */
-export async function removeUser(db: Knex, email: string): Promise<boolean> {
-  return (await db('users').where({ email: email.toLowerCase() }).delete()) > 0;
+/** The user of this e-mail address, or null. */
+export async function findUser(db: Knex, email: string): Promise<User | null> {
+  return (await listUsers(db, { email }))[0] ?? null;
+}
+
+/** Notes that a user signed in. */
+export async function noteSignIn(db: Knex, email: string): Promise<void> {
+  await db('users').where({ email: email.toLowerCase() }).update({ last_signed_in_at: db.fn.now() });
+}
+
+/** Removes a user at once, on record, with all sessions and the links that were sent; returns who it was, or null when there is none. */
+export async function removeUser(db: Knex, email: string, actor: string): Promise<User | null> {
+  return db.transaction(async (trx) => {
+    const user = await findUser(trx, email);
+    await trx('invitations').where({ email: email.toLowerCase() }).whereNull('accepted_at').delete();
+    if (!user) return null;
+    await trx('users').where({ id: user.user_id }).delete();
+    await recordAudit(trx, {
+      accountId: user.account_id,
+      actor,
+      action: 'user_removed',
+      subject: `user:${user.email}`,
+    });
+    return user;
+  });
 }

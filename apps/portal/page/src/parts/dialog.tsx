@@ -1,7 +1,7 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** A modal dialog while it is rendered; Escape and the cross close it. */
+/** A modal dialog while it is rendered; Escape and the cross close it. The focus goes back to where it came from. */
 export function Dialog({
   title,
   onClose,
@@ -14,11 +14,19 @@ export function Dialog({
   const { t } = useTranslation();
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
-    dialog.current?.showModal();
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    // Only a dialog that is closed, and not just taken away, gives the focus back.
+    return () => element?.close();
   }, []);
   return (
-    <dialog ref={dialog} className="dialog" aria-labelledby={titleId} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-labelledby={titleId}
+      onClose={(event) => event.currentTarget.open || onClose()}
+    >
       <header>
         <h2 id={titleId}>{title}</h2>
         <button type="button" className="icon-button" aria-label={t('action.close')} onClick={onClose}>

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useSyncExternalStore } from 'react';
 import { locale } from '../text/index.ts';
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -8,30 +8,61 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1000],
 ];
 
+/** Formatters are dear to make and cheap to use, and a list shows many times. */
+const formatters = new Map<string, { full: Intl.DateTimeFormat; relative: Intl.RelativeTimeFormat }>();
+
+function formattersOf(language: string) {
+  let found = formatters.get(language);
+  if (!found) {
+    found = {
+      full: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }),
+      relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+    };
+    formatters.set(language, found);
+  }
+  return found;
+}
+
 /** A moment in full, in the reader's language and time zone. */
 export function fullTime(iso: string): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
+  return formattersOf(locale()).full.format(new Date(iso));
 }
 
 function relativeTime(iso: string, now: number): string {
-  const since = new Date(iso).getTime() - now;
+  const since = Math.min(0, new Date(iso).getTime() - now);
   const [unit, size] = UNITS.find(([, milliseconds]) => Math.abs(since) >= milliseconds) ?? ['second', 1000];
-  return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'short' }).format(
-    Math.round(since / size),
-    unit,
-  );
+  return formattersOf(locale()).relative.format(Math.round(since / size), unit);
 }
 
-/** How long ago something was; the moment itself on hover. */
+const TICK = 15_000;
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+const watchers = new Set<() => void>();
+
+/** One clock for the whole page, which runs while somebody looks at it. */
+function watchClock(watcher: () => void): () => void {
+  if (watchers.size === 0) {
+    now = Date.now();
+    timer = setInterval(tick, TICK);
+  }
+  watchers.add(watcher);
+  return () => {
+    watchers.delete(watcher);
+    if (watchers.size === 0) clearInterval(timer);
+  };
+}
+
+function tick(): void {
+  now = Date.now();
+  for (const watcher of watchers) watcher();
+}
+
+/** How long ago something was; the moment itself on hover. What is newer than the clock's last tick is "now". */
 export function Ago({ at }: { at: string }): ReactNode {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 15_000);
-    return () => clearInterval(timer);
-  }, []);
+  const clock = useSyncExternalStore(watchClock, () => now);
   return (
     <time dateTime={at} title={fullTime(at)}>
-      {relativeTime(at, now)}
+      {relativeTime(at, clock)}
     </time>
   );
 }

@@ -65,3 +65,5 @@ export const EMIRATES: readonly Emirate[] = [
     abbreviations: ['AE-UQ', 'UQ', 'UAQ', 'AE-UAQ', 'QIW'],
   },
 ];
+
+export const EMIRATE_CODES: readonly string[] = EMIRATES.map(({ code }) => code);

@@ -1,8 +1,54 @@
-import type { ReactNode } from 'react';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import type { AccountPage } from '../../api/operator.ts';
+import { Field } from '../../parts/field.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { AccountTable } from './account-table.tsx';
+import { NewAccount } from './new-account.tsx';
 
-/** All accounts, and the state of the service. */
+/** All accounts, with what waits in each, and what an operator decides about them. */
 export function OperatorPage(): ReactNode {
-  const { t } = useTranslation();
-  return <h1>{t('nav.operator')}</h1>;
+  const { t } = useTranslation('operator');
+  const [text, setText] = useState('');
+  const searched = useDeferredValue(text.trim());
+  const accounts = useInfiniteQuery({
+    queryKey: ['operator', 'accounts', searched],
+    queryFn: ({ pageParam, signal }) =>
+      call<AccountPage>('GET', '/operator/accounts', { query: { q: searched, after: pageParam }, signal }),
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
+  const pages = accounts.data?.pages ?? [];
+  const rows = pages.flatMap((page) => page.accounts);
+  return (
+    <div className="stack">
+      <div className="spread">
+        <h1>{t('accounts.title')}</h1>
+        <NewAccount />
+      </div>
+      <div className="operator-search">
+        <Field
+          label={t('accounts.search')}
+          type="search"
+          dir="auto"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      {accounts.isError && <ProblemNote error={accounts.error} retry={() => void accounts.refetch()} />}
+      {accounts.isSuccess && rows.length === 0 && (
+        <p className="hint">{searched ? t('accounts.noneFound') : t('accounts.none')}</p>
+      )}
+      {rows.length > 0 && <AccountTable accounts={rows} countedTo={pages[0]?.counted_to ?? 0} />}
+      {accounts.hasNextPage && (
+        <button type="button" className="button" onClick={() => void accounts.fetchNextPage()}>
+          {t('more')}
+        </button>
+      )}
+    </div>
+  );
 }

@@ -1,8 +1,134 @@
-import type { ReactNode } from 'react';
+import { Keyboard } from 'lucide-react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ReviewState } from '../../api/review.ts';
+import { firstWarnedField } from './fields.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { HelpDialog } from './help-dialog.tsx';
+import { OrderPane } from './order-pane.tsx';
+import { RejectDialog } from './reject-dialog.tsx';
+import { ReviewList } from './review-list.tsx';
+import { StateTabs } from './state-tabs.tsx';
+import { useLiveList } from './use-live-list.ts';
+import { usePlace } from './use-place.ts';
+import { useSelection } from './use-selection.ts';
+import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
+import { useSteps } from './use-steps.ts';
+import { useWide } from './use-wide.ts';
+import './review.css';
+import './order.css';
 
-/** The orders that wait for review. */
+/** The orders of an account that wait for review, and what a dispatcher does with them. */
 export function ReviewPage(): ReactNode {
-  const { t } = useTranslation();
-  return <h1>{t('nav.review')}</h1>;
+  const { t } = useTranslation('review');
+  const place = usePlace();
+  const { accountId, openId, filters, addressOf, open } = place;
+  const live = useLiveList(accountId, filters);
+  const { orders } = live;
+  const selection = useSelection(orders);
+  const steps = useSteps(orders, place);
+  const isWide = useWide();
+  const search = useRef<HTMLInputElement>(null);
+  const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
+  const [rejecting, setRejecting] = useState<number[] | null>(null);
+  const [isHelping, setHelping] = useState(false);
+  const [lettersOn, switchLetters] = useShortcutSetting();
+
+  /** Those that are ticked or, where none is, the one at hand. */
+  const meant = () => {
+    if (selection.ids.length > 0) return selection.ids;
+    return steps.currentId === null ? [] : [steps.currentId];
+  };
+  const stateOf = (id: number) =>
+    live.moved.get(id) ?? orders.find(({ order_id }) => order_id === id)?.review_state ?? filters.state;
+  const move = (ids: number[], to: ReviewState, reason?: string) => {
+    steps.stepOff(new Set(ids));
+    live.change(ids, to, reason);
+    selection.clear();
+    setRejecting(null);
+  };
+  const ask = (ids: number[], to: ReviewState) => {
+    if (ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review'))) return;
+    if (to === 'rejected') setRejecting(ids);
+    else move(ids, to);
+  };
+  const editFirst = () => {
+    const order = orders.find(({ order_id }) => order_id === steps.currentId);
+    const pointer = order && firstWarnedField(order);
+    if (!order || !pointer) return;
+    if (openId === null) open(order.order_id);
+    setEditing({ orderId: order.order_id, pointer });
+  };
+  const goBack = () => {
+    if (openId !== null) steps.close();
+    else selection.clear();
+  };
+  useShortcuts(
+    {
+      j: () => steps.step(1),
+      k: () => steps.step(-1),
+      arrowdown: () => steps.step(1),
+      arrowup: () => steps.step(-1),
+      enter: () => steps.currentId !== null && openId === null && open(steps.currentId),
+      escape: goBack,
+      c: () => ask(meant(), 'confirmed'),
+      r: () => ask(meant(), 'rejected'),
+      e: editFirst,
+      x: () => steps.currentId !== null && selection.toggle(steps.currentId),
+      u: live.undoLast,
+      '/': () => search.current?.select(),
+      '?': () => setHelping(true),
+    },
+    lettersOn,
+  );
+
+  const isCovered = openId !== null && !isWide;
+  return (
+    <div className={openId === null ? 'review' : 'review has-order'}>
+      <div className="review-top" inert={isCovered}>
+        <h1 className="visually-hidden">{t('common:nav.review')}</h1>
+        <StateTabs accountId={accountId} filters={filters} addressOf={addressOf} />
+        <FilterBar filters={filters} onChange={place.filter} search={search} />
+        <button
+          type="button"
+          className="icon-button review-help"
+          aria-label={t('help.title')}
+          title={t('help.title')}
+          onClick={() => setHelping(true)}
+        >
+          <Keyboard aria-hidden="true" size={20} />
+        </button>
+      </div>
+      <ReviewList
+        live={live}
+        selection={selection}
+        steps={steps}
+        place={place}
+        isCompact={!isWide || openId !== null}
+        isCovered={isCovered}
+        onReview={(to) => ask(selection.ids, to)}
+      />
+      {openId !== null && (
+        <OrderPane
+          accountId={accountId}
+          orderId={openId}
+          listed={orders.find(({ order_id }) => order_id === openId)}
+          movedTo={live.moved.get(openId)}
+          editing={editing?.orderId === openId ? editing.pointer : null}
+          onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
+          onEdited={live.replace}
+          onReview={(to) => (to === 'rejected' ? setRejecting([openId]) : move([openId], to))}
+          onClose={steps.close}
+        />
+      )}
+      {rejecting && (
+        <RejectDialog
+          count={rejecting.length}
+          onReject={(reason) => move(rejecting, 'rejected', reason)}
+          onClose={() => setRejecting(null)}
+        />
+      )}
+      {isHelping && <HelpDialog areOn={lettersOn} onSwitch={switchLetters} onClose={() => setHelping(false)} />}
+    </div>
+  );
 }

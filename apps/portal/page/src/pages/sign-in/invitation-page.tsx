@@ -9,6 +9,8 @@ import { LanguageSelect } from '../preferences.tsx';
 interface Invitation {
   email: string;
   role: 'operator' | 'account_holder';
+  /** Of somebody who is a user already. */
+  name: string | null;
   account_name: string | null;
 }
 
@@ -18,12 +20,13 @@ export function InvitationPage(): ReactNode {
   const textOf = useProblemText();
   const queryClient = useQueryClient();
   const [token] = useState(() => window.location.hash.slice(1));
-  const [name, setName] = useState('');
+  const [typed, setName] = useState<string | null>(null);
   const [password, setPassword] = useState('');
   const invitation = useQuery({
     queryKey: ['invitation', token],
     queryFn: () => call<Invitation>('POST', '/invitations/look', { body: { token } }),
   });
+  const name = typed ?? invitation.data?.name ?? '';
   const accept = useMutation({
     mutationFn: () => call('POST', '/invitations/accept', { body: { token, name, password } }),
     onSuccess: async () => {
@@ -74,7 +77,7 @@ export function InvitationPage(): ReactNode {
           autoComplete="new-password"
           dir="ltr"
           required
-          minLength={12}
+          minLength={15}
           maxLength={128}
           value={password}
           onChange={(event) => setPassword(event.target.value)}

@@ -109,7 +109,7 @@ function PasswordForm(): ReactNode {
         autoComplete="new-password"
         dir="ltr"
         required
-        minLength={12}
+        minLength={15}
         maxLength={128}
         value={next}
         onChange={(event) => setNext(event.target.value)}

@@ -1,0 +1,77 @@
+import type { receiptJson } from '@orders/database';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
+import type { RedrivePreview } from '../../../src/receipts/rehearse-redrive.ts';
+import { call, type Query } from './client.ts';
+import type { Json } from './types.ts';
+
+export type Receipt = Json<ReturnType<typeof receiptJson>>;
+export type ReceiptEvent = Event;
+export type { RedrivePreview };
+
+export interface ReceiptDetail extends Receipt {
+  events: ReceiptEvent[];
+  payload: string | null;
+  /** Where it is not UTF-8. */
+  payload_base64: string | null;
+}
+
+export interface FoundReceipts {
+  receipts: Receipt[];
+  newest_since: string | null;
+  followed_until: string | null;
+}
+
+const STILL_MOVING_MS = 2000;
+const FINAL = ['written', 'duplicate', 'dead'];
+
+/** Whether background processing is done with it. */
+export function isFinal({ status }: Receipt): boolean {
+  return FINAL.includes(status);
+}
+
+/** An account's receipts by a filter, newest first, page by page. */
+export function useReceipts(accountId: number, filter: Query, enabled: boolean) {
+  return useInfiniteQuery({
+    queryKey: ['receipts', accountId, filter],
+    queryFn: ({ pageParam, signal }) =>
+      call<{ receipts: Receipt[]; next: string | null }>('GET', `/accounts/${accountId}/receipts`, {
+        query: { ...filter, before: pageParam },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+}
+
+/** The receipts of exactly this id, idempotency key or `source_order_id`. */
+export function useReceiptSearch(accountId: number, q: string) {
+  return useQuery({
+    queryKey: ['receipts', accountId, 'search', q],
+    queryFn: ({ signal }) =>
+      call<FoundReceipts>('GET', `/accounts/${accountId}/receipts/search`, { query: { q }, signal }),
+    enabled: q !== '',
+  });
+}
+
+/** How many are dead, by error code. */
+export function useDeadCounts(accountId: number) {
+  return useQuery({
+    queryKey: ['receipts', accountId, 'dead'],
+    queryFn: ({ signal }) =>
+      call<{ codes: { error_code: string | null; count: number }[] }>('GET', `/accounts/${accountId}/receipts/dead`, {
+        signal,
+      }),
+  });
+}
+
+/** One receipt; asked for again while it moves. */
+export function useReceipt(accountId: number, receiptId: string) {
+  return useQuery({
+    queryKey: ['receipts', accountId, 'one', receiptId],
+    queryFn: ({ signal }) => call<ReceiptDetail>('GET', `/accounts/${accountId}/receipts/${receiptId}`, { signal }),
+    refetchInterval: ({ state }) => (state.data && !isFinal(state.data) ? STILL_MOVING_MS : false),
+  });
+}

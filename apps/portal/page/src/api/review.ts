@@ -1,0 +1,75 @@
+import type { OrderJson } from '@orders/database';
+import { call } from './client.ts';
+import type { Json } from './types.ts';
+
+export type Order = Json<OrderJson>;
+export type Warning = Order['warnings'][number];
+export type ReviewState = Order['review_state'];
+
+/** What an edit may set a field to; `null` empties it. */
+export type FieldValue = string | number | null;
+
+/** Keys are JSON pointers of the order's fields. */
+export type Edits = Record<string, FieldValue>;
+
+export interface HistoryEntry {
+  at: string;
+  by: string;
+  action: 'order_confirmed' | 'order_rejected' | 'order_reopened' | 'order_review_undone' | 'order_edited';
+  reason: string | null;
+  changes: { pointer: string; before: unknown; after: unknown }[] | null;
+}
+
+/** One order with all that a reviewer needs to know of it. */
+export interface OrderDetail {
+  order: Order;
+  review: {
+    state: ReviewState;
+    by: string | null;
+    at: string | null;
+    reason: string | null;
+    undo_until: string | null;
+  };
+  /** The payload exactly as received; null once its retention is over. */
+  raw: { text: string } | null;
+  /** Newest first. */
+  history: HistoryEntry[];
+}
+
+/** Which of the orders were changed, and where those stand that were not: somebody else was faster. */
+export interface ReviewOutcome {
+  changed: number[];
+  unchanged: { order_id: number; review_state: ReviewState }[];
+}
+
+/** The interface takes this many orders at once. */
+export const MOST_AT_ONCE = 1000;
+
+async function inParts(ids: number[], ask: (part: number[]) => Promise<ReviewOutcome>): Promise<ReviewOutcome> {
+  const whole: ReviewOutcome = { changed: [], unchanged: [] };
+  for (let from = 0; from < ids.length; from += MOST_AT_ONCE) {
+    const { changed, unchanged } = await ask(ids.slice(from, from + MOST_AT_ONCE));
+    whole.changed.push(...changed);
+    whole.unchanged.push(...unchanged);
+  }
+  return whole;
+}
+
+/** Confirms, rejects (with a reason) or reopens orders, any number of them. */
+export function review(
+  accountId: number,
+  ids: number[],
+  to: ReviewState,
+  reason: string | undefined,
+): Promise<ReviewOutcome> {
+  return inParts(ids, (order_ids) =>
+    call('POST', `/accounts/${accountId}/orders/review`, { body: { order_ids, to, reason } }),
+  );
+}
+
+/** Takes back what was confirmed or rejected a moment ago. */
+export function undoReview(accountId: number, ids: number[]): Promise<ReviewOutcome> {
+  return inParts(ids, (order_ids) =>
+    call('POST', `/accounts/${accountId}/orders/review/undo`, { body: { order_ids } }),
+  );
+}

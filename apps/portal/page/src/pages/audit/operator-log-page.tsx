@@ -1,0 +1,26 @@
+import { type ReactNode, useDeferredValue, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Field } from '../../parts/field.tsx';
+import { AuditList } from './audit-list.tsx';
+
+/** Who did what in all accounts. */
+export function OperatorLogPage(): ReactNode {
+  const { t } = useTranslation('audit');
+  const [account, setAccount] = useState('');
+  const accountId = useDeferredValue(/^\d{1,9}$/.test(account.trim()) ? account.trim() : '');
+  return (
+    <div className="stack">
+      <h1>{t('titleOfAll')}</h1>
+      <div className="operator-search">
+        <Field
+          label={t('accountId')}
+          inputMode="numeric"
+          dir="ltr"
+          value={account}
+          onChange={(event) => setAccount(event.target.value)}
+        />
+      </div>
+      <AuditList path="/operator/audit" accountId={accountId} />
+    </div>
+  );
+}

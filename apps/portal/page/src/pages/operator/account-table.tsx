@@ -1,0 +1,99 @@
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { AccountRow } from '../../api/operator.ts';
+import { locale } from '../../text/index.ts';
+import { ManageAccount } from './manage-account.tsx';
+
+/** Accounts, with the way into each. */
+export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; countedTo: number }): ReactNode {
+  const { t } = useTranslation('operator');
+  const [managedId, setManagedId] = useState<number | null>(null);
+  const managed = accounts.find((account) => account.account_id === managedId);
+  const count = (number: number) =>
+    number > countedTo ? `${countedTo.toLocaleString(locale())}+` : number.toLocaleString(locale());
+  return (
+    <div className="table-scroll">
+      <table className="table operator-table">
+        <thead>
+          <tr>
+            <th scope="col">{t('accounts.account')}</th>
+            <th scope="col">{t('accounts.state')}</th>
+            <th scope="col">{t('accounts.waiting')}</th>
+            <th scope="col">{t('accounts.dead')}</th>
+            <th scope="col">{t('accounts.limit')}</th>
+            <th scope="col">{t('users.title')}</th>
+            <th scope="col">
+              <span className="visually-hidden">{t('accounts.manage')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {accounts.map((account) => (
+            <tr key={account.account_id}>
+              <th scope="row">
+                <Link href={`/accounts/${account.account_id}/review`} dir="auto">
+                  {account.name}
+                </Link>{' '}
+                <bdi dir="ltr" className="hint">
+                  #{account.account_id}
+                </bdi>
+              </th>
+              <td>
+                <AccountBadges account={account} />
+              </td>
+              <td>{count(account.orders_waiting)}</td>
+              <td>
+                {account.dead_receipts > 0 ? (
+                  <span className="badge badge-bad">{count(account.dead_receipts)}</span>
+                ) : (
+                  count(0)
+                )}
+              </td>
+              <td>
+                <RateLimit limit={account.rate_limit} />
+              </td>
+              <td>
+                <Link href={`/operator/users?account=${account.account_id}`}>
+                  {count(account.users)}
+                  <span className="visually-hidden"> {t('accounts.usersOf', { name: account.name })}</span>
+                </Link>
+              </td>
+              <td>
+                <button
+                  type="button"
+                  className="button"
+                  aria-label={t('accounts.manageNamed', { name: account.name })}
+                  onClick={() => setManagedId(account.account_id)}
+                >
+                  {t('accounts.manage')}
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {managed && <ManageAccount account={managed} onClose={() => setManagedId(null)} />}
+    </div>
+  );
+}
+
+function AccountBadges({ account }: { account: AccountRow }): ReactNode {
+  const { t } = useTranslation('operator');
+  return (
+    <span className="row">
+      {account.state === 'active' ? (
+        <span className="badge badge-good">{t('accounts.active')}</span>
+      ) : (
+        <span className="badge badge-warn">{t('accounts.suspended')}</span>
+      )}
+      {account.signing_enabled && <span className="badge">{t('accounts.signs')}</span>}
+    </span>
+  );
+}
+
+function RateLimit({ limit }: { limit: string }): ReactNode {
+  const { t } = useTranslation('operator');
+  if (limit === 'default' || limit === 'none') return t(`limit.${limit}`);
+  return <bdi dir="ltr">{limit}</bdi>;
+}

@@ -1,0 +1,106 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useDeferredValue, useId, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, isProblem } from '../../api/client.ts';
+import type { AccountPage, InvitationLink } from '../../api/operator.ts';
+import { Field } from '../../parts/field.tsx';
+import { useProblemText } from '../../parts/problem-note.tsx';
+
+/** Invites somebody, as holder of an account or as operator. */
+export function InviteForm({
+  account,
+  onInvited,
+}: {
+  /** The id of the account that is chosen at first. */
+  account: string | null;
+  onInvited: (link: InvitationLink) => void;
+}): ReactNode {
+  const { t } = useTranslation('operator');
+  const textOf = useProblemText();
+  const queryClient = useQueryClient();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<'account_holder' | 'operator'>('account_holder');
+  const [chosen, setChosen] = useState(account ?? '');
+  const roleId = useId();
+  const invite = useMutation({
+    mutationFn: () => {
+      const account_id = role === 'operator' ? null : Number(chosen);
+      return call<InvitationLink>('POST', '/operator/users', { body: { email, account_id } });
+    },
+    onSuccess: async (link) => {
+      setEmail('');
+      onInvited(link);
+      await queryClient.invalidateQueries({ queryKey: ['operator', 'users'] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    invite.mutate();
+  };
+  const complaint = (error: unknown) => {
+    if (isProblem(error, 'invalid_request')) return t('users.emailRule');
+    return isProblem(error, 'user_elsewhere') ? t('users.elsewhere') : textOf(error);
+  };
+  return (
+    <form className="card operator-invite" onSubmit={submit}>
+      <h2>{t('users.invite')}</h2>
+      <Field
+        label={t('users.email')}
+        type="email"
+        dir="ltr"
+        autoComplete="off"
+        required
+        maxLength={254}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        error={invite.isError ? complaint(invite.error) : null}
+      />
+      <div className="field">
+        <label htmlFor={roleId}>{t('users.role')}</label>
+        <select id={roleId} value={role} onChange={(event) => setRole(event.target.value as typeof role)}>
+          <option value="account_holder">{t('users.holder')}</option>
+          <option value="operator">{t('users.operator')}</option>
+        </select>
+      </div>
+      {role === 'account_holder' && <AccountField value={chosen} onChange={setChosen} />}
+      <button type="submit" className="button button-main" disabled={invite.isPending}>
+        {t('users.makeLink')}
+      </button>
+    </form>
+  );
+}
+
+/** Takes the id of an account, and offers those whose name or id fits what is typed. */
+function AccountField({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
+  const { t } = useTranslation('operator');
+  const listId = useId();
+  const searched = useDeferredValue(value.trim());
+  const found = useQuery({
+    queryKey: ['operator', 'accounts', 'choice', searched],
+    queryFn: ({ signal }) => call<AccountPage>('GET', '/operator/accounts', { query: { q: searched }, signal }),
+    placeholderData: (before) => before,
+  });
+  const accounts = found.data?.accounts ?? [];
+  const chosen = accounts.find(({ account_id }) => String(account_id) === searched);
+  return (
+    <>
+      <Field
+        label={t('users.account')}
+        list={listId}
+        dir="auto"
+        autoComplete="off"
+        required
+        pattern="[1-9][0-9]*"
+        title={t('users.accountHint')}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        hint={chosen ? chosen.name : t('users.accountHint')}
+      />
+      <datalist id={listId}>
+        {accounts.map(({ account_id, name }) => (
+          <option key={account_id} value={account_id} label={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}

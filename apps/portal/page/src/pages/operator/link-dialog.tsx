@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { InvitationLink } from '../../api/operator.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { fullTime } from '../../parts/time.tsx';
+
+/** Shows a one-time link, this once. */
+export function LinkDialog({ link, onClose }: { link: InvitationLink; onClose: () => void }): ReactNode {
+  const { t } = useTranslation('operator');
+  return (
+    <Dialog title={t('link.title', { email: link.email })} onClose={onClose}>
+      <div className="stack">
+        <p>{t(link.sets_new_password ? 'link.newPassword' : 'link.invites')}</p>
+        <p className="operator-link">
+          <code dir="ltr">{link.link}</code>
+        </p>
+        <div className="row">
+          <CopyButton text={link.link} label={t('link.copy')} />
+        </div>
+        <p className="hint">{t('link.once', { time: fullTime(link.expires_at) })}</p>
+      </div>
+    </Dialog>
+  );
+}

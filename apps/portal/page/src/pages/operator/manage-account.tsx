@@ -1,0 +1,131 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, isProblem } from '../../api/client.ts';
+import type { AccountRow } from '../../api/operator.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { ProblemNote, useProblemText } from '../../parts/problem-note.tsx';
+import { Confirm } from './confirm.tsx';
+
+type Change = { suspended: boolean } | { signing: boolean } | { rate_limit: string };
+
+/** What an operator decides about an account. */
+export function ManageAccount({ account, onClose }: { account: AccountRow; onClose: () => void }): ReactNode {
+  const { t } = useTranslation('operator');
+  const queryClient = useQueryClient();
+  const notices = useNotices();
+  const [asked, setAsked] = useState<'suspend' | 'disableSigning' | null>(null);
+  const isSuspended = account.state === 'suspended';
+  const apply = async (change: Change) => {
+    await call('PATCH', `/operator/accounts/${account.account_id}`, { body: change });
+    await queryClient.invalidateQueries({ queryKey: ['operator', 'accounts'] });
+    notices.show({ text: t('accounts.changed') });
+  };
+  const change = useMutation({ mutationFn: apply });
+  return (
+    <Dialog title={account.name} onClose={onClose}>
+      <div className="stack">
+        {change.isError && <ProblemNote error={change.error} />}
+        <div className="spread">
+          <p>{t(isSuspended ? 'accounts.isSuspended' : 'accounts.isActive')}</p>
+          {isSuspended ? (
+            <button type="button" className="button" onClick={() => change.mutate({ suspended: false })}>
+              {t('accounts.resume')}
+            </button>
+          ) : (
+            <button type="button" className="button button-bad" onClick={() => setAsked('suspend')}>
+              {t('accounts.suspend')}
+            </button>
+          )}
+        </div>
+        <div className="spread">
+          <p>{t(account.signing_enabled ? 'accounts.isSigning' : 'accounts.isNotSigning')}</p>
+          {account.signing_enabled ? (
+            <button type="button" className="button button-bad" onClick={() => setAsked('disableSigning')}>
+              {t('accounts.disableSigning')}
+            </button>
+          ) : (
+            <button type="button" className="button" onClick={() => change.mutate({ signing: true })}>
+              {t('accounts.enableSigning')}
+            </button>
+          )}
+        </div>
+        <RateLimitForm account={account} apply={apply} />
+      </div>
+      {asked === 'suspend' && (
+        <Confirm
+          title={t('accounts.suspend')}
+          text={t('accounts.suspendAsk', { name: account.name })}
+          label={t('accounts.suspend')}
+          action={() => apply({ suspended: true })}
+          onClose={() => setAsked(null)}
+        />
+      )}
+      {asked === 'disableSigning' && (
+        <Confirm
+          title={t('accounts.disableSigning')}
+          text={t('accounts.disableSigningAsk', { name: account.name })}
+          label={t('accounts.disableSigning')}
+          action={() => apply({ signing: false })}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+const KINDS = ['default', 'none', 'own'] as const;
+type Kind = (typeof KINDS)[number];
+
+function RateLimitForm({
+  account,
+  apply,
+}: {
+  account: AccountRow;
+  apply: (change: Change) => Promise<void>;
+}): ReactNode {
+  const { t } = useTranslation('operator');
+  const textOf = useProblemText();
+  const { rate_limit } = account;
+  const now: Kind = rate_limit === 'default' || rate_limit === 'none' ? rate_limit : 'own';
+  const [kind, setKind] = useState<Kind>(now);
+  const [own, setOwn] = useState(now === 'own' ? rate_limit : '100/1s');
+  const set = useMutation({ mutationFn: () => apply({ rate_limit: kind === 'own' ? own.trim() : kind }) });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    set.mutate();
+  };
+  const complaint = (error: unknown) => (isProblem(error, 'invalid_request') ? t('limit.rule') : textOf(error));
+  return (
+    <form className="stack-tight" onSubmit={submit}>
+      <fieldset className="operator-choices">
+        <legend>{t('limit.legend')}</legend>
+        {KINDS.map((one) => (
+          <label key={one} className="row">
+            <input type="radio" name="limit" checked={kind === one} onChange={() => setKind(one)} />
+            {t(`limit.${one}`)}
+          </label>
+        ))}
+      </fieldset>
+      {kind === 'own' && (
+        <Field
+          label={t('limit.rate')}
+          hint={t('limit.rule')}
+          dir="ltr"
+          required
+          value={own}
+          onChange={(event) => setOwn(event.target.value)}
+          error={set.isError ? complaint(set.error) : null}
+        />
+      )}
+      {set.isError && kind !== 'own' && <ProblemNote error={set.error} />}
+      <div>
+        <button type="submit" className="button" disabled={set.isPending}>
+          {t('limit.set')}
+        </button>
+      </div>
+    </form>
+  );
+}

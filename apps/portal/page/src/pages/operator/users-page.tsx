@@ -1,0 +1,120 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, useSearch } from 'wouter';
+import { call } from '../../api/client.ts';
+import type { InvitationLink, UserRow } from '../../api/operator.ts';
+import { useSession } from '../../api/session.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { Confirm } from './confirm.tsx';
+import { InviteForm } from './invite-form.tsx';
+import { LinkDialog } from './link-dialog.tsx';
+
+type Asked = { what: 'link' | 'sessions' | 'remove'; user: UserRow };
+
+/** Who may sign in, of all accounts or of one. */
+export function UsersPage(): ReactNode {
+  const { t } = useTranslation('operator');
+  const account = new URLSearchParams(useSearch()).get('account');
+  const queryClient = useQueryClient();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [link, setLink] = useState<InvitationLink | null>(null);
+  const users = useQuery({
+    queryKey: ['operator', 'users', account],
+    queryFn: ({ signal }) =>
+      call<{ users: UserRow[] }>('GET', '/operator/users', { query: { account_id: account }, signal }),
+  });
+  const act = async ({ what, user }: Asked) => {
+    const { user_id, email, account_id } = user;
+    if (what === 'link') setLink(await call('POST', '/operator/users', { body: { email, account_id } }));
+    else await call('DELETE', `/operator/users/${user_id}${what === 'sessions' ? '/sessions' : ''}`);
+    await queryClient.invalidateQueries({ queryKey: ['operator'] });
+  };
+  return (
+    <div className="stack">
+      <h1>{t('users.title')}</h1>
+      <InviteForm key={account} account={account} onInvited={setLink} />
+      {account !== null && (
+        <p className="row">
+          {t('users.ofAccount', { id: account })} <Link href="/operator/users">{t('users.all')}</Link>
+        </p>
+      )}
+      {users.isError && <ProblemNote error={users.error} retry={() => void users.refetch()} />}
+      {users.data?.users.length === 0 && <p className="hint">{t('users.none')}</p>}
+      {users.data && users.data.users.length > 0 && <UserTable users={users.data.users} onAsk={setAsked} />}
+      {asked && (
+        <Confirm
+          title={t(`users.${asked.what}`)}
+          text={t(`users.${asked.what}Ask`, { email: asked.user.email })}
+          label={t(`users.${asked.what}`)}
+          action={() => act(asked)}
+          onClose={() => setAsked(null)}
+        />
+      )}
+      {link && <LinkDialog link={link} onClose={() => setLink(null)} />}
+    </div>
+  );
+}
+
+function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (asked: Asked) => void }): ReactNode {
+  const { t } = useTranslation('operator');
+  const { email: own } = useSession();
+  return (
+    <div className="table-scroll">
+      <table className="table operator-table">
+        <thead>
+          <tr>
+            <th scope="col">{t('users.who')}</th>
+            <th scope="col">{t('users.role')}</th>
+            <th scope="col">{t('users.lastSignedIn')}</th>
+            <th scope="col">
+              <span className="visually-hidden">{t('users.actions')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {users.map((user) => (
+            <tr key={user.user_id}>
+              <th scope="row">
+                <span dir="auto">{user.name}</span>
+                <br />
+                <bdi dir="ltr" className="hint">
+                  {user.email}
+                </bdi>
+              </th>
+              <td>
+                {user.account_id === null ? (
+                  <span className="badge badge-warn">{t('users.operator')}</span>
+                ) : (
+                  <Link href={`/operator/users?account=${user.account_id}`}>
+                    {t('users.holderOf', { id: user.account_id })}
+                  </Link>
+                )}
+              </td>
+              <td>{user.last_signed_in_at === null ? t('users.never') : <Ago at={user.last_signed_in_at} />}</td>
+              <td>
+                <span className="row operator-actions">
+                  {(['link', 'sessions', 'remove'] as const).map(
+                    (what) =>
+                      !(what === 'remove' && user.email === own) && (
+                        <button
+                          key={what}
+                          type="button"
+                          className={what === 'remove' ? 'button button-bad' : 'button'}
+                          aria-label={t('users.actionFor', { action: t(`users.${what}`), email: user.email })}
+                          onClick={() => onAsk({ what, user })}
+                        >
+                          {t(`users.${what}`)}
+                        </button>
+                      ),
+                  )}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

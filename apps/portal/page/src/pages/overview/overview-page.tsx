@@ -1,0 +1,68 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Overview, RANGES, type Range, useOverview } from '../../api/overview.ts';
+import { useAccountId } from '../../api/session.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { fullTime } from '../../parts/time.tsx';
+import { ChartFigure } from './chart-figure.tsx';
+import { LATENCIES, OUTCOMES } from './series.ts';
+import { Tiles } from './tiles.tsx';
+import { TopWarnings } from './top-warnings.tsx';
+import './overview.css';
+
+const OutcomeChart = lazy(() => import('./charts.tsx').then((module) => ({ default: module.OutcomeChart })));
+const LatencyChart = lazy(() => import('./charts.tsx').then((module) => ({ default: module.LatencyChart })));
+
+/** A worker counts each minute; when it is this late, none runs. */
+const LATE_MS = 240_000;
+
+/** What became of an account's orders over time, and how fast. */
+export function OverviewPage(): ReactNode {
+  const { t } = useTranslation('overview');
+  const [range, setRange] = useState<Range>('day');
+  const query = useOverview(useAccountId(), range);
+  return (
+    <div className="stack">
+      <div className="spread">
+        <h1>{t('title')}</h1>
+        <fieldset className="segments">
+          <legend className="unseen">{t('range.label')}</legend>
+          {RANGES.map((one) => (
+            <label key={one}>
+              <input type="radio" name="range" checked={one === range} onChange={() => setRange(one)} />
+              <span>{t(`range.${one}`)}</span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && <p className="hint">{t('common:state.loading')}</p>}
+      {query.data && <Shown overview={query.data} updatedAt={query.dataUpdatedAt} />}
+    </div>
+  );
+}
+
+function Shown({ overview, updatedAt }: { overview: Overview; updatedAt: number }): ReactNode {
+  const { t } = useTranslation('overview');
+  const { as_of, totals, points, step_ms, warnings } = overview;
+  const isLate = as_of === null || updatedAt - new Date(as_of).getTime() > LATE_MS;
+  return (
+    <>
+      <p className={isLate ? 'note note-warn' : 'hint'}>
+        {as_of === null ? t('never') : t(isLate ? 'late' : 'asOf', { time: fullTime(as_of) })}
+      </p>
+      <Tiles totals={totals} />
+      <ChartFigure title={t('outcomes')} points={points} series={OUTCOMES} stepMs={step_ms}>
+        <Suspense fallback={<p className="hint">{t('common:state.loading')}</p>}>
+          <OutcomeChart points={points} stepMs={step_ms} />
+        </Suspense>
+      </ChartFigure>
+      <ChartFigure title={t('latency')} points={points} series={LATENCIES} stepMs={step_ms}>
+        <Suspense fallback={<p className="hint">{t('common:state.loading')}</p>}>
+          <LatencyChart points={points} stepMs={step_ms} />
+        </Suspense>
+      </ChartFigure>
+      <TopWarnings warnings={warnings} />
+    </>
+  );
+}

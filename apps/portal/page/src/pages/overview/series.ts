@@ -1,0 +1,60 @@
+import type { OverviewPoint } from '../../api/overview.ts';
+import { locale } from '../../text/index.ts';
+
+/** One of the things drawn over time; `name` is that of its text below `series`. */
+export interface Series {
+  name: 'written' | 'duplicate' | 'moving' | 'failed' | 'dead' | 'p50' | 'p99';
+  colour: string;
+  /** Drawn with dashes, so that it is told apart without its colour. */
+  isDashed?: boolean;
+  of(point: OverviewPoint): number | null;
+  format(value: number): string;
+}
+
+/** What an order ended as, from the bottom of a bar to its top. */
+export const OUTCOMES: Series[] = [
+  { name: 'written', colour: 'var(--series-1)', of: (point) => point.written, format: formatCount },
+  { name: 'duplicate', colour: 'var(--series-2)', of: (point) => point.duplicate, format: formatCount },
+  { name: 'moving', colour: 'var(--line-strong)', of: movingOf, format: formatCount },
+  { name: 'failed', colour: 'var(--series-3)', of: (point) => point.failed, format: formatCount },
+  { name: 'dead', colour: 'var(--bad)', of: (point) => point.dead, format: formatCount },
+];
+
+export const LATENCIES: Series[] = [
+  { name: 'p50', colour: 'var(--series-1)', of: (point) => point.p50_ms, format: formatMs },
+  { name: 'p99', colour: 'var(--series-4)', isDashed: true, of: (point) => point.p99_ms, format: formatMs },
+];
+
+/** Those that no attempt has been made for yet. */
+export function movingOf(point: Omit<OverviewPoint, 'at'>): number {
+  return point.accepted - point.written - point.duplicate - point.failed - point.dead;
+}
+
+export function formatCount(value: number): string {
+  return new Intl.NumberFormat(locale()).format(value);
+}
+
+const UNITS = [
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+  ['millisecond', 1],
+] as const;
+
+/** Milliseconds in the largest unit they fill. */
+export function formatMs(value: number): string {
+  const [unit, size] = UNITS.find(([, size]) => value >= size) ?? UNITS[3];
+  const style = { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 2 } as const;
+  return new Intl.NumberFormat(locale(), style).format(value / size);
+}
+
+const DAY = 86_400_000;
+
+/** When a step begins: the time, or with it the day where the whole is longer than one. */
+export function formatStep(at: string, stepMs: number, count: number): string {
+  const isLong = stepMs * count > DAY;
+  return new Intl.DateTimeFormat(locale(), {
+    ...(isLong && { day: 'numeric', month: 'short' }),
+    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  }).format(new Date(at));
+}

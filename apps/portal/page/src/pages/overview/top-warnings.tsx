@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { Overview } from '../../api/overview.ts';
+import { useAccountId } from '../../api/session.ts';
+import { formatCount } from './series.ts';
+
+/** What best effort had to mend most often, by the sender's field. */
+export function TopWarnings({ warnings }: { warnings: Overview['warnings'] }): ReactNode {
+  const { t } = useTranslation('overview');
+  const accountId = useAccountId();
+  const most = warnings[0]?.count ?? 1;
+  return (
+    <section className="card stack-tight">
+      <div className="spread">
+        <h2>{t('warnings.title')}</h2>
+        <Link href={`/accounts/${accountId}/review?warnings=yes`}>{t('warnings.show')}</Link>
+      </div>
+      <p className="hint">{t(warnings.length > 0 ? 'warnings.about' : 'warnings.none')}</p>
+      <ol className="plain stack-tight">
+        {warnings.map(({ pointer, code, count }) => (
+          <li key={`${code} ${pointer}`} className="warning-bar">
+            <span className="spread">
+              <bdi dir="ltr" className="mono">
+                {pointer || '/'} · {code}
+              </bdi>
+              <span>{formatCount(count)}</span>
+            </span>
+            <span className="warning-share" style={{ inlineSize: `${(count / most) * 100}%` }} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { Receipt } from '../../api/receipts.ts';
+import { useAccountId } from '../../api/session.ts';
+import { Ago } from '../../parts/time.tsx';
+import { StateBadge } from './state-badge.tsx';
+
+/** Receipts one below the other, each a way to all that is known of it. */
+export function ReceiptRows({ receipts }: { receipts: Receipt[] }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  if (receipts.length === 0) return null;
+  return (
+    <ul className="plain card receipt-rows">
+      {receipts.map((receipt) => (
+        <li key={receipt.receipt_id}>
+          <Link href={`/accounts/${accountId}/receipts/${receipt.receipt_id}`} className="receipt-row">
+            <StateBadge state={receipt.status} />
+            <span className="receipt-names">
+              <bdi>{receipt.source_order_id}</bdi>
+              <bdi dir="ltr" className="mono hint">
+                {receipt.receipt_id}
+              </bdi>
+            </span>
+            <span className="hint">
+              <bdi>{t(`common:channel.${receipt.channel}`)}</bdi>
+              {receipt.warnings.length > 0 && (
+                <>
+                  {' · '}
+                  <bdi>{t('warnings', { count: receipt.warnings.length })}</bdi>
+                </>
+              )}
+            </span>
+            <span className="hint receipt-when">
+              <Ago at={receipt.received_at} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

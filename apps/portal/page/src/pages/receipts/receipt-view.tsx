@@ -1,0 +1,167 @@
+import { ArrowLeft, RotateCcw } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import { type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
+import { useAccountId } from '../../api/session.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { fullTime } from '../../parts/time.tsx';
+import { RedriveDialog } from './redrive-dialog.tsx';
+import { StateBadge } from './state-badge.tsx';
+import { Timeline } from './timeline.tsx';
+
+/** All that is known of one receipt. */
+export function ReceiptView({ receiptId }: { receiptId: string }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  const query = useReceipt(accountId, receiptId);
+  return (
+    <div className="stack">
+      <Link href={`/accounts/${accountId}/receipts`} className="row receipt-back">
+        <ArrowLeft aria-hidden="true" size={16} className="turns" />
+        {t('title')}
+      </Link>
+      {query.isPending && <p className="hint">{t('common:state.loading')}</p>}
+      {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
+      {query.data && <Whole receipt={query.data} />}
+    </div>
+  );
+}
+
+function Whole({ receipt }: { receipt: ReceiptDetail }): ReactNode {
+  const { t } = useTranslation('receipts');
+  return (
+    <>
+      <header className="row">
+        <h1>
+          <bdi>{receipt.source_order_id}</bdi>
+        </h1>
+        <span role="status">
+          <StateBadge state={receipt.status} />
+        </span>
+      </header>
+      <div className="receipt-parts">
+        <div className="stack">
+          {receipt.error && <Failure receipt={receipt} error={receipt.error} />}
+          <Facts receipt={receipt} />
+          <section className="card stack-tight">
+            <h2>{t('timeline')}</h2>
+            <Timeline events={receipt.events} />
+          </section>
+        </div>
+        <div className="stack">
+          {receipt.warnings.length > 0 && (
+            <section className="card stack-tight">
+              <h2>{t('warnings', { count: receipt.warnings.length })}</h2>
+              <ul className="plain stack-tight">
+                {receipt.warnings.map((warning) => (
+                  <li key={warning.pointer + warning.code}>
+                    <bdi dir="ltr" className="mono">
+                      {warning.pointer || '/'} · {warning.code}
+                    </bdi>
+                    <p className="hint" dir="auto">
+                      {warning.detail}
+                    </p>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          <Payload receipt={receipt} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: string; detail: string } }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  const [isRedriving, setRedriving] = useState(false);
+  const isDead = receipt.status === 'dead';
+  return (
+    <section className={`note ${isDead ? 'note-bad' : 'note-warn'}`}>
+      <p>{t(`error.${error.code}.detail`, { defaultValue: error.detail })}</p>
+      {receipt.next_attempt_at && <p>{t('nextAttempt', { time: fullTime(receipt.next_attempt_at) })}</p>}
+      {isDead && (
+        <button type="button" className="button" onClick={() => setRedriving(true)}>
+          <RotateCcw aria-hidden="true" size={16} />
+          {t('redrive.one')}
+        </button>
+      )}
+      {isRedriving && (
+        <RedriveDialog
+          path={`/accounts/${accountId}/receipts/${receipt.receipt_id}`}
+          onClose={() => setRedriving(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Facts({ receipt }: { receipt: ReceiptDetail }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const base = `/accounts/${useAccountId()}`;
+  const { order_id, duplicate_of } = receipt;
+  return (
+    <section className="card">
+      <dl className="facts">
+        <dt>{t('fact.receipt')}</dt>
+        <dd>
+          <bdi dir="ltr" className="mono">
+            {receipt.receipt_id}
+          </bdi>
+        </dd>
+        {order_id !== null && (
+          <>
+            <dt>{t('fact.order')}</dt>
+            <dd>
+              <Link href={`${base}/review/${order_id}`}>{t('fact.orderNumber', { id: order_id })}</Link>
+            </dd>
+          </>
+        )}
+        {duplicate_of && (
+          <>
+            <dt>{t('fact.original')}</dt>
+            <dd>
+              <Link href={`${base}/review/${duplicate_of.order_id}`}>
+                {t('fact.orderNumber', { id: duplicate_of.order_id })}
+              </Link>
+              {', '}
+              <Link href={`${base}/receipts/${duplicate_of.receipt_id}`}>{t('fact.itsReceipt')}</Link>
+            </dd>
+          </>
+        )}
+        <dt>{t('fact.channel')}</dt>
+        <dd>{t(`common:channel.${receipt.channel}`)}</dd>
+        <dt>{t('fact.received')}</dt>
+        <dd>{fullTime(receipt.received_at)}</dd>
+        <dt>{t('fact.attempts')}</dt>
+        <dd>{receipt.attempts}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const text = receipt.payload ?? receipt.payload_base64;
+  return (
+    <section className="card stack-tight">
+      <div className="spread">
+        <h2>{t('payload.title')}</h2>
+        {text !== null && <CopyButton text={text} />}
+      </div>
+      <p className="hint">
+        {text === null ? t('payload.gone') : t(receipt.payload === null ? 'payload.base64' : 'payload.about')}
+      </p>
+      {text !== null && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+        <pre className="code receipt-payload" tabIndex={0}>
+          {text}
+        </pre>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,153 @@
+import { Search, SlidersHorizontal, X } from 'lucide-react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { AGES, CHANNELS, EMIRATE_CODES, type Filters, isNarrowed } from './filters.ts';
+
+const PAUSE = 250;
+const NO_FILTERS = { q: '', channel: '', emirate: '', warnings: '', age: '' } satisfies Partial<Filters>;
+
+type Change = (patch: Partial<Filters>, options?: { replace?: boolean }) => void;
+
+/** What narrows the list. */
+export function FilterBar({
+  filters,
+  onChange,
+  search,
+}: {
+  filters: Filters;
+  onChange: Change;
+  /** The search box, for a shortcut to find. */
+  search: RefObject<HTMLInputElement | null>;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const [isUnfolded, setUnfolded] = useState(false);
+  const chosen = [filters.channel, filters.emirate, filters.warnings, filters.age].filter(Boolean).length;
+  return (
+    <search className="filter-bar">
+      <SearchBox value={filters.q} onChange={onChange} input={search} />
+      <button
+        type="button"
+        className="button filter-fold"
+        aria-expanded={isUnfolded}
+        onClick={() => setUnfolded(!isUnfolded)}
+      >
+        <SlidersHorizontal aria-hidden="true" size={16} />
+        {t('filter.fold')}
+        {chosen > 0 && <span className="badge">{chosen}</span>}
+      </button>
+      <div className={isUnfolded ? 'filters is-unfolded' : 'filters'}>
+        <Choice name="channel" values={CHANNELS} textKey="common:channel" filters={filters} onChange={onChange} />
+        <Choice
+          name="emirate"
+          values={[...EMIRATE_CODES, 'none']}
+          textKey="emirate"
+          filters={filters}
+          onChange={onChange}
+        />
+        <Choice
+          name="warnings"
+          values={['yes', 'no']}
+          textKey="filter.withWarnings"
+          filters={filters}
+          onChange={onChange}
+        />
+        <Choice name="age" values={AGES} textKey="filter.ages" filters={filters} onChange={onChange} />
+        {isNarrowed(filters) && (
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={t('filter.clear')}
+            title={t('filter.clear')}
+            onClick={() => onChange(NO_FILTERS)}
+          >
+            <X aria-hidden="true" size={18} />
+          </button>
+        )}
+      </div>
+    </search>
+  );
+}
+
+/** Searches once the typing pauses. The address follows without a step back for each letter. */
+function SearchBox({
+  value,
+  onChange,
+  input,
+}: {
+  value: string;
+  onChange: Change;
+  input: RefObject<HTMLInputElement | null>;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const [text, setText] = useState(value);
+  const asked = useRef(value);
+  useEffect(() => {
+    // Another address was gone to; what is being typed here is not overwritten by its own echo.
+    if (value !== asked.current) setText(value);
+    asked.current = value;
+  }, [value]);
+  useEffect(() => {
+    const wanted = text.trim();
+    if (wanted === asked.current) return;
+    const timer = setTimeout(() => {
+      asked.current = wanted;
+      onChange({ q: wanted }, { replace: true });
+    }, PAUSE);
+    return () => clearTimeout(timer);
+  }, [text, onChange]);
+  return (
+    <div className="search-box">
+      <Search aria-hidden="true" size={16} />
+      <input
+        ref={input}
+        type="search"
+        // An empty box would read from left to right, and its hint with it.
+        dir={text === '' ? undefined : 'auto'}
+        aria-label={t('filter.search')}
+        placeholder={t('filter.searchHint')}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' && event.key !== 'Enter') return;
+          event.preventDefault();
+          event.currentTarget.blur();
+        }}
+      />
+    </div>
+  );
+}
+
+function Choice({
+  name,
+  values,
+  textKey,
+  filters,
+  onChange,
+}: {
+  name: 'channel' | 'emirate' | 'warnings' | 'age';
+  values: readonly string[];
+  textKey: string;
+  filters: Filters;
+  onChange: Change;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const value = filters[name];
+  return (
+    <select
+      aria-label={t(`filter.${name}`)}
+      className={value === '' ? undefined : 'is-chosen'}
+      value={value}
+      onChange={(event) => onChange({ [name]: event.target.value })}
+    >
+      <option value="">{t(`filter.${name}`)}</option>
+      {values.map((one) => (
+        <option key={one} value={one}>
+          {t(`${textKey}.${one}`)}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,80 @@
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ReviewState } from '../../api/review.ts';
+
+/** Above the list: the names of its columns or, while orders are ticked, what can be done with all of them. */
+export function ListHead({
+  state,
+  count,
+  total,
+  isCompact,
+  onSelectAll,
+  onClear,
+  onReview,
+}: {
+  state: ReviewState;
+  count: number;
+  total: number;
+  isCompact: boolean;
+  onSelectAll: () => void;
+  onClear: () => void;
+  onReview: (to: ReviewState) => void;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const all = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (all.current) all.current.indeterminate = count > 0 && count < total;
+  }, [count, total]);
+  return (
+    <div className={isCompact ? 'list-head is-compact' : 'list-head'}>
+      <label className="order-check">
+        <input
+          ref={all}
+          type="checkbox"
+          aria-label={t('list.selectAll')}
+          checked={count > 0 && count === total}
+          disabled={total === 0}
+          onChange={() => (count === total ? onClear() : onSelectAll())}
+        />
+      </label>
+      {count > 0 ? (
+        <div className="row bulk" role="toolbar" aria-label={t('list.bulk')}>
+          <strong>{t('list.selected', { count })}</strong>
+          {state === 'needs_review' && (
+            <>
+              <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
+                {t('action.confirm')}
+              </button>
+              <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
+                {t('action.reject')}
+              </button>
+            </>
+          )}
+          {state === 'rejected' && (
+            <button type="button" className="button" onClick={() => onReview('needs_review')}>
+              {t('action.reopen')}
+            </button>
+          )}
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={t('list.clear')}
+            title={t('list.clear')}
+            onClick={onClear}
+          >
+            <X aria-hidden="true" size={18} />
+          </button>
+        </div>
+      ) : isCompact ? (
+        <span>{t('list.all')}</span>
+      ) : (
+        ['number', 'customer', 'phone', 'place', 'total', 'warnings', 'channel', 'age'].map((name) => (
+          <span key={name} className={`order-${name}`}>
+            {t(`column.${name}`)}
+          </span>
+        ))
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import { ArrowLeft, X } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../api/client.ts';
+import type { Order, OrderDetail, ReviewState } from '../../api/review.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Ago } from '../../parts/time.tsx';
+import type { Editing } from './field-row.tsx';
+import { OrderFacts } from './order-facts.tsx';
+import { OrderHistory } from './order-history.tsx';
+import { PointingArea } from './pointing.tsx';
+import { RawPayload } from './raw-payload.tsx';
+import { useOrder } from './use-order.ts';
+import { useWide } from './use-wide.ts';
+
+interface OrderPaneProps {
+  accountId: number;
+  orderId: number;
+  /** The same order as the list has it: shown until the whole of it is there. */
+  listed: Order | undefined;
+  /** Where it stands as far as this page knows, ahead of what was loaded. */
+  movedTo: ReviewState | undefined;
+  editing: string | null;
+  onEdit: (pointer: string | null) => void;
+  onEdited: (order: Order) => void;
+  onReview: (to: ReviewState) => void;
+  onClose: () => void;
+}
+
+/** One order, beside the list or, on a narrow screen, in its place. */
+export function OrderPane(props: OrderPaneProps): ReactNode {
+  const { accountId, orderId, listed, movedTo, editing, onEdit, onEdited, onReview, onClose } = props;
+  const { t } = useTranslation('review');
+  const { detail, edit } = useOrder(accountId, orderId, onEdited);
+  const order = detail.data?.order ?? listed;
+  const pane = useRef<HTMLElement>(null);
+  const isWide = useWide();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another order begins at its top, and where it has taken the list's place, with the focus.
+  useEffect(() => {
+    pane.current?.scrollTo(0, 0);
+    if (!isWide) pane.current?.focus();
+  }, [orderId]);
+  const state = movedTo ?? detail.data?.review.state ?? order?.review_state;
+  const editor: Editing = {
+    pointer: state === 'needs_review' ? editing : null,
+    begin: state === 'needs_review' ? onEdit : null,
+    end: () => onEdit(null),
+    save: (edits) => edit.mutate(edits, { onSuccess: () => onEdit(null) }),
+  };
+  return (
+    <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { id: orderId })}>
+      <header className="order-head">
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={t('order.close')}
+          title={t('order.close')}
+          onClick={onClose}
+        >
+          {isWide ? <X aria-hidden="true" size={18} /> : <ArrowLeft aria-hidden="true" size={20} className="flips" />}
+        </button>
+        <h2>
+          <bdi dir="auto">{order?.order_number ?? `#${orderId}`}</bdi>
+        </h2>
+        {order && (
+          <p className="hint order-origin">
+            <span className="badge">{t(`common:channel.${order.channel}`)}</span> <Ago at={order.received_at} />
+          </p>
+        )}
+        {state && <ReviewButtons state={state} onReview={onReview} />}
+      </header>
+      {detail.data && state === detail.data.review.state && <ReviewNote review={detail.data.review} />}
+      {detail.isError && (
+        <OrderProblem error={detail.error} isThere={order !== undefined} retry={() => void detail.refetch()} />
+      )}
+      {order && (
+        <PointingArea key={orderId}>
+          <div className="order-columns">
+            <OrderFacts order={order} editing={editor} />
+            <Raw detail={detail.data} order={order} />
+            {detail.data && <OrderHistory history={detail.data.history} />}
+          </div>
+        </PointingArea>
+      )}
+    </section>
+  );
+}
+
+function ReviewButtons({ state, onReview }: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
+  const { t } = useTranslation('review');
+  const buttons = {
+    needs_review: (
+      <>
+        <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
+          {t('action.reject')}
+        </button>
+        <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
+          {t('action.confirm')}
+        </button>
+      </>
+    ),
+    confirmed: <span className="badge badge-good">{t('state.confirmed')}</span>,
+    rejected: (
+      <>
+        <span className="badge badge-bad">{t('state.rejected')}</span>
+        <button type="button" className="button" onClick={() => onReview('needs_review')}>
+          {t('action.reopen')}
+        </button>
+      </>
+    ),
+  };
+  return <div className="row order-actions">{buttons[state]}</div>;
+}
+
+function ReviewNote({ review: { state, by, at, reason } }: { review: OrderDetail['review'] }): ReactNode {
+  const { t } = useTranslation('review');
+  if (state === 'needs_review' || by === null || at === null) return null;
+  return (
+    <div className="note">
+      <p>
+        {t(`order.${state}`)} <bdi dir="ltr">{by}</bdi>, <Ago at={at} />
+        {reason !== null && (
+          <>
+            : <q dir="auto">{reason}</q>
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Raw({ detail, order }: { detail: OrderDetail | undefined; order: Order }): ReactNode {
+  const { t } = useTranslation('review');
+  if (detail?.raw) return <RawPayload text={detail.raw.text} warnings={order.warnings} />;
+  return <p className="hint raw">{detail ? t('raw.gone') : t('common:state.loading')}</p>;
+}
+
+function OrderProblem({ error, isThere, retry }: { error: unknown; isThere: boolean; retry: () => void }): ReactNode {
+  const { t } = useTranslation('review');
+  if (!isProblem(error, 'order_not_found') || isThere) return <ProblemNote error={error} retry={retry} />;
+  return <p className="note">{t('order.unknown')}</p>;
+}

@@ -1,0 +1,66 @@
+import { type ReactNode, useId, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Warning } from '../../api/review.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { goTo, rawIdOf, usePointing, warningIdOf } from './pointing.tsx';
+import { cutAtPointers, indented } from './raw-marks.ts';
+
+/** The payload as received, with each member that has a warning marked and tied to it. */
+export function RawPayload({ text, warnings }: { text: string; warnings: Warning[] }): ReactNode {
+  const { t } = useTranslation('review');
+  const titleId = useId();
+  const [isIndented, setIndented] = useState(true);
+  const stretches = useMemo(
+    () =>
+      cutAtPointers(
+        isIndented ? indented(text) : text,
+        warnings.map(({ pointer }) => pointer),
+      ),
+    [text, warnings, isIndented],
+  );
+  return (
+    <div className="raw">
+      <header className="spread">
+        <h3 id={titleId}>{t('raw.title')}</h3>
+        <div className="row">
+          <div className="segments">
+            <button type="button" aria-pressed={isIndented} onClick={() => setIndented(true)}>
+              {t('raw.indented')}
+            </button>
+            <button type="button" aria-pressed={!isIndented} onClick={() => setIndented(false)}>
+              {t('raw.exact')}
+            </button>
+          </div>
+          <CopyButton text={text} />
+        </div>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and so it must be reachable by keyboard. */}
+      <section className="raw-scroll" tabIndex={0} aria-labelledby={titleId}>
+        <pre className="code">
+          {stretches.map(({ text: part, pointer }, index) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name, and are replaced all together.
+            pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} />,
+          )}
+        </pre>
+      </section>
+    </div>
+  );
+}
+
+function MarkedMember({ pointer, text }: { pointer: string; text: string }): ReactNode {
+  const { isPointed, handlers } = usePointing(pointer);
+  return (
+    <a
+      id={rawIdOf(pointer)}
+      href={`#${encodeURIComponent(warningIdOf(pointer))}`}
+      className={isPointed ? 'raw-mark is-pointed' : 'raw-mark'}
+      onClick={(event) => {
+        event.preventDefault();
+        goTo(warningIdOf(pointer));
+      }}
+      {...handlers}
+    >
+      {text}
+    </a>
+  );
+}

@@ -1,0 +1,72 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Dialog } from '../../parts/dialog.tsx';
+
+const REASONS = ['cancelled', 'duplicate', 'unreachable', 'outOfArea', 'unavailable'] as const;
+
+/** Asks why: one of the usual reasons, or own words. */
+export function RejectDialog({
+  count,
+  onReject,
+  onClose,
+}: {
+  count: number;
+  onReject: (reason: string) => void;
+  onClose: () => void;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [own, setOwn] = useState('');
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  const reason = chosen === 'own' ? own.trim() : chosen && t(`reject.reasons.${chosen}`);
+  const radio = (value: string, text: string) => (
+    <label key={value} className="radio">
+      <input
+        type="radio"
+        name="reason"
+        required
+        value={value}
+        checked={chosen === value}
+        onChange={() => setChosen(value)}
+      />
+      {text}
+    </label>
+  );
+  return (
+    <Dialog title={t('reject.title', { count })} onClose={onClose}>
+      <form
+        ref={form}
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (reason) onReject(reason);
+        }}
+      >
+        <fieldset className="reasons">
+          <legend>{t('reject.reason')}</legend>
+          {REASONS.map((one) => radio(one, t(`reject.reasons.${one}`)))}
+          {radio('own', t('reject.own'))}
+        </fieldset>
+        {chosen === 'own' && (
+          <input
+            aria-label={t('reject.own')}
+            dir="auto"
+            required
+            maxLength={500}
+            value={own}
+            onChange={(event) => setOwn(event.target.value)}
+          />
+        )}
+        <div className="row dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            {t('common:action.cancel')}
+          </button>
+          <button type="submit" className="button button-bad">
+            {t('action.reject')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ReviewState } from '../../api/review.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { isNarrowed } from './filters.ts';
+import { ListHead } from './list-head.tsx';
+import { NewOrdersPill } from './new-orders-pill.tsx';
+import { OrderList } from './order-list.tsx';
+import type { useLiveList } from './use-live-list.ts';
+import type { usePlace } from './use-place.ts';
+import type { useSelection } from './use-selection.ts';
+import type { useSteps } from './use-steps.ts';
+
+/** The list with its head, and what is said where there is none. */
+export function ReviewList({
+  live,
+  selection,
+  steps,
+  place,
+  isCompact,
+  isCovered,
+  onReview,
+}: {
+  live: ReturnType<typeof useLiveList>;
+  selection: ReturnType<typeof useSelection>;
+  steps: ReturnType<typeof useSteps>;
+  place: ReturnType<typeof usePlace>;
+  isCompact: boolean;
+  isCovered: boolean;
+  onReview: (to: ReviewState) => void;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const { list, orders, arrivals } = live;
+  const { filters } = place;
+  const mayLoad = list.hasNextPage && !list.isFetching && !list.isFetchNextPageError;
+  return (
+    <div className="review-list" inert={isCovered}>
+      <ListHead
+        state={filters.state}
+        count={selection.ids.length}
+        total={orders.length}
+        isCompact={isCompact}
+        onSelectAll={selection.selectAll}
+        onClear={selection.clear}
+        onReview={onReview}
+      />
+      <NewOrdersPill arrivals={arrivals} heard={live.heard} onJump={live.jump} />
+      {(list.isPending || (list.isFetching && orders.length === 0)) && (
+        <p className="hint list-note">{t('common:state.loading')}</p>
+      )}
+      {list.isError && (
+        <ProblemNote
+          error={list.error}
+          retry={() => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch())}
+        />
+      )}
+      {list.isSuccess && orders.length === 0 && !list.hasNextPage && (
+        <div className="list-note">
+          <p>{t(isNarrowed(filters) ? 'list.noMatch' : `list.none.${filters.state}`)}</p>
+          {filters.state === 'needs_review' && !isNarrowed(filters) && <p className="hint">{t('list.noneHint')}</p>}
+        </div>
+      )}
+      <OrderList
+        orders={orders}
+        addressOf={place.addressOf}
+        currentId={steps.currentId}
+        openId={place.openId}
+        selected={selection.selected}
+        isCompact={isCompact}
+        moves={steps.moves}
+        jumps={live.jumps}
+        onSelect={selection.toggle}
+        onVisit={steps.visit}
+        onTop={live.setAtTop}
+        loadMore={mayLoad ? () => void list.fetchNextPage() : undefined}
+      />
+    </div>
+  );
+}

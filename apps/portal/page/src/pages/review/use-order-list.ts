@@ -1,0 +1,59 @@
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { call } from '../../api/client.ts';
+import type { Order } from '../../api/review.ts';
+import { type Filters, toQuery } from './filters.ts';
+
+interface OrderPage {
+  orders: Order[];
+  next_cursor: string | null;
+}
+
+type Pages = InfiniteData<OrderPage, string | null>;
+
+const PAGE_SIZE = 100;
+
+/**
+ * The orders that the filters leave, newest first, as far as they are loaded. The list is never loaded a second time behind
+ * somebody's back: it may be hundreds of pages long. What is new comes by `addNew`, what changed by `replace`.
+ */
+export function useOrderList(accountId: number, filters: Filters) {
+  const queryClient = useQueryClient();
+  const queryKey = useMemo(() => ['orders', accountId, filters], [accountId, filters]);
+  const list = useInfiniteQuery({
+    queryKey,
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) =>
+      call<OrderPage>('GET', `/accounts/${accountId}/orders`, {
+        query: { ...toQuery(filters), cursor: pageParam, limit: PAGE_SIZE },
+        signal,
+      }),
+    getNextPageParam: (page) => page.next_cursor,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const orders = useMemo(() => list.data?.pages.flatMap((page) => page.orders) ?? [], [list.data]);
+
+  const edit = useCallback(
+    (change: (orders: Order[], index: number) => Order[]) =>
+      queryClient.setQueryData<Pages>(
+        queryKey,
+        (data) =>
+          data && {
+            ...data,
+            pages: data.pages.map((page, index) => ({ ...page, orders: change(page.orders, index) })),
+          },
+      ),
+    [queryClient, queryKey],
+  );
+  const addNew = useCallback(
+    (arrived: Order[]) => edit((page, index) => (index === 0 ? [...arrived, ...page] : page)),
+    [edit],
+  );
+  const replace = useCallback(
+    (order: Order) => edit((page) => page.map((one) => (one.order_id === order.order_id ? order : one))),
+    [edit],
+  );
+  const reload = useCallback(() => queryClient.resetQueries({ queryKey, exact: true }), [queryClient, queryKey]);
+  return { list, orders, addNew, replace, reload };
+}

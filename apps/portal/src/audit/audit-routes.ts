@@ -1,0 +1,49 @@
+import { type AuditEvent, listAudit } from '@orders/database';
+import { type Request, Router } from 'express';
+import Joi from 'joi';
+import { accountIdOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { queryOf } from '../read-body.ts';
+
+const PAGE_SIZE = 50;
+
+interface AuditQuery {
+  account_id?: number;
+  q?: string;
+  before?: number;
+}
+
+const page = { q: Joi.string().trim().max(300).allow(''), before: Joi.number().integer() };
+
+/** What was done in one account; below an account's address. */
+export function accountAuditRoutes({ knex }: PortalDeps): Router {
+  const router = Router();
+  router.get('/audit', async (request, response) => {
+    const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, page);
+    const filter = { accountId: accountIdOf(request), ...whoOrWhat(q), before };
+    response.json(pageOf(await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 })));
+  });
+  return router;
+}
+
+/** What was done in all accounts, or in one of them; for operators. */
+export function auditRoutes({ knex }: PortalDeps): Router {
+  const router = Router();
+  router.get('/audit', async (request: Request, response) => {
+    const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: Joi.number().integer() });
+    const filter = { accountId: account_id, ...whoOrWhat(q), before };
+    response.json(pageOf(await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 })));
+  });
+  return router;
+}
+
+/** A subject has its kind before a colon, as in order:17; whoever acted on the command line is operator:<name>. */
+function whoOrWhat(text: string | undefined): { actor?: string; subject?: string } {
+  if (!text) return {};
+  return /^(?!operator:)[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
+}
+
+function pageOf(events: AuditEvent[]): { events: AuditEvent[]; next: number | null } {
+  const shown = events.slice(0, PAGE_SIZE);
+  return { events: shown, next: events.length > PAGE_SIZE ? (shown.at(-1)?.event_id ?? null) : null };
+}

@@ -1,0 +1,123 @@
+import {
+  type Account,
+  COUNTED_TO,
+  createAccount,
+  disableSigning,
+  enableSigning,
+  findAccount,
+  recordAudit,
+  setRateLimit,
+  setSuspended,
+  surveyAccounts,
+} from '@orders/database';
+import { type AccountRateLimit, formatRateLimit, Problem, parseRateLimit } from '@orders/domain';
+import { Router } from 'express';
+import Joi from 'joi';
+import type { Knex } from 'knex';
+import { personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { bodyOf, queryOf } from '../read-body.ts';
+import { idOf } from '../require-person.ts';
+
+const PAGE_SIZE = 50;
+
+/** As the command line has it: not only digits, which are read as an id there. */
+const accountName = Joi.string()
+  .trim()
+  .max(200)
+  .pattern(/^[^\p{Cc}\p{Cs}]+$/u)
+  .pattern(/^\d+$/, { invert: true })
+  .required();
+
+/** `100/1s`, `none`, or `default`, which is null. */
+const rateLimit = Joi.string().custom((text: string): { limit: AccountRateLimit } => ({
+  limit: text === 'none' ? text : text === 'default' ? null : parseRateLimit(text),
+}));
+
+interface Change {
+  suspended?: boolean;
+  signing?: boolean;
+  rate_limit?: { limit: AccountRateLimit };
+}
+
+/** All accounts, and what an operator decides about them. Each change is on record. */
+export function accountRoutes({ knex, config }: PortalDeps): Router {
+  const router = Router();
+
+  router.get('/accounts', async (request, response) => {
+    const { q, after } = queryOf<{ q?: string; after?: number }>(request, {
+      q: Joi.string().trim().max(200).allow(''),
+      after: Joi.number().integer(),
+    });
+    const accounts = await surveyAccounts(knex, { text: q, after, limit: PAGE_SIZE + 1 });
+    const shown = accounts.slice(0, PAGE_SIZE);
+    const next = accounts.length > PAGE_SIZE ? shown.at(-1)?.account_id : null;
+    response.json({ accounts: shown.map(accountJson), counted_to: COUNTED_TO, next });
+  });
+
+  router.post('/accounts', async (request, response) => {
+    const { name } = bodyOf<{ name: string }>(request, { name: accountName });
+    const account = await knex.transaction(async (trx) => {
+      const made = await createAccount(trx, name);
+      await record(trx, made.account_id, 'account_created', { name });
+      return made;
+    });
+    response.status(201).json(accountJson(account));
+
+    function record(trx: Knex, accountId: number, action: string, details: Record<string, unknown>) {
+      const { email: actor } = personOf(request);
+      return recordAudit(trx, { accountId, actor, action, subject: `account:${accountId}`, details });
+    }
+  });
+
+  router.patch('/accounts/:accountId', async (request, response) => {
+    const change = bodyOf<Change>(request, {
+      suspended: Joi.boolean().strict(),
+      signing: Joi.boolean().strict(),
+      rate_limit: rateLimit,
+    });
+    const id = idOf(request.params.accountId);
+    const account = await knex.transaction((trx) => apply(trx, id, change, personOf(request).email));
+    response.json(accountJson(account));
+  });
+
+  async function apply(trx: Knex, id: number | null, change: Change, actor: string): Promise<Account> {
+    // The row is locked, so that what is on record is what was changed.
+    const before = id === null || id > 2_147_483_647 ? null : await lockAccount(trx, id);
+    if (!before) throw new Problem('account_not_found');
+    const { account_id: accountId } = before;
+    const record = (action: string, details?: Record<string, unknown>) =>
+      recordAudit(trx, { accountId, actor, action, subject: `account:${accountId}`, details: details ?? null });
+    if (change.suspended !== undefined && change.suspended !== (before.state === 'suspended')) {
+      await setSuspended(trx, accountId, change.suspended);
+      await record(change.suspended ? 'account_suspended' : 'account_resumed');
+    }
+    if (change.signing !== undefined && change.signing !== before.signing_enabled) {
+      if (change.signing) await enableSigning(trx, config.SECRETS_KEY, accountId);
+      else await disableSigning(trx, accountId);
+      await record(change.signing ? 'signing_enabled' : 'signing_disabled');
+    }
+    if (change.rate_limit !== undefined) {
+      await setRateLimit(trx, accountId, change.rate_limit.limit);
+      await record('rate_limit_set', { rate_limit: limitText(change.rate_limit.limit) });
+    }
+    return (await findAccount(trx, accountId)) as Account;
+  }
+
+  return router;
+}
+
+async function lockAccount(trx: Knex, accountId: number): Promise<Account | null> {
+  await trx('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
+  return findAccount(trx, accountId);
+}
+
+/** The rate limit as people write it. */
+function limitText(limit: AccountRateLimit): string {
+  if (limit === null) return 'default';
+  return limit === 'none' ? 'none' : formatRateLimit(limit);
+}
+
+function accountJson<T extends Account>(account: T): Omit<T, 'rate_limit'> & { rate_limit: string } {
+  return { ...account, rate_limit: limitText(account.rate_limit) };
+}

@@ -1,0 +1,76 @@
+import { endSessions, findAccount, inviteUser, listUsers, recordAudit, removeUser, type User } from '@orders/database';
+import { Problem, parseEmailAddress } from '@orders/domain';
+import { type Request, Router } from 'express';
+import Joi from 'joi';
+import { personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { bodyOf, queryOf } from '../read-body.ts';
+
+const LINK_LASTS_MS = 7 * 86_400_000;
+
+const emailAddress = Joi.string()
+  .required()
+  .custom((text: string) => {
+    const address = parseEmailAddress(text);
+    if (address === null) throw new Error('no address');
+    return address;
+  });
+
+/** Who may sign in. Whoever is removed is out with the next request. */
+export function userRoutes({ knex, config }: PortalDeps): Router {
+  const router = Router();
+
+  router.get('/users', async (request, response) => {
+    const { account_id } = queryOf<{ account_id?: number }>(request, { account_id: Joi.number().integer() });
+    response.json({ users: await listUsers(knex, { accountId: account_id }) });
+  });
+
+  // Without an account, as an operator. For a user, a link that sets a new password.
+  router.post('/users', async (request, response) => {
+    const { email, account_id } = bodyOf<{ email: string; account_id: number | null }>(request, {
+      email: emailAddress,
+      account_id: Joi.number().integer().min(1).max(2_147_483_647).allow(null).required(),
+    });
+    if (account_id !== null && !(await findAccount(knex, account_id))) throw new Problem('account_not_found');
+    const role = account_id === null ? 'operator' : 'account_holder';
+    const invited = { email, role, accountId: account_id } as const;
+    const invitation = await inviteUser(knex, invited, personOf(request).email, LINK_LASTS_MS);
+    if (!invitation) throw new Problem('user_elsewhere');
+    response.status(201).json({
+      email,
+      link: `${config.PORTAL_URL}/invitation#${invitation.token}`,
+      expires_at: new Date(Date.now() + LINK_LASTS_MS),
+      sets_new_password: invitation.isUser,
+    });
+  });
+
+  router.delete('/users/:userId', async (request, response) => {
+    const user = await requireUser(request);
+    if (user.user_id === personOf(request).userId) throw new Problem('own_user');
+    await removeUser(knex, user.email, personOf(request).email);
+    response.status(204).end();
+  });
+
+  router.delete('/users/:userId/sessions', async (request, response) => {
+    const user = await requireUser(request);
+    await knex.transaction(async (trx) => {
+      const ended = await endSessions(trx, user.user_id);
+      await recordAudit(trx, {
+        accountId: user.account_id,
+        actor: personOf(request).email,
+        action: 'sessions_ended',
+        subject: `user:${user.email}`,
+        details: { ended },
+      });
+    });
+    response.status(204).end();
+  });
+
+  async function requireUser(request: Request): Promise<User> {
+    const [user] = await listUsers(knex, { userId: String(request.params.userId) });
+    if (!user) throw new Problem('user_not_found');
+    return user;
+  }
+
+  return router;
+}

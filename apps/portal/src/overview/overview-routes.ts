@@ -1,0 +1,34 @@
+import { readActivity } from '@orders/database';
+import { Router } from 'express';
+import Joi from 'joi';
+import { accountIdOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { queryOf } from '../read-body.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** What can be looked at, and in which steps; in milliseconds. */
+const RANGES = {
+  hour: { rangeMs: HOUR, stepMs: 5 * MINUTE },
+  day: { rangeMs: DAY, stepMs: 30 * MINUTE },
+  week: { rangeMs: 7 * DAY, stepMs: 3 * HOUR },
+  month: { rangeMs: 30 * DAY, stepMs: 12 * HOUR },
+} as const;
+
+export type Range = keyof typeof RANGES;
+
+/** `GET /overview?range=`: what became of the account's orders. */
+export function overviewRoutes({ knex }: PortalDeps): Router {
+  const router = Router();
+  router.get('/overview', async (request, response) => {
+    const { range } = queryOf<{ range: Range }>(request, {
+      range: Joi.string()
+        .valid(...Object.keys(RANGES))
+        .default('day'),
+    });
+    response.json(await readActivity(knex, accountIdOf(request), RANGES[range]));
+  });
+  return router;
+}

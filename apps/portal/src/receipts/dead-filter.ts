@@ -1,0 +1,23 @@
+import type { DeadFilter } from '@orders/database';
+import Joi from 'joi';
+
+/** Which dead receipts, as asked for. */
+export interface DeadQuery {
+  error_code?: string;
+  source_prefix?: string;
+  died_from?: Date;
+  died_to?: Date;
+}
+
+export const DEAD_FILTER: Record<keyof DeadQuery, Joi.Schema> = {
+  error_code: Joi.string().pattern(/^[a-z_]{1,50}$/),
+  source_prefix: Joi.string()
+    .max(255)
+    .pattern(/^\P{Cc}+$/u),
+  died_from: Joi.date().iso(),
+  died_to: Joi.date().iso(),
+};
+
+export function deadFilterOf({ error_code, source_prefix, died_from, died_to }: DeadQuery): DeadFilter {
+  return { errorCode: error_code, sourcePrefix: source_prefix, from: died_from, to: died_to };
+}

@@ -1,0 +1,47 @@
+import { countDead, type DeadFilter, findDead, LAST_UUID, redriveReceipts } from '@orders/database';
+import { Router } from 'express';
+import type { Knex } from 'knex';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { bodyOf } from '../read-body.ts';
+import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
+import { rehearseRedrive, TRIED_AT_MOST } from './rehearse-redrive.ts';
+
+/** Redriven in one transaction, and by one request at most. */
+const TOGETHER = 500;
+const AT_MOST = 10_000;
+
+/** `/dead-letters`: another try for all dead receipts that match. */
+export function deadLetterRoutes({ knex, database }: PortalDeps): Router {
+  const router = Router();
+
+  router.post('/dead-letters/redrive-preview', async (request, response) => {
+    const accountId = accountIdOf(request);
+    const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
+    const matching = await count(knex, accountId, filter);
+    const ids = await findDead(knex, accountId, filter, TRIED_AT_MOST, LAST_UUID);
+    response.json(await rehearseRedrive(database, accountId, ids, matching));
+  });
+
+  router.post('/dead-letters/redrive', async (request, response) => {
+    const accountId = accountIdOf(request);
+    const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
+    const by = { accountId, actor: personOf(request).email };
+    let redriven = 0;
+    // By its place, so that one which dies again meanwhile is not redriven twice.
+    let before = LAST_UUID;
+    while (redriven < AT_MOST) {
+      const ids = await findDead(knex, accountId, filter, TOGETHER, before);
+      redriven += (await redriveReceipts(knex, ids, by)).length;
+      if (ids.length < TOGETHER) break;
+      before = ids.at(-1) as string;
+    }
+    response.json({ redriven, left: await count(knex, accountId, filter) });
+  });
+
+  return router;
+}
+
+async function count(knex: Knex, accountId: number, filter: DeadFilter): Promise<number> {
+  return (await countDead(knex, accountId, filter)).reduce((sum, code) => sum + code.count, 0);
+}

@@ -1,0 +1,96 @@
+import {
+  browseDead,
+  browseReceipts,
+  countDead,
+  findReceiptRecord,
+  type ReceiptRecord,
+  receiptJson,
+  redriveReceipts,
+  searchReceipts,
+} from '@orders/database';
+import { Problem, RECEIPT_STATES, type ReceiptState } from '@orders/domain';
+import { type Request, Router } from 'express';
+import Joi from 'joi';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { queryOf } from '../read-body.ts';
+import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
+import { describeReceipt } from './describe-receipt.ts';
+import { rehearseRedrive } from './rehearse-redrive.ts';
+
+interface ListQuery extends DeadQuery {
+  state?: ReceiptState;
+  before?: string;
+  limit: number;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `/receipts`: what was accepted, what became of it, and another try for one that is dead. */
+export function receiptRoutes({ knex, database }: PortalDeps): Router {
+  const router = Router();
+
+  router.get('/receipts', async (request, response) => {
+    const { state, before, limit, ...dead } = queryOf<ListQuery>(request, {
+      state: Joi.string().valid(...RECEIPT_STATES),
+      before: Joi.string().pattern(UUID),
+      limit: Joi.number().integer().min(1).max(100).default(50),
+      ...DEAD_FILTER,
+    });
+    const accountId = accountIdOf(request);
+    const page =
+      state === 'dead'
+        ? await browseDead(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
+        : await browseReceipts(database, accountId, { state, before, limit });
+    response.json({ receipts: page.receipts.map(receiptJson), next: page.next });
+  });
+
+  router.get('/receipts/search', async (request, response) => {
+    const { q } = queryOf<{ q: string }>(request, {
+      q: Joi.string()
+        .max(255)
+        .pattern(/^\P{Cc}+$/u)
+        .required(),
+    });
+    const { receipts, ...covered } = await searchReceipts(database, accountIdOf(request), q);
+    response.json({ receipts: receipts.map(receiptJson), ...covered });
+  });
+
+  router.get('/receipts/dead', async (request, response) => {
+    const codes = await countDead(knex, accountIdOf(request), {});
+    response.json({ codes });
+  });
+
+  router.get('/receipts/:receiptId', async (request, response) => {
+    response.json(await describeReceipt(knex, await receiptOf(request)));
+  });
+
+  router.post('/receipts/:receiptId/redrive-preview', async (request, response) => {
+    const { receipt_id } = await deadReceiptOf(request);
+    response.json(await rehearseRedrive(database, accountIdOf(request), [receipt_id], 1));
+  });
+
+  router.post('/receipts/:receiptId/redrive', async (request, response) => {
+    const { receipt_id } = await deadReceiptOf(request);
+    const by = { accountId: accountIdOf(request), actor: personOf(request).email };
+    const redriven = await redriveReceipts(knex, [receipt_id], by);
+    if (redriven.length === 0) throw new Problem('conflicting_state');
+    response.json(await describeReceipt(knex, await receiptOf(request)));
+  });
+
+  async function receiptOf(request: Request): Promise<ReceiptRecord> {
+    const { receiptId } = request.params;
+    const isId = typeof receiptId === 'string' && UUID.test(receiptId);
+    const receipt = isId ? await findReceiptRecord(knex, receiptId, accountIdOf(request)) : null;
+    if (!receipt) throw new Problem('receipt_not_found');
+    return receipt;
+  }
+
+  async function deadReceiptOf(request: Request): Promise<ReceiptRecord> {
+    const receipt = await receiptOf(request);
+    if (receipt.state !== 'dead') throw new Problem('conflicting_state');
+    return receipt;
+  }
+
+  return router;
+}

@@ -1,0 +1,45 @@
+import type { ReviewFilter } from '@orders/database';
+import { type Channel, EMIRATE_CODES, REVIEW_STATES, type ReviewState } from '@orders/domain';
+import Joi from 'joi';
+
+/** What the query of a list may ask for. */
+export interface FilterQuery {
+  state: ReviewState;
+  q?: string;
+  channel?: Channel;
+  emirate?: string;
+  warnings?: 'yes' | 'no';
+  written_after?: Date;
+  written_before?: Date;
+}
+
+const MAX_WORDS_LENGTH = 200;
+const time = Joi.date().iso();
+
+export const FILTER: Record<keyof FilterQuery, Joi.Schema> = {
+  state: Joi.valid(...REVIEW_STATES).default('needs_review'),
+  // Without control characters: Postgres would refuse U+0000.
+  q: Joi.string()
+    .replace(/\p{Cc}/gu, ' ')
+    .trim()
+    .max(MAX_WORDS_LENGTH)
+    .allow(''),
+  channel: Joi.valid('rest', 'webhook'),
+  emirate: Joi.valid(...EMIRATE_CODES, 'none'),
+  warnings: Joi.valid('yes', 'no'),
+  written_after: time,
+  written_before: time,
+};
+
+export function toFilter(accountId: number, query: FilterQuery): ReviewFilter {
+  return {
+    accountId,
+    state: query.state,
+    words: query.q?.toWellFormed() || null,
+    channel: query.channel ?? null,
+    emirate: query.emirate ?? null,
+    warned: query.warnings === undefined ? null : query.warnings === 'yes',
+    writtenAfter: query.written_after ?? null,
+    writtenBefore: query.written_before ?? null,
+  };
+}

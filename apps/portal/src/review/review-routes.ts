@@ -1,0 +1,113 @@
+import {
+  countNeedingReview,
+  editStoredOrder,
+  listReview,
+  listReviewSince,
+  type ReviewFilter,
+  reviewOrders,
+  undoReview,
+} from '@orders/database';
+import { type OrderEdits, Problem, REVIEW_STATES, type ReviewState } from '@orders/domain';
+import { type Request, Router } from 'express';
+import Joi from 'joi';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { bodyOf, queryOf } from '../read-body.ts';
+import { idOf } from '../require-person.ts';
+import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
+import { showOrder } from './show-order.ts';
+
+const PAGE = 50;
+const MAX_PAGE = 200;
+const MAX_AT_ONCE = 1000;
+
+const orderId = Joi.number().integer().positive().max(Number.MAX_SAFE_INTEGER);
+const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_AT_ONCE).required();
+
+/** The list of orders that need review, one order of it, and what a reviewer does to them. */
+export function reviewRoutes(deps: PortalDeps): Router {
+  const { database, knex } = deps;
+  const router = Router();
+
+  router.get('/orders', async (request, response) => {
+    const { cursor, limit, ...query } = queryOf<FilterQuery & { cursor?: number; limit: number }>(request, {
+      ...FILTER,
+      cursor: orderId,
+      limit: Joi.number().integer().min(1).max(MAX_PAGE).default(PAGE),
+    });
+    const page = await listReview(database, filterOf(request, query), { below: cursor ?? null, limit });
+    const next = page.nextBelow === null ? null : String(page.nextBelow);
+    response.json({ orders: page.orders, next_cursor: next });
+  });
+
+  router.get('/orders/new', async (request, response) => {
+    const { after, ...query } = queryOf<FilterQuery & { after: number }>(request, {
+      ...FILTER,
+      after: orderId.allow(0).required(),
+    });
+    response.json(await listReviewSince(database, filterOf(request, query), { after, limit: PAGE }));
+  });
+
+  router.get('/orders/counts', async (request, response) => {
+    const { count, capped } = await countNeedingReview(database, accountIdOf(request));
+    response.json({ needs_review: count, capped });
+  });
+
+  router.get('/orders/:orderId', async (request, response) => {
+    response.json(await showOrder(database, accountIdOf(request), orderIdOf(request)));
+  });
+
+  router.patch('/orders/:orderId', async (request, response) => {
+    const { edits } = bodyOf<{ edits: OrderEdits }>(request, {
+      edits: Joi.object().pattern(Joi.string(), Joi.any()).min(1).required(),
+    });
+    const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
+    const edited = await editStoredOrder(knex, { accountId, orderId: id, edits, by: personOf(request).email });
+    if (edited === null) throw new Problem('order_not_found');
+    if (!edited) throw new Problem('conflicting_state');
+    response.json(await showOrder(database, accountId, id));
+  });
+
+  router.post('/orders/review', async (request, response) => {
+    const given = bodyOf<{ order_ids: number[]; to: ReviewState; reason?: string }>(request, {
+      order_ids: orderIds,
+      to: Joi.valid(...REVIEW_STATES).required(),
+      reason: Joi.string().trim().min(1).max(500),
+    });
+    if (given.to === 'rejected' && given.reason === undefined) {
+      const error = { pointer: '/reason', code: 'any_required', detail: 'reason is required to reject' };
+      throw new Problem('invalid_request', { errors: [error] });
+    }
+    const outcome = await reviewOrders(knex, {
+      accountId: accountIdOf(request),
+      orderIds: given.order_ids,
+      to: given.to,
+      by: personOf(request).email,
+      reason: given.reason,
+    });
+    if (!outcome) throw new Problem('order_not_found');
+    const { changed, unchanged, undoUntil } = outcome;
+    response.json({ changed, unchanged, undo_until: undoUntil });
+  });
+
+  router.post('/orders/review/undo', async (request, response) => {
+    const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
+    const by = personOf(request).email;
+    const outcome = await undoReview(knex, { accountId: accountIdOf(request), orderIds: order_ids, by });
+    if (!outcome) throw new Problem('order_not_found');
+    response.json(outcome);
+  });
+
+  return router;
+}
+
+function filterOf(request: Request, query: FilterQuery): ReviewFilter {
+  return toFilter(accountIdOf(request), query);
+}
+
+/** @throws {Problem} `order_not_found` for what is no id. */
+function orderIdOf(request: Request): number {
+  const id = idOf(request.params.orderId);
+  if (id === null) throw new Problem('order_not_found');
+  return id;
+}

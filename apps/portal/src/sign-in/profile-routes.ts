@@ -1,0 +1,48 @@
+import { endSession, findPasswordHash, listSessions, recordAudit, setPassword } from '@orders/database';
+import { type RequestHandler, Router } from 'express';
+import Joi from 'joi';
+import { personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { bodyOf } from '../read-body.ts';
+import { passCookies } from '../require-person.ts';
+import { tryPassword } from './limit-guessing.ts';
+import { newPassword, openSession } from './open-session.ts';
+
+/** One's own sessions and password. */
+export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler): Router {
+  const router = Router();
+  router.get('/sessions', person, async (request, response) => {
+    const { sessionId, userId } = personOf(request);
+    const sessions = await listSessions(knex, userId);
+    response.json({ sessions: sessions.map((one) => ({ ...one, current: one.session_id === sessionId })) });
+  });
+  router.delete('/sessions/:sessionId', person, async (request, response) => {
+    const { userId, email, accountId } = personOf(request);
+    await knex.transaction(async (trx) => {
+      if (await endSession(trx, userId, String(request.params.sessionId)))
+        await recordAudit(trx, { accountId, actor: email, action: 'session_ended', subject: `user:${email}` });
+    });
+    response.status(204).end();
+  });
+  router.post('/password', person, async (request, response) => {
+    const given = bodyOf<{ current_password: string; new_password: string }>(request, {
+      current_password: Joi.string().max(128).required(),
+      new_password: newPassword,
+    });
+    const { userId, email, accountId } = personOf(request);
+    const { password } = await auth.$context;
+    await tryPassword(knex, { email, network: request.ip ?? '' }, async () => {
+      const hash = await findPasswordHash(knex, userId);
+      return hash !== null && password.verify({ hash, password: given.current_password });
+    });
+    const hash = await password.hash(given.new_password);
+    await knex.transaction(async (trx) => {
+      await setPassword(trx, userId, hash);
+      await recordAudit(trx, { accountId, actor: email, action: 'password_changed', subject: `user:${email}` });
+    });
+    // All sessions are over, this one too, in case its cookie is what somebody else got hold of.
+    passCookies(await openSession(auth, request, email, given.new_password), response);
+    response.status(204).end();
+  });
+  return router;
+}

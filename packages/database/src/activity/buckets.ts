@@ -1,0 +1,33 @@
+import type { Knex } from 'knex';
+
+/** How long a bucket of activity is, in milliseconds; weeks, by which receipts are dropped, begin with one. */
+export const BUCKET_MS = 300_000;
+
+/** The start of the bucket that a moment falls into, in Unix milliseconds. */
+export function bucketOf(time: number): number {
+  return Math.floor(time / BUCKET_MS) * BUCKET_MS;
+}
+
+/** When a receipt's id was made, in Unix milliseconds (RFC 9562, section 5.7); by this it belongs to a bucket. */
+export function timeOf(receiptId: string): number {
+  return Number.parseInt(receiptId.slice(0, 8) + receiptId.slice(9, 13), 16);
+}
+
+/**
+ * Has the buckets of these receipts computed again, whoever is computing them just now: to be called in the transaction that makes final
+ * receipts pending.
+ */
+export async function reopenBuckets(
+  trx: Knex,
+  receipts: readonly { receipt_id: string; account_id: number }[],
+): Promise<void> {
+  const buckets = new Set(receipts.map((one) => `${one.account_id} ${bucketOf(timeOf(one.receipt_id))}`));
+  const rows = [...buckets].map((bucket) => bucket.split(' ').map(Number) as [number, number]);
+  await trx.raw(
+    `insert into activity as a (account_id, bucket_start, reopened)
+     select account_id, to_timestamp(start / 1000), 1
+     from unnest(?::int[], ?::float8[]) as reopened(account_id, start) order by 1, 2
+     on conflict (account_id, bucket_start) do update set settled = false, reopened = a.reopened + 1`,
+    [rows.map(([accountId]) => accountId), rows.map(([, start]) => start)],
+  );
+}

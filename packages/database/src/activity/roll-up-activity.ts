@@ -1,0 +1,145 @@
+import { FINAL_STATES } from '@orders/domain';
+import type { Knex } from 'knex';
+import { firstUuidAt } from '../receipts/partitions.ts';
+import { BUCKET_MS, bucketOf, timeOf } from './buckets.ts';
+import { latencySlot } from './latency.ts';
+
+/** Any number will do that nothing else in this database locks. */
+const ACTIVITY_LOCK = 7_310_443;
+/** So long after its end a bucket may still get receipts: one whose commit was slow, or whose intake's clock is late. */
+const SETTLES_AFTER_MS = 180_000;
+/** Buckets that are not settled, computed again in one turn, and how long a turn goes on beginning with more. */
+const REOPENED_A_TURN = 12;
+const TURN_MS = 3000;
+/** Kinds of warnings kept of an account in a bucket: those there are most of. */
+const WARNING_KINDS = 50;
+
+const FINAL = FINAL_STATES.map((state) => `'${state}'`).join(', ');
+
+// Read twice, as keeping three million receipts aside takes longer. What is written then is a row for each account.
+const COMPUTE = `
+with grouped as (
+  select account_id, state,
+         case when state = 'written' then ${latencySlot("date_part('epoch', updated_at - received_at) * 1000")} end as slot,
+         count(*)::int as n
+  from receipts
+  where receipt_id >= :first::uuid and receipt_id < :end::uuid
+  group by 1, 2, 3
+), counted as (
+  select account_id, sum(n) as accepted, coalesce(sum(n) filter (where state = 'written'), 0) as written,
+         coalesce(sum(n) filter (where state = 'duplicate'), 0) as duplicate,
+         coalesce(sum(n) filter (where state = 'failed'), 0) as failed,
+         coalesce(sum(n) filter (where state = 'dead'), 0) as dead,
+         coalesce(array_agg(slot order by slot) filter (where slot is not null), '{}') as slots,
+         coalesce(array_agg(n order by slot) filter (where slot is not null), '{}') as counts,
+         bool_and(state in (${FINAL})) as is_final
+  from grouped group by account_id
+), warned as (
+  select r.account_id, w.code, w.pointer, count(*) as n
+  from receipts r cross join lateral jsonb_to_recordset(r.warnings) as w(code text, pointer text)
+  where r.receipt_id >= :first::uuid and r.receipt_id < :end::uuid and r.state = 'written' and r.warnings is not null
+  group by 1, 2, 3
+), kinds as (
+  select account_id, code || ' ' || left(regexp_replace(pointer, '/\\d+(\\?=/|$)', '/*', 'g'), 200) as kind, sum(n) as n,
+         row_number() over (partition by account_id order by sum(n) desc) as place
+  from warned group by 1, 2
+), listed as (
+  select account_id, jsonb_object_agg(kind, n) as warnings from kinds where place <= ${WARNING_KINDS} group by 1
+)
+insert into activity as a (account_id, bucket_start, accepted, written, duplicate, failed, dead, latency_slots, latency_counts, warnings,
+                           computed_at, settled, reopened)
+select c.account_id, :start::timestamptz, c.accepted, c.written, c.duplicate, c.failed, c.dead, c.slots, c.counts, coalesce(l.warnings, '{}'),
+       now(), c.is_final and :ended::boolean, coalesce(before.reopened, 0)
+from counted c
+left join listed l on l.account_id = c.account_id
+left join activity before on before.account_id = c.account_id and before.bucket_start = :start::timestamptz
+order by c.account_id
+on conflict (account_id, bucket_start) do update
+set accepted = excluded.accepted, written = excluded.written, duplicate = excluded.duplicate, failed = excluded.failed,
+    dead = excluded.dead, latency_slots = excluded.latency_slots, latency_counts = excluded.latency_counts,
+    warnings = excluded.warnings, computed_at = excluded.computed_at,
+    -- What was redriven since this statement began is not in what it read.
+    settled = excluded.settled and a.reopened = excluded.reopened`;
+
+/**
+ * Brings activity up to date: computes the buckets of just now, those that are not settled, and those that were never looked at, as far
+ * as the time of a turn goes. A bucket is settled once it ended a while ago and each receipt in it is final; a redrive reopens it.
+ * Of several workers one does it at a time.
+ *
+ * @param notWithin nothing is done so many milliseconds after the last turn, whoever's that was.
+ * @returns how many buckets it computed.
+ */
+export async function rollUpActivity(knex: Knex, notWithin = 0): Promise<number> {
+  // The lock is held by a transaction that has done nothing else: it holds back neither vacuum nor dispatchable_orders.
+  return knex.transaction(async (guard) => {
+    const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked, now() as now', [ACTIVITY_LOCK]);
+    const [{ locked, now }] = rows as [{ locked: boolean; now: Date }];
+    const clock = await knex('activity_clock').first<{ as_of: Date | null; computed_to: Date }>();
+    const isDue = clock.as_of === null || now.getTime() - clock.as_of.getTime() >= notWithin;
+    if (!locked || !isDue) return 0;
+    return turn(knex, now, clock.computed_to.getTime());
+  });
+}
+
+async function turn(knex: Knex, now: Date, computedTo: number): Promise<number> {
+  const startedAt = performance.now();
+  const hasTime = () => performance.now() - startedAt < TURN_MS;
+  const settledTo = now.getTime() - SETTLES_AFTER_MS;
+  const recent = [...new Set([bucketOf(settledTo), bucketOf(now.getTime())])];
+  for (const start of recent) await compute(knex, start, settledTo);
+  let computed = recent.length;
+
+  for (const start of await findUnsettled(knex, recent)) {
+    if (!hasTime()) break;
+    await compute(knex, start, settledTo);
+    computed += 1;
+  }
+
+  // What nobody computed while there was no worker, or before there was this table.
+  const [caughtUp] = recent as [number];
+  let next: number | null = computedTo;
+  while (next !== null && next < caughtUp && hasTime()) {
+    next = await findBucketFrom(knex, next);
+    if (next === null || next >= caughtUp) break;
+    await compute(knex, next, settledTo);
+    computed += 1;
+    next += BUCKET_MS;
+  }
+  await knex('activity_clock').update({ as_of: now, computed_to: new Date(Math.min(next ?? caughtUp, caughtUp)) });
+  return computed;
+}
+
+async function compute(knex: Knex, start: number, settledTo: number): Promise<void> {
+  const end = start + BUCKET_MS;
+  await knex.raw(COMPUTE, {
+    first: firstUuidAt(start),
+    end: firstUuidAt(end),
+    start: new Date(start),
+    ended: end <= settledTo,
+  });
+}
+
+/** Those computed longest ago first, so that none waits for ever. */
+async function findUnsettled(knex: Knex, except: readonly number[]): Promise<number[]> {
+  const rows = await knex('activity')
+    .where({ settled: false })
+    .whereNotIn(
+      'bucket_start',
+      except.map((start) => new Date(start)),
+    )
+    .groupBy('bucket_start')
+    .orderByRaw('min(computed_at) nulls first')
+    .limit(REOPENED_A_TURN)
+    .select<{ bucket_start: Date }[]>('bucket_start');
+  return rows.map((row) => row.bucket_start.getTime());
+}
+
+/** The first bucket from this one on that holds a receipt; null when none does. */
+async function findBucketFrom(knex: Knex, start: number): Promise<number | null> {
+  const [id] = await knex('receipts')
+    .where('receipt_id', '>=', firstUuidAt(start))
+    .orderBy('receipt_id')
+    .limit(1)
+    .pluck<string[]>('receipt_id');
+  return id === undefined ? null : bucketOf(timeOf(id));
+}

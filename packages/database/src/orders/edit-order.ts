@@ -1,0 +1,57 @@
+import { editOrder, type OrderEdits } from '@orders/domain';
+import type { Knex } from 'knex';
+import { recordAudit } from '../audit.ts';
+import { type OrderJson, type OrderRow, toJson } from './orders.ts';
+
+/**
+ * Edits an order that needs review, as `editOrder` of the domain does, and keeps on record what changed.
+ *
+ * @returns whether it was edited, false when it does not need review; null when the account has no such order.
+ * @throws {Problem} `invalid_request`, naming what cannot be edited.
+ */
+export async function editStoredOrder(
+  db: Knex,
+  { accountId, orderId, edits, by }: { accountId: number; orderId: number; edits: OrderEdits; by: string },
+): Promise<boolean | null> {
+  return db.transaction(async (trx) => {
+    const key = { account_id: accountId, order_id: orderId };
+    const [row] = await trx<OrderRow>('orders').where(key).forUpdate();
+    if (!row) return null;
+    if (row.review_state !== 'needs_review') return false;
+    const { order, warnings, changes } = editOrder(toNormalized(toJson(row as OrderRow)), edits);
+    await trx('orders')
+      .where(key)
+      .update({
+        order_number: order.order_number,
+        customer_name: order.customer.name,
+        customer_phone: order.customer.phone,
+        customer_email: order.customer.email,
+        customer_id: order.customer.id,
+        address: order.address,
+        emirate: order.emirate,
+        emirate_code: order.emirate_code,
+        area: order.area,
+        items: JSON.stringify(order.items),
+        total: order.total,
+        currency: order.currency,
+        delivery_instructions: order.delivery_instructions,
+        warnings: JSON.stringify(warnings),
+      });
+    await recordAudit(trx, {
+      accountId,
+      actor: by,
+      action: 'order_edited',
+      subject: `order:${orderId}`,
+      details: { changes },
+    });
+    return true;
+  });
+}
+
+function toNormalized(stored: OrderJson) {
+  const { source_order_id, order_number, customer, address, emirate, emirate_code, area } = stored;
+  const { items, total, currency, delivery_instructions, warnings } = stored;
+  const place = { address, emirate, emirate_code, area };
+  const order = { source_order_id, order_number, customer, ...place, items, total, currency, delivery_instructions };
+  return { order, warnings };
+}

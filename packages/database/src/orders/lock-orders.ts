@@ -1,0 +1,35 @@
+import type { ReviewState } from '@orders/domain';
+import type { Knex } from 'knex';
+
+export interface OrderState {
+  order_id: number;
+  review_state: ReviewState;
+}
+
+/**
+ * Locks orders in the order of their ids and says in which state they are now.
+ *
+ * @returns null when the account has not all of them.
+ */
+export async function lockOrders(
+  trx: Knex.Transaction,
+  accountId: number,
+  orderIds: readonly number[],
+): Promise<OrderState[] | null> {
+  const ids = [...new Set(orderIds)];
+  const { rows } = await trx.raw<{ rows: OrderState[] }>(
+    `select order_id, review_state from orders
+     where account_id = ? and order_id = any(?::bigint[]) order by order_id for update`,
+    [accountId, ids],
+  );
+  return rows.length === ids.length ? rows : null;
+}
+
+/** The states of those of these orders that the account has. */
+export async function statesOf(db: Knex, accountId: number, orderIds: readonly number[]): Promise<OrderState[]> {
+  return db('orders')
+    .where({ account_id: accountId })
+    .whereIn('order_id', orderIds)
+    .orderBy('order_id')
+    .select('order_id', 'review_state');
+}

@@ -1,0 +1,75 @@
+import type { Knex } from 'knex';
+import { recordAudit } from '../audit.ts';
+import { lockOrders, type OrderState, statesOf } from './lock-orders.ts';
+
+/**
+ * Two seconds less than `dispatchable_orders` waits: the undo has to be visible to everybody before the order is. A statement gets half a
+ * second, and the last one looks at the clock again, so at least one second is left for the commit.
+ */
+const ALLOWED_SECONDS = 8;
+const LAST_SECONDS = 9;
+const STATEMENT_MS = 500;
+
+export interface UndoOutcome {
+  changed: number[];
+  /** Those that were not confirmed or rejected, or too long ago. */
+  unchanged: OrderState[];
+}
+
+/**
+ * Takes confirmations and rejections back whose time to undo is not over, on record; never one that a dispatcher could have seen.
+ *
+ * @returns null when the account has not all of these orders, and nothing changed.
+ */
+export async function undoReview(
+  db: Knex,
+  { accountId, orderIds, by }: { accountId: number; orderIds: readonly number[]; by: string },
+): Promise<UndoOutcome | null> {
+  const undone = db.transaction(async (trx) => {
+    await trx.raw(`set local statement_timeout = ${STATEMENT_MS}`);
+    const found = await lockOrders(trx, accountId, orderIds);
+    if (!found) return null;
+    const { rows } = await trx.raw<{ rows: { order_id: number; review_state: string; reviewed_at: Date }[] }>(
+      `with before as materialized (
+         select order_id, review_state, reviewed_at from orders where account_id = :accountId and order_id = any(:ids::bigint[])
+       )
+       update orders o
+       set review_state = 'needs_review', reviewed_by = null, reviewed_at = null, review_reason = null, confirmed_xid = null
+       from before
+       where o.account_id = :accountId and o.order_id = any(:ids::bigint[]) and o.order_id = before.order_id
+         and before.review_state <> 'needs_review'
+         and before.reviewed_at > clock_timestamp() - interval '${ALLOWED_SECONDS} seconds'
+       returning o.order_id, before.review_state, before.reviewed_at`,
+      { accountId, ids: found.map(({ order_id }) => order_id) },
+    );
+    const changed = rows.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
+    const unchanged = found.filter(({ order_id }) => !changed.includes(order_id));
+    if (changed.length === 0) return { changed, unchanged };
+    await recordAudit(
+      trx,
+      ...rows.map(({ order_id, review_state }) => ({
+        accountId,
+        actor: by,
+        action: 'order_review_undone',
+        subject: `order:${order_id}`,
+        details: { was: review_state },
+      })),
+    );
+    const oldest = new Date(Math.min(...rows.map(({ reviewed_at }) => reviewed_at.getTime())));
+    const clock = await trx.raw<{ rows: { is_late: boolean }[] }>(
+      `select clock_timestamp() > ?::timestamptz + interval '${LAST_SECONDS} seconds' as is_late`,
+      [oldest],
+    );
+    if (clock.rows[0]?.is_late) throw new TooLate('the time to undo was over before it was done');
+    return { changed, unchanged };
+  });
+  return undone.catch(async (error) => {
+    if (!(error instanceof TooLate)) throw error;
+    return { changed: [], unchanged: await statesOf(db, accountId, orderIds) };
+  });
+}
+
+/** Rolls back. */
+class TooLate extends Error {
+  override readonly name = 'TooLate';
+}

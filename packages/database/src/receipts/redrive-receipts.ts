@@ -1,0 +1,56 @@
+import type { Knex } from 'knex';
+import { reopenBuckets } from '../activity/buckets.ts';
+import { recordAudit } from '../audit.ts';
+import { among, ascending } from './among.ts';
+import { RETENTION_LOCK } from './partitions.ts';
+
+/**
+ * Sends dead receipts round again with all their attempts, on record where an actor is named; the sweeper rings for them.
+ *
+ * @param by `accountId`: only those of this account.
+ * @returns the ids of those that were dead; the others are left alone.
+ */
+export async function redriveReceipts(
+  db: Knex,
+  receiptIds: readonly string[],
+  by: { accountId?: number; actor?: string } = {},
+): Promise<string[]> {
+  if (receiptIds.length === 0) return [];
+  return db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock_shared(?)', [RETENTION_LOCK]);
+    const { rows } = await trx.raw<{ rows: { receipt_id: string; account_id: number }[] }>(
+      `with redriven as (
+         update receipts
+         set state = 'received', attempts = 0, crashes = 0, runs_alone = false, error_code = null, updated_at = now(),
+             history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
+         where ${among('receipt_id', ':ids')} and state = 'dead' and (:accountId::int is null or account_id = :accountId)
+         returning receipt_id, account_id
+       ), promised as (
+         insert into outbox (batch_id, receipt_ids, due_at)
+         select (array_agg(receipt_id order by receipt_id))[1], array_agg(receipt_id order by receipt_id), now()
+         from redriven having count(*) > 0
+       )
+       select receipt_id, account_id from redriven order by receipt_id`,
+      { ids: ascending(receiptIds), accountId: by.accountId ?? null },
+    );
+    await reopenBuckets(trx, rows);
+    const { actor } = by;
+    if (actor !== undefined) {
+      const entry = { actor, action: 'receipt_redriven' };
+      await recordAudit(
+        trx,
+        ...rows.map((row) => ({ ...entry, accountId: row.account_id, subject: `receipt:${row.receipt_id}` })),
+      );
+    }
+    return rows.map(({ receipt_id }) => receipt_id);
+  });
+}
+
+/**
+ * Sends one dead receipt round again, as `redriveReceipts`.
+ *
+ * @returns false when it is not dead (any more), and nothing changed.
+ */
+export async function redriveReceipt(db: Knex, receiptId: string): Promise<boolean> {
+  return (await redriveReceipts(db, [receiptId])).length > 0;
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { normalizeOrder, parseBody } from '@orders/domain';
+import { type Connection, type Database, run, type Statement, undone } from '../connect.ts';
+import { faultOf, sqlstateOf } from '../database-errors.ts';
+import { writeOrders } from '../orders/write-orders.ts';
+import { BODY } from './find-receipt.ts';
+
+/** How a dead receipt would end if it were redriven now. */
+export type Rehearsal =
+  | { outcome: 'written' | 'duplicate'; sourceOrderId: string }
+  | { outcome: 'failing'; code: 'write_refused' | 'unexpected_error'; sqlstate: string | null }
+  /** It is no longer dead. */
+  | { outcome: 'gone' }
+  /** Something is in its way just now, or Postgres is busy. */
+  | { outcome: 'undecided' };
+
+// Whoever waits for a row of ours waits no longer than these.
+const LIMITS = { lockMs: 200, statementMs: 2000 };
+
+const TAKE: Statement = {
+  name: 'rehearse-receipt',
+  text: `
+update receipts set state = 'normalized', lease_id = $3::uuid
+where receipt_id = $2::uuid and account_id = $1::int and state = 'dead'
+returning receipt_id`,
+};
+
+const READ_BODY: Statement = {
+  name: 'read-body',
+  text: `select ${BODY} as body from receipts r where r.receipt_id = $2::uuid and r.account_id = $1::int`,
+};
+
+/**
+ * Does to a dead receipt what a worker would, in a transaction that is then rolled back: nothing is written, but a number of the
+ * sequence of order ids is used up.
+ */
+export async function rehearseReceipt(database: Database, accountId: number, receiptId: string): Promise<Rehearsal> {
+  try {
+    return await undone(database, LIMITS, (connection) => rehearse(connection, accountId, receiptId));
+  } catch (error) {
+    if (faultOf(error) === 'infrastructure') return { outcome: 'undecided' };
+    const sqlstate = sqlstateOf(error);
+    return { outcome: 'failing', code: sqlstate ? 'write_refused' : 'unexpected_error', sqlstate };
+  }
+}
+
+async function rehearse(connection: Connection, accountId: number, receiptId: string): Promise<Rehearsal> {
+  const leaseId = randomUUID();
+  const taken = await run(connection, TAKE, [accountId, receiptId, leaseId]);
+  if (taken.length === 0) return { outcome: 'gone' };
+  const [row] = await run<{ body: Buffer | null }>(connection, READ_BODY, [accountId, receiptId]);
+  if (!row?.body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
+  const normalized = normalizeOrder(parseBody(row.body));
+  const [written] = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);
+  if (!written) return { outcome: 'undecided' };
+  return { outcome: written.state, sourceOrderId: normalized.order.source_order_id };
+}

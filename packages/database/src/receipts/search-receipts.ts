@@ -1,0 +1,85 @@
+import { timeOf } from '../activity/buckets.ts';
+import { type Database, run } from '../connect.ts';
+import { findOrderBySource } from '../orders/find-order-by-source.ts';
+import { EXAMINED, findReceipts, LAST_UUID } from './browse-receipts.ts';
+import type { ReceiptRow } from './find-receipt.ts';
+
+/** What was found, and how far was looked for receipts that no index knows by their `source_order_id`. */
+export interface ReceiptSearch {
+  receipts: ReceiptRow[];
+  /** Among the newest, back to this moment; null: all of them. */
+  newest_since: Date | null;
+  /** Where there is an order: among those that followed the first, up to this moment; null: all of them. */
+  followed_until: Date | null;
+}
+
+/** Found at most. */
+const MOST = 200;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const BY_KEY = {
+  name: 'search-by-idempotency-key',
+  text: 'select receipt_id from idempotency_keys where account_id = $1::int and idempotency_key = $2::text',
+};
+
+const DEAD_BY_SOURCE = {
+  name: 'search-dead-by-source',
+  text: `
+select receipt_id from dead_letters where account_id = $1::int and source_order_id = $2::text
+order by receipt_id desc limit ${MOST}`,
+};
+
+/** Goes through receipts from one on, in one direction. */
+function scanBySource(direction: '<' | '>') {
+  const order = direction === '<' ? 'desc' : 'asc';
+  return {
+    name: `search-by-source-${order}`,
+    text: `
+select r.receipt_id
+from (select receipt_id, account_id from receipts where receipt_id ${direction} $3::uuid order by receipt_id ${order} limit ${EXAMINED}) e
+cross join lateral (
+  select receipt_id from receipts x
+  where x.receipt_id = e.receipt_id and x.account_id = e.account_id and x.source_order_id = $2::text
+  offset 0
+) r
+where e.account_id = $1::int
+order by e.receipt_id ${order} limit ${MOST}`,
+  };
+}
+
+function lastOfScan(direction: '<' | '>') {
+  const order = direction === '<' ? 'desc' : 'asc';
+  return {
+    name: `last-of-search-${order}`,
+    text: `select receipt_id from receipts where receipt_id ${direction} $1::uuid order by receipt_id ${order} offset ${EXAMINED - 1} limit 1`,
+  };
+}
+
+const NEWEST = { scan: scanBySource('<'), last: lastOfScan('<') };
+const FOLLOWING = { scan: scanBySource('>'), last: lastOfScan('>') };
+
+/**
+ * Finds an account's receipts by exactly this receipt id, idempotency key or `source_order_id`. The receipt of an order and those that
+ * are dead are always found; other repeats of an order among the newest receipts of all, and among those that followed the order's.
+ */
+export async function searchReceipts(database: Database, accountId: number, text: string): Promise<ReceiptSearch> {
+  const idsBy = async (statement: { name: string; text: string }, ...rest: string[]) =>
+    (await run<{ receipt_id: string }>(database, statement, [accountId, text, ...rest])).map((row) => row.receipt_id);
+  const boundBy = async (statement: { name: string; text: string }, from: string) => {
+    const [last] = await run<{ receipt_id: string }>(database, statement, [from]);
+    return last ? new Date(timeOf(last.receipt_id)) : null;
+  };
+  const order = await findOrderBySource(database, accountId, text);
+  const ids = [
+    ...(UUID.test(text) ? [text.toLowerCase()] : []),
+    ...(await idsBy(BY_KEY)),
+    ...(await idsBy(DEAD_BY_SOURCE)),
+    ...(await idsBy(NEWEST.scan, LAST_UUID)),
+    ...(order ? [order.receipt_id, ...(await idsBy(FOLLOWING.scan, order.receipt_id))] : []),
+  ];
+  return {
+    receipts: (await findReceipts(database, accountId, [...new Set(ids)])).slice(0, MOST),
+    newest_since: await boundBy(NEWEST.last, LAST_UUID),
+    followed_until: order ? await boundBy(FOLLOWING.last, order.receipt_id) : null,
+  };
+}

@@ -1,0 +1,130 @@
+import { isJsonObject } from './normalize/json-object.ts';
+import type { Warning } from './normalize/warnings.ts';
+import { normalizeOrder } from './normalize-order.ts';
+import type { Item, NormalizedOrder, Order } from './order.ts';
+import { type FieldError, Problem } from './problems.ts';
+
+/** What a person changes: new values, of any JSON type, by the pointer (RFC 6901) of the order's field. */
+export type OrderEdits = Record<string, unknown>;
+
+/** A field that an edit changed, by its pointer, with the stored values. */
+export type OrderChange = { pointer: string; before: unknown; after: unknown };
+
+/** Also what an edit brings about elsewhere is among the changes: an address may tell the emirate, a total the currency. */
+export type EditedOrder = NormalizedOrder & { changes: OrderChange[] };
+
+const FIELD =
+  /^\/(?:order_number|customer\/(?:name|phone|email|id)|address|emirate|area|items|total|currency|delivery_instructions)$/;
+const ITEM_FIELD = /^\/items\/(0|[1-9]\d{0,5})\/(name|quantity|sku)$/;
+
+/**
+ * Edits an order that is stored. The values are read as those of a payload are, and whatever had to be mended leaves its warnings; those
+ * that were about an edited field go, all others stay.
+ *
+ * @throws {Problem} `invalid_request`, naming each pointer that is no field of this order that can be edited.
+ */
+export function editOrder(stored: NormalizedOrder, edits: OrderEdits): EditedOrder {
+  const payload = toPayload(stored.order);
+  const known = new Set(normalizeOrder(payload).warnings.map(toKey));
+  applyEdits(payload, edits);
+  const edited = normalizeOrder(payload);
+
+  const isEdited = (pointer: string) =>
+    Object.keys(edits).some((one) => pointer === one || pointer.startsWith(`${one}/`));
+  const kept = stored.warnings.filter((warning) => !subjectsOf(warning, stored.warnings).some(isEdited));
+  const has = new Set(kept.map(toKey));
+  // What is stored as it was sent, because it could not be read, is warned of again each time it is read.
+  const fresh = edited.warnings.filter(
+    (one) => (isEdited(one.pointer) || !known.has(toKey(one))) && !has.has(toKey(one)),
+  );
+  return { order: edited.order, warnings: [...kept, ...fresh], changes: changesBetween(stored.order, edited.order) };
+}
+
+function toKey({ pointer, code }: Warning): string {
+  return `${code} ${pointer}`;
+}
+
+function toPayload(order: Order): Record<string, unknown> & { items: unknown } {
+  const { emirate_code: _, ...payload } = structuredClone(order);
+  return payload;
+}
+
+function applyEdits(payload: Record<string, unknown>, edits: OrderEdits): void {
+  const errors: FieldError[] = [];
+  // The whole of the items before a part of them.
+  for (const pointer of Object.keys(edits).toSorted((a, b) => a.length - b.length)) {
+    if (!applyEdit(payload, pointer, edits[pointer])) {
+      errors.push({ pointer, code: 'not_editable', detail: 'Not a field of this order that can be edited.' });
+    }
+  }
+  if (errors.length > 0) throw new Problem('invalid_request', { errors });
+}
+
+function applyEdit(payload: Record<string, unknown>, pointer: string, value: unknown): boolean {
+  const [, index, member] = ITEM_FIELD.exec(pointer) ?? [];
+  if (!member && !FIELD.test(pointer)) return false;
+  const [, field = '', inner] = pointer.split('/');
+  const parent = member ? (payload.items as unknown[] | null)?.[Number(index)] : inner ? payload.customer : payload;
+  if (!isJsonObject(parent)) return false;
+  parent[member ?? inner ?? field] = value;
+  return true;
+}
+
+/**
+ * The fields of the stored order that a warning is about, by their pointers. Warnings point into the payload as it was sent, where a
+ * customer may be a list or a text, items may be one, and what was no item took a place in the list.
+ */
+function subjectsOf({ pointer, code }: Warning, all: readonly Warning[]): string[] {
+  switch (code) {
+    case 'inferred':
+      return ['/emirate'];
+    case 'currency_conflict':
+      return ['/currency', '/total'];
+    case 'customer_as_text':
+      return ['/customer/name'];
+    case 'item_as_text':
+      return [`${toStoredItem(pointer, all)}/name`];
+    default:
+      return [toStoredItem(pointer.replace(/^\/customer\/0(?=\/)/, '/customer'), all)];
+  }
+}
+
+function toStoredItem(pointer: string, all: readonly Warning[]): string {
+  const [, single] = /^\/items(?:\/(name|quantity|sku))?$/.exec(pointer) ?? [];
+  if (single) return `/items/0/${single}`;
+  const [, index, rest = ''] = /^\/items\/(\d+)(\/.*)?$/.exec(pointer) ?? [];
+  if (index === undefined) return pointer;
+  const isBefore = (other: Warning) => other.code === 'not_an_item' && Number(other.pointer.slice(7)) < Number(index);
+  return `/items/${Number(index) - all.filter(isBefore).length}${rest}`;
+}
+
+function changesBetween(before: Order, after: Order): OrderChange[] {
+  const [old, now] = [fieldsOf(before), fieldsOf(after)];
+  if (before.items.length === after.items.length) {
+    for (const [fields, items] of [
+      [old, before.items],
+      [now, after.items],
+    ] as const) {
+      fields.delete('/items');
+      items.forEach((item, index) => {
+        for (const member of ['name', 'quantity', 'sku'] as const)
+          fields.set(`/items/${index}/${member}`, item[member]);
+      });
+    }
+  }
+  return [...now].flatMap(([pointer, value]) => {
+    const was = old.get(pointer);
+    return isSame(was, value) ? [] : [{ pointer, before: was ?? null, after: value }];
+  });
+}
+
+function fieldsOf({ customer, source_order_id: _, ...order }: Order): Map<string, string | number | null | Item[]> {
+  const fields = new Map<string, string | number | null | Item[]>();
+  for (const [name, value] of Object.entries(customer)) fields.set(`/customer/${name}`, value);
+  for (const [name, value] of Object.entries(order)) fields.set(`/${name}`, value);
+  return fields;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return typeof one === 'object' ? JSON.stringify(one) === JSON.stringify(other) : one === other;
+}

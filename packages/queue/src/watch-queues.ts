@@ -1,0 +1,53 @@
+import type { Queue } from 'bullmq';
+import { isRedisUrl, openFailFastRedis } from './connections.ts';
+import { type LastingQueue, openLastingQueue } from './lasting-queue.ts';
+import { LANES, type Lane } from './ring.ts';
+
+/** Jobs of one lane, each of which rings for receipts. */
+export interface LaneState {
+  lane: Lane;
+  waiting: number;
+  active: number;
+  /** That met an outage, and come back when it may be over. */
+  delayed: number;
+}
+
+/** The queue, to look at. Each function throws when the queue does not answer. */
+export interface QueueWatch {
+  lanes(): Promise<LaneState[]>;
+  /** Worker processes that are connected to the queue now. */
+  workers(): Promise<number>;
+  /** BullMQ's own queues, one for each lane, for what it shows itself. The same objects until the connection had to be made anew. */
+  queues(): Promise<Queue[]>;
+  close(): Promise<void>;
+}
+
+const COMMAND_TIMEOUT_MS = 2000;
+
+/** Opens a watch; it connects when it is first used. */
+export function watchQueues(url: string): QueueWatch {
+  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT_MS) : null;
+  const lasting: LastingQueue[] = LANES.map((lane) => openLastingQueue(url, redis, lane));
+  const queues = () => Promise.all(lasting.map((one) => one.ready()));
+
+  return {
+    queues,
+    async lanes() {
+      const counts = (await queues()).map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed'));
+      return (await Promise.all(counts)).map(({ waiting = 0, prioritized = 0, active = 0, delayed = 0 }, at) => ({
+        lane: LANES[at] as Lane,
+        waiting: waiting + prioritized,
+        active,
+        delayed,
+      }));
+    },
+    async workers() {
+      // Each process answers every lane.
+      return Math.max(...(await Promise.all((await queues()).map((queue) => queue.getWorkersCount()))));
+    },
+    async close() {
+      await Promise.all(lasting.map((one) => one.close()));
+      redis?.disconnect();
+    },
+  };
+}
