@@ -331,9 +331,20 @@ describe('in a browser', () => {
     await page.getByText('القديم', { exact: true }).waitFor();
     await expectAccessible(page);
     expect((await client.get(`${base}/keys`)).body.keys).toHaveLength(2);
+    await page.getByRole('link', { name: 'افتح الطلب' }).click();
+    await page.getByText('Test customer').first().waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });
+});
+
+test.each(['en', 'ar'])('what is put on record here has its words in %s', async (language) => {
+  const { default: texts } = await import(`../apps/portal/page/src/text/${language}/audit.json`, {
+    with: { type: 'json' },
+  });
+  const keys = ['key_created', 'key_replaced', 'key_revoked'];
+  const others = ['signing_secret_revealed', 'signing_secret_rotated', 'test_order_sent'];
+  expect([...keys, ...others].filter((action) => !texts.action[action])).toEqual([]);
 });
 
 test.each(['en', 'ar'])('every refusal and every cause has its words in %s', async (language) => {

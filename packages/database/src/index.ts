@@ -18,6 +18,7 @@ export {
 } from './accounts/api-keys.ts';
 export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
 export { unseal } from './accounts/seal.ts';
+export { findSecretsToDiagnose, type SealedSecret, touchSecret } from './accounts/secrets-in-use.ts';
 export {
   disableSigning,
   enableSigning,
@@ -28,7 +29,6 @@ export {
   showSigning,
 } from './accounts/signing-secrets.ts';
 export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/survey-accounts.ts';
-export { findSecretsToDiagnose, type SealedSecret, touchSecret } from './accounts/touch-secret.ts';
 export {
   type Activity,
   type ActivityPoint,

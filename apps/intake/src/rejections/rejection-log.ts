@@ -64,7 +64,7 @@ export function createRejectionLog(deps: {
 
   const add = inGroups<Waiting>({ atOnce: 1, take: (waiting) => waiting.length, work: write });
 
-  async function diagnose(one: Waiting): Promise<Diagnosis | string | null> {
+  async function diagnose(one: Waiting): Promise<string | null> {
     const { code, body, signature, apiKey, rejection } = one;
     if (code === 'malformed_body') return diagnoseBody(body);
     if (code !== 'invalid_signature' || !body) return rejection.diagnosis;

@@ -45,9 +45,9 @@ function Progress({ receiptId }: { receiptId: string }): ReactNode {
       <span className={isAtRest(receipt.data) ? 'badge badge-good' : 'badge'}>{t(`test.state.${status}`)}</span>
       <span>
         {t('test.receipt')}{' '}
-        <bdi dir="ltr" className="mono">
+        <Link href={`/accounts/${accountId}/receipts/${receiptId}`} className="mono" dir="ltr">
           {receiptId}
-        </bdi>
+        </Link>
       </span>
       {receipt.data?.order_id != null && (
         <Link href={`/accounts/${accountId}/review/${receipt.data.order_id}`}>{t('test.open')}</Link>
