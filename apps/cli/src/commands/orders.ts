@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { findOrder, findReview, listOrders, type OrderJson, reviewOrder } from '@orders/database';
 import { REVIEW_STATES, type ReviewState } from '@orders/domain';
 import { type Command, Option } from 'commander';
@@ -7,6 +6,7 @@ import type { Context } from '../context.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
+import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 const REVIEWS: { verb: string; to: ReviewState; description: string; rule: string }[] = [
@@ -89,13 +89,4 @@ async function review(knex: Knex, id: number, to: ReviewState, by: string, rule:
 
 function noSuchOrder(id: number): Failure {
   return new Failure(`There is no order ${id}; orders orders list shows all.`);
-}
-
-function whoami(): string {
-  try {
-    return `operator:${userInfo().username}`;
-  } catch {
-    // A container may run as a user id that has no name.
-    return `operator:${process.getuid?.() ?? 'unknown'}`;
-  }
 }
