@@ -14,6 +14,7 @@ import {
   findSuspects,
   firstUuidAt,
   type IncomingReceipt,
+  listDead,
   makePartitions,
   migrate,
   openDatabase,
@@ -32,6 +33,7 @@ import { normalizeOrder, type ReviewState } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import type { Knex } from 'knex';
 import * as initial from '../packages/database/src/migrations/001-initial.ts';
+import { ascending } from '../packages/database/src/receipts/among.ts';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 import { withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -89,7 +91,7 @@ describe('migrations', () => {
     await dropDatabase(url.href);
   });
 
-  test('bodies stored one by one are found after the migration that stores them by batch', async () => {
+  test('what was stored before: bodies one by one are found by batch, and the dead are among the dead letters', async () => {
     const url = new URL(db.url);
     url.pathname = `/older_${randomBytes(4).toString('hex')}`;
     await ensureDatabase(url.href);
@@ -114,10 +116,11 @@ describe('migrations', () => {
       body: Buffer.from(`{"${name}":1}`),
     }));
     for (const { body, ...key } of receipts) {
-      await knex('receipts').insert({ ...key, channel: 'rest', source_order_id: 'older' });
+      await knex('receipts').insert({ ...key, channel: 'rest', source_order_id: 'older', state: 'dead' });
       await knex('receipt_payloads').insert({ ...key, body });
     }
     expect(await migrate(knex)).toContain('002-payloads-by-batch');
+    expect(await listDead(knex, 1)).toEqual(ascending(receipts.map(({ receipt_id }) => receipt_id)));
     for (const { receipt_id, body } of receipts) {
       expect(await findReceiptRecord(knex, receipt_id)).toMatchObject({ receipt_id, body });
     }

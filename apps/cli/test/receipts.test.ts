@@ -143,7 +143,7 @@ describe('show', () => {
 describe('redrive', () => {
   test('a dead one goes round again, and the sweeper is told', async () => {
     const id = await seed.dead(kitchen, 'redrive-1');
-    expect(await cli.json('receipts', 'redrive', id)).toMatchObject({
+    expect(await cli.json('receipts', 'redrive', id, '--by', 'Mona')).toMatchObject({
       receipt_id: id,
       status: 'received',
       attempts: 0,
@@ -152,6 +152,9 @@ describe('redrive', () => {
     expect(await cli.json('receipts', 'show', id)).toMatchObject({
       history: [{ attempt: 1 }, { redriven_at: expect.any(String) }],
     });
+    expect(await cli.knex('audit_events').where({ subject: `receipt:${id}` })).toMatchObject([
+      { account_id: kitchen, actor: 'Mona', action: 'receipt_redriven' },
+    ]);
     const due = cli.knex('outbox').whereRaw('? = any(receipt_ids) and due_at <= now()', [id]);
     expect(await due).toHaveLength(1);
     expect(await cli.refused(1, 'receipts', 'redrive', id)).toBe(

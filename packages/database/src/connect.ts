@@ -101,22 +101,23 @@ export async function run<Row extends object>(
   return rows;
 }
 
+/** Settings of Postgres for one transaction; times in milliseconds. */
+export type LocalSettings = Record<string, string | number>;
+
 /**
- * Works in a transaction that is rolled back, however that ends; for no longer than this, a statement and a wait for a lock, in
- * milliseconds.
+ * Works in a transaction that is rolled back, however that ends, under settings of its own. Its statements are planned for what they find.
  */
 export async function undone<T>(
   database: Database,
-  limits: { statementMs: number; lockMs: number },
+  settings: LocalSettings,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const client = await database.pool.connect();
   let lost: Error | undefined;
   try {
-    await client.query(
-      `begin; set local statement_timeout = ${limits.statementMs}; set local lock_timeout = ${limits.lockMs}`,
-    );
-    return await work({ pool: client, prepared: database.prepared });
+    const set = Object.entries(settings).map(([name, value]) => `; set local ${name} = ${value}`);
+    await client.query(`begin${set.join('')}`);
+    return await work({ pool: client, prepared: false });
   } finally {
     await client.query('rollback').catch((error: Error) => {
       lost = error;

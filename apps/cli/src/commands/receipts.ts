@@ -1,12 +1,13 @@
-import { findReceiptRecord, listDead, listReceipts, type ReceiptRecord, redriveReceipt } from '@orders/database';
+import { findReceiptRecord, listDead, listReceipts, type ReceiptRecord, redriveReceipts } from '@orders/database';
 import { RECEIPT_STATES } from '@orders/domain';
 import { type Command, Option } from 'commander';
-import { json, limit, receiptId } from '../arguments.ts';
+import { json, limit, name, receiptId } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { describeReceipt, tabulateReceipts } from '../describe-receipt.ts';
 import { Failure, WrongUse } from '../errors.ts';
 import { receiptJson, receiptRecordJson } from '../receipt-json.ts';
 import { requireAccount } from '../require-account.ts';
+import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 /** `orders receipts list | show | redrive`. */
@@ -46,6 +47,7 @@ export function addReceiptCommands(program: Command, context: Context): void {
     .argument('[receipt-id]', 'a UUID', receiptId)
     .option('--all-dead', 'all that are dead, instead of one')
     .option('--account <account>', 'with --all-dead: of this account only (id or exact name)')
+    .addOption(new Option('--by <name>', 'who asks for it').argParser(name('A name')).default(whoami(), 'the OS user'))
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders receipts redrive --all-dead --account "Corner Bakery"')
     .action(async (id: string | undefined, options) => {
@@ -53,10 +55,10 @@ export function addReceiptCommands(program: Command, context: Context): void {
         throw new WrongUse('Give either a receipt id or --all-dead.');
       if (options.account !== undefined && !options.allDead) throw new WrongUse('--account goes with --all-dead.');
       if (id !== undefined) {
-        const receipt = receiptJson(await context.withDatabase((knex) => redriveOne(knex, id)));
+        const receipt = receiptJson(await context.withDatabase((knex) => redriveOne(knex, id, options.by)));
         context.print(options, receipt, () => `Receipt ${id} is ${receipt.status}; the worker takes it from here.`);
       } else {
-        const ids = await context.withDatabase((knex) => redriveAll(knex, options.account));
+        const ids = await context.withDatabase((knex) => redriveAll(knex, options.account, options.by));
         context.print(options, { receipt_ids: ids }, () => `${ids.length} redriven; the worker takes them from here.`);
       }
     });
@@ -72,17 +74,22 @@ async function requireReceipt(knex: Knex, id: string): Promise<ReceiptRecord> {
   return receipt;
 }
 
-async function redriveOne(knex: Knex, id: string): Promise<ReceiptRecord> {
-  const redriven = await redriveReceipt(knex, id);
+async function redriveOne(knex: Knex, id: string, actor: string): Promise<ReceiptRecord> {
+  const redriven = await redriveReceipts(knex, [id], { actor });
   const receipt = await requireReceipt(knex, id);
-  if (!redriven) throw new Failure(`Receipt ${id} is ${receipt.state}; only one that is dead can be redriven.`);
+  if (redriven.length === 0)
+    throw new Failure(`Receipt ${id} is ${receipt.state}; only one that is dead can be redriven.`);
   return receipt;
 }
 
-/** Each in a transaction of its own: cut short, it can simply be repeated. */
-async function redriveAll(knex: Knex, account: string | undefined): Promise<string[]> {
+/** Redriven in one transaction. */
+const TOGETHER = 500;
+
+/** Some at a time: cut short, it can simply be repeated. */
+async function redriveAll(knex: Knex, account: string | undefined, actor: string): Promise<string[]> {
   const redriven: string[] = [];
-  for (const id of await listDead(knex, await accountIdOf(knex, account)))
-    if (await redriveReceipt(knex, id)) redriven.push(id);
+  const dead = await listDead(knex, await accountIdOf(knex, account));
+  for (let start = 0; start < dead.length; start += TOGETHER)
+    redriven.push(...(await redriveReceipts(knex, dead.slice(start, start + TOGETHER), { actor })));
   return redriven;
 }

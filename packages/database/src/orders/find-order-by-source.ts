@@ -1,4 +1,4 @@
-import { type Database, run } from '../connect.ts';
+import { type Connection, run } from '../connect.ts';
 
 const FIND = {
   name: 'find-order-by-source',
@@ -7,7 +7,7 @@ const FIND = {
 
 /** The order of this account and `source_order_id`, of which another one would be a duplicate, and its receipt; null if there is none. */
 export async function findOrderBySource(
-  database: Database,
+  database: Connection,
   accountId: number,
   sourceOrderId: string,
 ): Promise<{ receipt_id: string; order_id: number } | null> {

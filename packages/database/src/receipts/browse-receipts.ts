@@ -1,7 +1,7 @@
 import type { ReceiptState } from '@orders/domain';
 import type { Knex } from 'knex';
 import { timeOf } from '../activity/buckets.ts';
-import { type Database, run } from '../connect.ts';
+import { type Connection, type Database, run, undone } from '../connect.ts';
 import { among, ascending } from './among.ts';
 import { type DeadFilter, findDead } from './dead-letters.ts';
 import { JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
@@ -9,6 +9,8 @@ import { firstUuidAt } from './partitions.ts';
 
 /** Receipts of all accounts that one look goes through at most; an index by account would cost each order more than this does. */
 export const EXAMINED = 50_000;
+/** For statements that go through so many: by the key's order they stop there, while to sort they would read all there is first. */
+export const IN_KEY_ORDER = { statement_timeout: 5000, enable_sort: 'off', enable_bitmapscan: 'off' };
 export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export interface ReceiptPage {
@@ -49,9 +51,13 @@ export async function browseReceipts(
   page: { state?: ReceiptState | undefined; before?: string | undefined; limit: number },
 ): Promise<ReceiptPage> {
   const { state = null, before = LAST_UUID, limit } = page;
-  const receipts = await run<ReceiptRow>(database, BROWSE, [accountId, before, state, limit]);
-  if (receipts.length === limit) return { receipts, next: receipts.at(-1)?.receipt_id ?? null };
-  const [last] = await run<{ receipt_id: string }>(database, LAST_EXAMINED, [before]);
+  const { receipts, last } = await undone(database, IN_KEY_ORDER, async (connection) => {
+    const receipts = await run<ReceiptRow>(connection, BROWSE, [accountId, before, state, limit]);
+    if (receipts.length === limit) return { receipts, last: receipts.at(-1) };
+    const [last] = await run<{ receipt_id: string }>(connection, LAST_EXAMINED, [before]);
+    return { receipts, last };
+  });
+  if (receipts.length === limit) return { receipts, next: last?.receipt_id ?? null };
   if (!last) return { receipts, next: null };
   // The last that was examined may be another account's, and no concern of this one; its time will do.
   const next = firstUuidAt(timeOf(last.receipt_id) + 1);
@@ -67,7 +73,7 @@ where ${among('r.receipt_id', '$2')} and r.account_id = $1::int order by r.recei
 
 /** Those of the receipts that the account has, newest first. */
 export async function findReceipts(
-  database: Database,
+  database: Connection,
   accountId: number,
   receiptIds: readonly string[],
 ): Promise<ReceiptRow[]> {

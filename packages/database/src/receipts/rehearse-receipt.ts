@@ -15,7 +15,7 @@ export type Rehearsal =
   | { outcome: 'undecided' };
 
 // Whoever waits for a row of ours waits no longer than these.
-const LIMITS = { lockMs: 200, statementMs: 2000 };
+const LIMITS = { lock_timeout: 200, statement_timeout: 2000 };
 
 const TAKE: Statement = {
   name: 'rehearse-receipt',

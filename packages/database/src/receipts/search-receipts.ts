@@ -1,7 +1,7 @@
 import { timeOf } from '../activity/buckets.ts';
-import { type Database, run } from '../connect.ts';
+import { type Connection, type Database, run, undone } from '../connect.ts';
 import { findOrderBySource } from '../orders/find-order-by-source.ts';
-import { EXAMINED, findReceipts, LAST_UUID } from './browse-receipts.ts';
+import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './browse-receipts.ts';
 import type { ReceiptRow } from './find-receipt.ts';
 
 /** What was found, and how far was looked for receipts that no index knows by their `source_order_id`. */
@@ -63,13 +63,17 @@ const FOLLOWING = { scan: scanBySource('>'), last: lastOfScan('>') };
  * are dead are always found; other repeats of an order among the newest receipts of all, and among those that followed the order's.
  */
 export async function searchReceipts(database: Database, accountId: number, text: string): Promise<ReceiptSearch> {
+  return undone(database, IN_KEY_ORDER, (connection) => search(connection, accountId, text));
+}
+
+async function search(connection: Connection, accountId: number, text: string): Promise<ReceiptSearch> {
   const idsBy = async (statement: { name: string; text: string }, ...rest: string[]) =>
-    (await run<{ receipt_id: string }>(database, statement, [accountId, text, ...rest])).map((row) => row.receipt_id);
+    (await run<{ receipt_id: string }>(connection, statement, [accountId, text, ...rest])).map((row) => row.receipt_id);
   const boundBy = async (statement: { name: string; text: string }, from: string) => {
-    const [last] = await run<{ receipt_id: string }>(database, statement, [from]);
+    const [last] = await run<{ receipt_id: string }>(connection, statement, [from]);
     return last ? new Date(timeOf(last.receipt_id)) : null;
   };
-  const order = await findOrderBySource(database, accountId, text);
+  const order = await findOrderBySource(connection, accountId, text);
   const ids = [
     ...(UUID.test(text) ? [text.toLowerCase()] : []),
     ...(await idsBy(BY_KEY)),
@@ -78,7 +82,7 @@ export async function searchReceipts(database: Database, accountId: number, text
     ...(order ? [order.receipt_id, ...(await idsBy(FOLLOWING.scan, order.receipt_id))] : []),
   ];
   return {
-    receipts: (await findReceipts(database, accountId, [...new Set(ids)])).slice(0, MOST),
+    receipts: (await findReceipts(connection, accountId, [...new Set(ids)])).slice(0, MOST),
     newest_since: await boundBy(NEWEST.last, LAST_UUID),
     followed_until: order ? await boundBy(FOLLOWING.last, order.receipt_id) : null,
   };

@@ -57,7 +57,7 @@ export function RedriveDialog({
           <button
             type="button"
             className="button button-main"
-            disabled={redrive.isPending || preview.isPending || preview.data?.matching === 0}
+            disabled={redrive.isPending || !preview.data?.matching}
             onClick={() => redrive.mutate()}
           >
             {t('redrive.submit', { count: preview.data?.matching ?? 0 })}
