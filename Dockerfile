@@ -1,6 +1,6 @@
-# One image for every process; its command is `intake`, `worker` or `orders …`.
+# One image for every process; its command is `intake`, `worker`, `portal` or `orders …`.
 
-FROM node:24-bookworm-slim AS dependencies
+FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
 # Only what decides the dependencies, so that a change of sources does not install them again. Every workspace package is named, as the
 # lockfile covers all of them; a new one is added here.
@@ -16,19 +16,35 @@ COPY packages/http/package.json packages/http/
 COPY packages/local-services/package.json packages/local-services/
 COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/
+
+FROM manifests AS dependencies
 # The apps and what they need: neither the tools of the root nor packages/local-services with its embedded Postgres.
 RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --reporter=append-only
+
+FROM manifests AS page
+# What the portal's page is built of and with.
+RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --filter "{./apps/portal}" --reporter=append-only
+COPY tsconfig.base.json ./
+COPY apps/portal/page apps/portal/page
+RUN node apps/portal/node_modules/vite/bin/vite.js build apps/portal/page --logLevel warn
+
+FROM node:24-bookworm-slim AS sources
+WORKDIR /app
+COPY apps apps
+COPY packages packages
+# Of the page only what was built.
+RUN rm -rf apps/portal/page
+COPY --from=page /app/apps/portal/page/dist apps/portal/page/dist
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090
 WORKDIR /app
-RUN for command in intake:intake worker:worker orders:cli; do \
+RUN for command in intake:intake worker:worker portal:portal orders:cli; do \
       printf '#!/bin/sh\nexec node /app/apps/%s/src/main.ts "$@"\n' "${command#*:}" > "/usr/local/bin/${command%:*}" \
       && chmod 755 "/usr/local/bin/${command%:*}" || exit 1; \
     done
 COPY --from=dependencies /app ./
-COPY apps apps
-COPY packages packages
+COPY --from=sources /app ./
 USER node
 EXPOSE 8080 9090
 # The short commands of `orders` may end before the first check.

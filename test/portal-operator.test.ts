@@ -335,6 +335,7 @@ describe('in a browser', () => {
   const PATHS = ['/operator', '/operator/users', '/operator/service', '/operator/log'];
 
   test('the pages are accessible and fit, on a desk, and in Arabic on a dark phone', async () => {
+    await client.post('/operator/accounts', { name: 'Shown' });
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
     for (const options of [{}, phone]) {
       const { page, complaints } = await openPage(browser, options);

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openKnex } from '@orders/database';
 import { type Child, startChild } from '@orders/local-services';
 import { until } from './harness/until.ts';
 
@@ -41,6 +42,34 @@ async function start(settings: Record<string, string>): Promise<{ child: Child; 
 
 const readDev = async () => JSON.parse(await readFile(join(directory, 'dev.json'), 'utf8'));
 
+async function withKnex<T>(url: string, work: (knex: ReturnType<typeof openKnex>) => Promise<T>): Promise<T> {
+  const knex = openKnex({ url });
+  return work(knex).finally(() => knex.destroy());
+}
+
+/** The sample orders, once all are written. */
+const samples = (url: string) =>
+  withKnex(url, (knex) =>
+    until('the samples are written', async () => {
+      const orders = await knex('orders').whereNot('source_order_id', 'like', 'demo-%').select('warnings');
+      return orders.length >= 60 && orders;
+    }),
+  );
+
+/** Who the portal says one is after signing in. */
+async function session(portalUrl: string, { email, password }: { email: string; password: string }): Promise<unknown> {
+  const signedIn = await fetch(`${portalUrl}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: portalUrl },
+    body: JSON.stringify({ email, password }),
+  });
+  const Cookie = signedIn.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ');
+  return (await fetch(`${portalUrl}/api/session`, { headers: { Cookie } })).json();
+}
+
 /** Processes that were started under this directory. */
 function leftBehind(): string[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' });
@@ -68,6 +97,18 @@ describe('npm start', () => {
       { name: 'Demo Market', apiKey: expect.stringMatching(/^oik_/), signingSecret: null },
     ]);
     expect((await stat(join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
+    expect(dev.signIns).toMatchObject([
+      { email: 'demo@example.com', role: 'account_holder' },
+      { email: 'operator@example.com', role: 'operator' },
+    ]);
+    for (const signIn of dev.signIns) {
+      expect(running.printed()).toContain(`${signIn.email}  ${signIn.password}`);
+      expect(await session(dev.portalUrl, signIn)).toMatchObject({ role: signIn.role, intake_url: dev.intakeUrl });
+    }
+    expect((await fetch(dev.portalUrl)).headers.get('Content-Type')).toContain('text/html');
+    const orders = await samples(dev.databaseUrl);
+    expect(orders).toHaveLength(60);
+    expect(orders.filter(({ warnings }) => warnings.length > 0)).toHaveLength(20);
     await running.child.stop('SIGTERM');
     expect(running.child.process.exitCode).toBe(0);
     expect(leftBehind()).toEqual([]);
@@ -81,6 +122,11 @@ describe('npm start', () => {
     running = await start({ PORT: String(port) });
     const after = await readDev();
     expect(after.accounts).toEqual(before.accounts);
+    expect(after.signIns).toEqual(before.signIns);
+    expect(await session(after.portalUrl, after.signIns[0])).toMatchObject({ role: 'account_holder' });
+    const receipts = async (sourceOrderId: string) =>
+      withKnex(after.databaseUrl, (knex) => knex('receipts').where({ source_order_id: sourceOrderId }));
+    expect(await receipts('TLB-48211')).toHaveLength(1);
     expect(after.intakeUrl).not.toContain(`:${port}`);
     // Its key is known: the receipt of the first start comes back.
     expect(paste(running.printed())).toContain('"duplicate":true');
@@ -97,11 +143,11 @@ describe('npm start', () => {
       );
     };
     const before = children();
-    expect(before).toHaveLength(2);
+    expect(before).toHaveLength(3);
     for (const pid of before) process.kill(pid, 'SIGKILL');
     await until(
-      'both run again',
-      async () => children().length === 2 && !children().some((pid) => before.includes(pid)),
+      'all run again',
+      async () => children().length === 3 && !children().some((pid) => before.includes(pid)),
     );
     await until('intake answers again', () =>
       fetch(`${intakeUrl}/openapi.json`).then(

@@ -43,6 +43,11 @@ test('suspend and resume, each as often as one likes', async () => {
   expect((await cli.run('accounts', 'show', id)).stdout).toMatch(/^suspended +\d/m);
   expect(await cli.json('accounts', 'resume', id)).toMatchObject({ state: 'active', suspended_at: null });
   expect((await cli.run('accounts', 'resume', id)).stdout).toContain('is active');
+  const audit = await cli.knex('audit_events').where({ account_id }).orderBy('event_id');
+  expect([audit[0].actor, audit.map(({ action }) => action).slice(0, 3)]).toEqual([
+    expect.stringMatching(/^operator:/),
+    ['account_created', 'account_suspended', 'account_suspended'],
+  ]);
 });
 
 test('limit sets a rate, none or the default; show and list tell which', async () => {

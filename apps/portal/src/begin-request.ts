@@ -12,7 +12,7 @@ export function beginRequest({ logger, metrics }: { logger: Logger; metrics: Por
     response.on('close', () => {
       const { requestId, startedAt, person, accountId, problem } = contextOf(request);
       const duration = performance.now() - startedAt;
-      const route: string = request.route?.path ?? 'none';
+      const [route = 'none'] = [request.route?.path as string | string[] | undefined].flat();
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.inc({ route, status, code: problem ?? '' });
       metrics.requestSeconds.observe({ route }, duration / 1000);

@@ -6,8 +6,10 @@ import { migrateQueue } from '@orders/queue';
 import { parseSecretsKey } from '@orders/runtime';
 import { processArguments, startChild } from './child.ts';
 import { type DemoAccount, ensureDemoAccounts } from './demo-accounts.ts';
+import { type DemoSignIn, ensureDemoSignIns } from './demo-sign-ins.ts';
 import { LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
 import { freePort } from './ports.ts';
+import { sendSampleOrders } from './sample-orders.ts';
 import { startServices } from './start-services.ts';
 import { type Supervised, supervise } from './supervise.ts';
 import { welcome } from './welcome.ts';
@@ -18,13 +20,16 @@ export interface DevFile {
   adminUrl: string;
   databaseUrl: string;
   queueUrl: string;
+  portalUrl: string;
   accounts: DemoAccount[];
+  signIns: DemoSignIn[];
+  /** Whether the sample orders were sent. */
+  sampled: boolean;
 }
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const DEV_FILE = join(LOCAL_DIRECTORY, 'dev.json');
 const LOCK_FILE = join(LOCAL_DIRECTORY, 'start.pid');
-const DEFAULT_PORT = 8080;
 
 const ending = Promise.withResolvers<string>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.resolve(signal));
@@ -62,21 +67,44 @@ async function start(): Promise<{ failed: Promise<string> }> {
   await migrate(knex).finally(() => knex.destroy());
   await migrateQueue(queueUrl);
 
-  const known = (await readJson<DevFile>(DEV_FILE))?.accounts ?? [];
-  const accounts = await ensureDemoAccounts(databaseUrl, parseSecretsKey(secretsKey), known);
-  const [port, adminPort, workerAdminPort] = [await choosePort(), await freePort(), await freePort()];
+  const known = await readJson<Partial<DevFile>>(DEV_FILE);
+  const accounts = await ensureDemoAccounts(databaseUrl, parseSecretsKey(secretsKey), known?.accounts ?? []);
+  const signIns = await ensureDemoSignIns(databaseUrl, accounts[0]?.id as number, known?.signIns ?? []);
+  const port = await choosePort('PORT', 8080);
+  const portalPort = await choosePort('PORTAL_PORT', 8081, port);
+  const [adminPort, workerAdminPort, portalAdminPort] = [await freePort(), await freePort(), await freePort()];
+  const base = `http://127.0.0.1:${port}${process.env.BASE_PATH ?? ''}`;
+  const portalUrl = `http://127.0.0.1:${portalPort}`;
   const common = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey, LOG_FORMAT: 'text' };
   const intake = await startApp('intake', { ...common, PORT: String(port), ADMIN_PORT: String(adminPort) });
   const worker = await startApp('worker', { ...common, ADMIN_PORT: String(workerAdminPort) });
-  const failed = Promise.race([services.failed, intake.failed, worker.failed]);
+  const portal = await startApp('portal', {
+    ...common,
+    PORT: String(portalPort),
+    ADMIN_PORT: String(portalAdminPort),
+    PORTAL_URL: portalUrl,
+    INTAKE_URL: base,
+  });
+  const failed = Promise.race([services.failed, intake.failed, worker.failed, portal.failed]);
   await Promise.race([
-    Promise.all([untilReady(adminPort), untilReady(workerAdminPort)]),
+    Promise.all([untilReady(adminPort), untilReady(workerAdminPort), untilReady(portalAdminPort)]),
     failed.then((what) => Promise.reject(new Error(what))),
     ending.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
   ]);
 
-  const base = `http://127.0.0.1:${port}${process.env.BASE_PATH ?? ''}`;
-  const dev: DevFile = { intakeUrl: base, adminUrl: `http://127.0.0.1:${adminPort}`, databaseUrl, queueUrl, accounts };
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
+  const dev: DevFile = {
+    intakeUrl: base,
+    adminUrl,
+    databaseUrl,
+    queueUrl,
+    portalUrl,
+    accounts,
+    signIns,
+    sampled: true,
+  };
+  // On the first start only, as people expect to find the list as they left it.
+  if (!known?.sampled) await sendSampleOrders(base, accounts[0]?.apiKey as string);
   await writePrivately(DEV_FILE, dev);
   say(welcome(dev, services.queue));
   return { failed };
@@ -91,11 +119,12 @@ async function startApp(name: string, settings: Record<string, string>): Promise
   return app;
 }
 
-async function choosePort(): Promise<number> {
-  const wanted = process.env.PORT ? Number(process.env.PORT) : DEFAULT_PORT;
+/** @param taken is given to another app already, which does not listen yet. */
+async function choosePort(variable: string, usual: number, taken?: number): Promise<number> {
+  const wanted = process.env[variable] ? Number(process.env[variable]) : usual;
   if (!Number.isInteger(wanted) || wanted < 0 || wanted > 65_535)
-    throw new Error('PORT must be a number from 0 to 65535.');
-  const port = await freePort(wanted);
+    throw new Error(`${variable} must be a number from 0 to 65535.`);
+  const port = wanted !== 0 && wanted === taken ? await freePort() : await freePort(wanted);
   if (wanted !== 0 && port !== wanted) say(`Port ${wanted} is taken; using ${port}.`);
   return port;
 }

@@ -3,8 +3,9 @@ import { LOCAL_DIRECTORY } from './local-state.ts';
 import type { DevFile } from './start.ts';
 
 /** What `npm start` prints when everything runs: where it is, what to try it with, and three commands to paste. */
-export function welcome({ intakeUrl, accounts }: DevFile, queue: string): string {
+export function welcome({ intakeUrl, portalUrl, accounts, signIns }: DevFile, queue: string): string {
   const [kitchen] = accounts;
+  const [holder, operator] = signIns;
   const reply = join(LOCAL_DIRECTORY, 'first-reply.txt');
   const order = `{"source_order_id":"demo-1","customer":{"name":"Aisha Khan","phone":"050 123 4567"},"address":"Apt 1204, Marina Heights","emirate":"Dubai","items":[{"name":"Soup","quantity":2}],"total":"149.50"}`;
   const webhook = `{"source_order_id":"demo-2","customer":{"name":"Omar","phone":"+971 50 765 4321"},"emirate":"AUH","total":99}`;
@@ -17,6 +18,10 @@ The order ingestion service runs. Ctrl-C ends it; its data stays in .local/.
   account         ${kitchen?.name} (id ${kitchen?.id})
   API key         ${kitchen?.apiKey}
   signing secret  ${kitchen?.signingSecret}
+
+  portal          ${portalUrl}
+  as the account  ${holder?.email}  ${holder?.password}
+  as operator     ${operator?.email}  ${operator?.password}
 
 1. Send an order:
 
@@ -39,6 +44,6 @@ curl -si -w '\\n' ${intakeUrl}/ingest/webhook \\
 curl -s -w '\\n' ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' '${reply}' | cut -d'"' -f4) \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}'
 
-The orders wait for review: npm run --silent orders -- orders list --needs-review
+The orders wait for review in the portal, beside 60 samples; or: npm run --silent orders -- orders list --needs-review
 `;
 }

@@ -1,4 +1,4 @@
-import { type Account, createAccount, listAccounts, setRateLimit, setSuspended } from '@orders/database';
+import { type Account, createAccount, listAccounts, recordAudit, setRateLimit, setSuspended } from '@orders/database';
 import { type AccountRateLimit, formatRateLimit } from '@orders/domain';
 import type { Command } from 'commander';
 import { json, name, rateLimit } from '../arguments.ts';
@@ -6,6 +6,8 @@ import type { Context } from '../context.ts';
 import { WrongUse } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
+import { whoami } from '../whoami.ts';
+import type { Knex } from '../with-database.ts';
 
 /** `orders accounts create | list | show | suspend | resume | limit`. */
 export function addAccountCommands(program: Command, context: Context): void {
@@ -17,7 +19,13 @@ export function addAccountCommands(program: Command, context: Context): void {
     .argument('<name>', 'its name; need not be unique', accountName)
     .addOption(json())
     .action(async (newName: string, options) => {
-      const account = await context.withDatabase((knex) => createAccount(knex, newName));
+      const account = await context.withDatabase((knex) =>
+        knex.transaction(async (trx) => {
+          const made = await createAccount(trx, newName);
+          await record(trx, made.account_id, 'account_created', { name: newName });
+          return made;
+        }),
+      );
       context.print(options, account, () => describe(account));
     });
 
@@ -43,7 +51,10 @@ export function addAccountCommands(program: Command, context: Context): void {
   const setState = (suspended: boolean) => async (reference: string, options: { json?: boolean }) => {
     const account = await context.withDatabase(async (knex) => {
       const { account_id } = await requireAccount(knex, reference);
-      await setSuspended(knex, account_id, suspended);
+      await knex.transaction(async (trx) => {
+        await setSuspended(trx, account_id, suspended);
+        await record(trx, account_id, suspended ? 'account_suspended' : 'account_resumed');
+      });
       return requireAccount(knex, String(account_id));
     });
     context.print(
@@ -80,7 +91,10 @@ export function addAccountCommands(program: Command, context: Context): void {
     .action(async (reference: string, limit: AccountRateLimit, options) => {
       const account = await context.withDatabase(async (knex) => {
         const { account_id } = await requireAccount(knex, reference);
-        await setRateLimit(knex, account_id, limit);
+        await knex.transaction(async (trx) => {
+          await setRateLimit(trx, account_id, limit);
+          await record(trx, account_id, 'rate_limit_set', { rate_limit: rateText(limit) });
+        });
         return requireAccount(knex, String(account_id));
       });
       context.print(
@@ -122,6 +136,16 @@ function tabulate(accounts: readonly Account[]): string {
 }
 
 function limitText({ rate_limit }: Account): string {
-  if (rate_limit === null) return 'default';
-  return rate_limit === 'none' ? 'none' : formatRateLimit(rate_limit);
+  return rateText(rate_limit);
+}
+
+function rateText(limit: AccountRateLimit): string {
+  if (limit === null) return 'default';
+  return limit === 'none' ? 'none' : formatRateLimit(limit);
+}
+
+/** Keeps in the audit trail what was done here, as the portal does. */
+function record(trx: Knex, accountId: number, action: string, details?: Record<string, unknown>): Promise<void> {
+  const subject = `account:${accountId}`;
+  return recordAudit(trx, { accountId, actor: whoami(), action, subject, details: details ?? null });
 }
