@@ -83,13 +83,22 @@ describe('the list', () => {
     const shop = await openShop(stack, portal);
     const { knex } = stack.database;
     const oldest = await insert(shop, { channel: 'webhook', customer_name: 'Rare', review_state: 'confirmed' });
-    await knex.raw(
-      `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, review_state, received_at)
-       select ?, 'x' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'AED', 'confirmed', now() from generate_series(1, 13000) as i`,
-      [shop.account.id],
+    // At the edges of what one request walks through, too.
+    const places = [500, 501, 502, 2000, 2001, 2002, 5500, 5501, 5502, 12_000, 12_001, 12_002];
+    const { rows } = await knex.raw(
+      `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
+                           review_state, received_at)
+       select ?, 'x' || i, 'x', case when 13001 - i = any(?::int[]) then 'webhook' else 'rest' end,
+              case when 13001 - i = any(?::int[]) then 'Rare' end, gen_random_uuid(), '[]', '[]', 'AED', 'confirmed', now()
+       from generate_series(1, 13000) as i order by i
+       returning order_id, channel`,
+      [shop.account.id, places, places],
     );
-    expect(await allPages(shop, 'state=confirmed&channel=webhook')).toEqual([oldest]);
-    expect(await allPages(shop, 'state=confirmed&q=rare')).toEqual([oldest]);
+    const rare = rows.filter(({ channel }: { channel: string }) => channel === 'webhook');
+    const expected = [oldest, ...rare.map(({ order_id }: { order_id: number }) => order_id)].toReversed();
+    expect(await allPages(shop, 'state=confirmed&channel=webhook')).toEqual(expected);
+    expect(await allPages(shop, 'state=confirmed&q=rare')).toEqual(expected);
+    expect(await allPages(shop, 'state=confirmed&q=rare&limit=5')).toEqual(expected);
     expect(await allPages(shop, 'state=confirmed&q=nobody')).toEqual([]);
   });
 
@@ -322,6 +331,7 @@ describe('to everybody else there is no such order', () => {
     expect(codeOf(await mine.post('/orders/review', { order_ids: [own, id], to: 'confirmed' }))[0]).toBe(404);
     expect((await mine.get(`/orders/${own}`)).body.order.review_state).toBe('needs_review');
     expect(await theirs.get(`/orders/${id}`)).toMatchObject({ body: untouched.body });
+    expect(await stack.database.knex('audit_events').where({ subject: `order:${id}` })).toEqual([]);
     expect(idsOf(await mine.get('/orders'))).toEqual([own]);
     expect(idsOf(await mine.get('/orders/new?after=0'))).toEqual([own]);
     expect((await mine.get('/orders/counts')).body.needs_review).toBe(1);

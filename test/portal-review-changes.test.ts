@@ -164,7 +164,11 @@ describe('undo', () => {
       changed: [early],
       unchanged: [{ order_id: late, review_state: 'confirmed' }],
     });
-    await makeReviewOlder(stack.database.knex, [late], 3);
+    // One that was confirmed later would hold it back.
+    await stack.database
+      .knex('orders')
+      .where({ review_state: 'confirmed' })
+      .update({ reviewed_at: stack.database.knex.raw("reviewed_at - interval '11 seconds'") });
     await until('the other is shown', async () => String(await dispatchable([early, late])) === String([late]));
   });
 
