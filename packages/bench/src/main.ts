@@ -8,6 +8,8 @@ import { renderOverload, runOverload } from './overload/overload.ts';
 import { drawChart } from './report/chart.ts';
 import { summarize } from './report/summary.ts';
 import { renderTables } from './report/tables.ts';
+import { renderReview, runReview } from './review/review.ts';
+import { measureWrites, renderWrites } from './review/write-cost.ts';
 import { COMFORTABLE_LOAD, parseLoad, runRounds } from './rounds.ts';
 import { POSTGRES_SETTINGS, startServices } from './services.ts';
 
@@ -62,6 +64,14 @@ program
   .addOption(sharedOption('json'))
   .action((_, command: Command) => fairness(command.optsWithGlobals()));
 
+program
+  .command('review')
+  .description('Opens, filters and searches a list of 10,000 orders that need review, then one of a million.')
+  .option('--rows <number>', 'orders in the large list', wholeNumber, 1_000_000)
+  .option('--write-rounds <number>', 'batches to write with and without the indexes of the list', wholeNumber, 100)
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => review(command.optsWithGlobals()));
+
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
   if (name === 'rounds')
@@ -75,6 +85,7 @@ interface Options {
   rounds: number;
   seconds: number;
   rows: number;
+  writeRounds: number;
   json?: string;
   chart?: string;
   profile?: string;
@@ -123,6 +134,17 @@ async function fairness(options: Options): Promise<void> {
   process.stdout.write(`${renderFairness(result)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   if (result.refused > 0) process.exitCode = 1;
+}
+
+const FEW_ORDERS = 10_000;
+
+async function review(options: Options): Promise<void> {
+  const { result, writes } = await withServices(startServices, async (services) => ({
+    writes: await measureWrites(services, options.writeRounds, say),
+    result: await runReview(services, [FEW_ORDERS, options.rows], say),
+  }));
+  process.stdout.write(`${renderReview(result)}\n\n${renderWrites(writes)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), ...result, writes });
 }
 
 function conditions({ rounds, seconds }: Options) {

@@ -41,9 +41,9 @@ export {
 } from './orders/find-reviewed-order.ts';
 export { countNeedingReview, listReviewSince, type ReviewNews } from './orders/list-news.ts';
 export { listReview, type ReviewPage } from './orders/list-review.ts';
-export type { ReviewFilter } from './orders/review-filter.ts';
 export type { OrderState } from './orders/lock-orders.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review } from './orders/orders.ts';
+export type { ReviewFilter } from './orders/review-filter.ts';
 export { type ReviewOutcome, type ReviewRequest, reviewOrders } from './orders/review-orders.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';

@@ -51,8 +51,8 @@ function toPayload(order: Order): Record<string, unknown> & { items: unknown } {
 
 function applyEdits(payload: Record<string, unknown>, edits: OrderEdits): void {
   const errors: FieldError[] = [];
-  // The whole of something before its parts.
-  for (const pointer of Object.keys(edits).toSorted()) {
+  // The whole of the items before a part of them.
+  for (const pointer of Object.keys(edits).toSorted((a, b) => a.length - b.length)) {
     if (!applyEdit(payload, pointer, edits[pointer])) {
       errors.push({ pointer, code: 'not_editable', detail: 'Not a field of this order that can be edited.' });
     }

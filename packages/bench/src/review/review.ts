@@ -97,7 +97,10 @@ export function renderReview({ sizes }: ReviewResult): string {
   const lines = many.costs.map((cost, index) => {
     const first = few.costs[index] as ReviewCost;
     const times = sizes.map(({ costs }) => `${costs[index]?.ms.toFixed(1)} ms`).join(' | ');
-    const [pages, found] = [`${first.buffers}, ${cost.buffers}`, `${first.orders}, ${cost.orders}${cost.more ? ' and more' : ''}`];
+    const [pages, found] = [
+      `${first.buffers}, ${cost.buffers}`,
+      `${first.orders}, ${cost.orders}${cost.more ? ' and more' : ''}`,
+    ];
     return `| ${cost.name} | ${times} | ${(cost.ms / first.ms).toFixed(1)} | ${pages} | ${found} | ${cost.plans.join('; ')} |`;
   });
   return [head, head.replaceAll(/[^|]+/g, ' --- '), ...lines].join('\n');

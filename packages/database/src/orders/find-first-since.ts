@@ -1,25 +1,29 @@
 import type { ReviewState } from '@orders/domain';
 import { type Database, run, type Statement } from '../connect.ts';
 
-const firstSince = (state: ReviewState): Statement => ({
-  name: `first-order-since-${state}`,
-  // Halves the range of ids, at most 63 times: written_at has no index, but grows with the id.
-  text: `
+const firstSince = (state: ReviewState): Statement => {
+  const inList = `orders where account_id = $1::int and review_state = '${state}'`;
+  return {
+    name: `first-order-since-${state}`,
+    // Halves the range of ids, at most 63 times: written_at has no index, but grows with the id. Where a statement says min(order_id), a
+    // plan that was made while the table was empty reads all of them.
+    text: `
 with recursive halves(low, high) as (
-  select min(order_id), max(order_id) + 1 from orders where account_id = $1::int and review_state = '${state}'
+  select (select order_id from ${inList} order by order_id limit 1),
+         (select order_id + 1 from ${inList} order by order_id desc limit 1)
   union all
   select case when middle.written_at < $2::timestamptz then middle.order_id + 1 else low end,
          case when middle.written_at < $2::timestamptz then high else (low + high) / 2 end
   from halves
   left join lateral (
-    select order_id, written_at from orders
-    where account_id = $1::int and review_state = '${state}' and order_id >= (low + high) / 2
+    select order_id, written_at from ${inList} and order_id >= (low + high) / 2
     order by order_id limit 1
   ) as middle on true
   where low < high
 )
 select low as order_id from halves where low = high`,
-});
+  };
+};
 
 /** An id that divides an account's list by time: orders below it were written before, but for those written at the same time; null for an empty list. */
 export async function findFirstSince(

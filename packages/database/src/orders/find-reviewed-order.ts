@@ -1,7 +1,7 @@
 import type { OrderChange, ReviewState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 import { BODY } from '../receipts/find-receipt.ts';
-import { type OrderJson, type OrderRow, toJson } from './orders.ts';
+import { type OrderJson, type OrderRow, orderRow, toJson } from './orders.ts';
 import { UNDO_SECONDS } from './review-orders.ts';
 
 /** How an order stands in its account's review. */
@@ -22,7 +22,7 @@ const FIND = {
 select o.*,
        case when review_state <> 'needs_review' and reviewed_at > clock_timestamp() - interval '${UNDO_SECONDS} seconds'
             then reviewed_at + interval '${UNDO_SECONDS} seconds' end as undo_until
-from orders o where account_id = $1::int and order_id = $2::bigint`,
+from (${orderRow('$1::int', '$2::bigint')}) as o`,
 };
 
 type ReviewColumns = {

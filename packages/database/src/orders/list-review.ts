@@ -1,7 +1,7 @@
 import type { ReviewState } from '@orders/domain';
 import { type Database, run, type Statement } from '../connect.ts';
 import { findFirstSince } from './find-first-since.ts';
-import { type OrderJson, type OrderRow, toJson } from './orders.ts';
+import { type OrderJson, type OrderRow, orderRow, toJson } from './orders.ts';
 import {
   inState,
   MATCHES,
@@ -65,7 +65,7 @@ left join lateral (
     select order_id from found where order_id < $2::bigint and order_id >= $3::bigint and ${WRITTEN}
     order by order_id desc limit $7::int
   ) as newest
-  cross join lateral (select * from orders where account_id = $1::int and order_id = newest.order_id offset 0) as o
+  cross join lateral (${orderRow('$1::int', 'newest.order_id')}) as o
 ) as o on true
 order by o.order_id desc`,
 };

@@ -8,8 +8,8 @@ export interface WordFilter {
   warned: boolean | null;
 }
 
-/** A phone number written in groups, or any run of so many digits. */
-const PHONE = /\+?\d[\d\s().+-]{5,}\d/g;
+/** A phone number that is written in groups. */
+const PHONE = /(?<!\S)[+(]?\d[\d\s().+-]{5,}\d(?!\S)/g;
 const MIN_PHONE_DIGITS = 4;
 /** From so many digits on, a leading zero is the one that is dialled, and not of the number as it is stored. */
 const MIN_DIALLED_DIGITS = 9;

@@ -1,0 +1,154 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  claimReceipts,
+  closeDatabase,
+  type Database,
+  migrate,
+  openDatabase,
+  openKnex,
+  recordReceipts,
+  writeOrders,
+} from '@orders/database';
+import { normalizeOrder } from '@orders/domain';
+import type { Services } from '../services.ts';
+
+/** What writing an order costs Postgres. */
+export interface WriteCost {
+  indexes: string;
+  /** Processor time, microseconds an order. */
+  microseconds: number;
+  /** Bytes of WAL an order. */
+  walBytes: number;
+  /** The longest write of a batch, milliseconds. */
+  slowestMs: number;
+}
+
+/** What is taken away to see what it costs. */
+const VARIANTS = [
+  { indexes: 'none of them', drop: ['orders_by_words', 'orders_needing_review', 'orders_reviewed'] },
+  { indexes: 'the list', drop: ['orders_by_words'] },
+  { indexes: 'the list and its words', drop: [] },
+];
+const BATCH = 500;
+const WARM_UP_ROUNDS = 5;
+/** Linux counts processor time in hundredths of a second. */
+const TICK_US = 10_000;
+
+const FIRST = 'Mohammed,Ahmed,Fatima,Aisha,Omar,Khalid,Sara,Priya,John,محمد,فاطمة,Yousef,Layla,Rahul,Noor,Hassan'.split(
+  ',',
+);
+const LAST = 'Al Mansoori,Khan,Smith,Patel,الهاشمي,Al Nuaimi,Fernandes,Haddad,Nair,Al Suwaidi,Rahman,Cruz'.split(',');
+const oneOf = (texts: readonly string[]) => texts[Math.floor(Math.random() * texts.length)];
+
+interface Subject extends WriteCost {
+  database: Database;
+  backendPid: number;
+  batches: number;
+}
+
+/** Writes batches as the worker does, in turns with and without the indexes that the list needs. */
+export async function measureWrites(
+  services: Services,
+  rounds: number,
+  say: (text: string) => void,
+): Promise<WriteCost[]> {
+  const subjects: Subject[] = [];
+  try {
+    for (const [number, { indexes, drop }] of VARIANTS.entries()) {
+      const url = await services.fresh(`writes_${number}`);
+      const knex = openKnex({ url, applicationName: 'orders bench' });
+      await migrate(knex);
+      for (const index of drop) await knex.raw(`drop index ${index}`);
+      await knex.destroy();
+      const database = openDatabase({ url, poolSize: 1, prepared: true, bulk: true });
+      const { rows } = await database.pool.query('select pg_backend_pid() as pid');
+      const nothing = { microseconds: 0, walBytes: 0, slowestMs: 0, batches: 0 };
+      subjects.push({ indexes, database, backendPid: rows[0].pid, ...nothing });
+    }
+    for (let round = 0; round < rounds + WARM_UP_ROUNDS; round += 1) {
+      if (round % 25 === 0) say(`    ${round} of ${rounds + WARM_UP_ROUNDS} rounds of writes`);
+      const orders = Array.from({ length: BATCH }, (_, index) => anOrder(round * BATCH + index));
+      for (const subject of round % 2 ? subjects : subjects.toReversed()) {
+        await writeOnce(subject, orders, round >= WARM_UP_ROUNDS);
+      }
+    }
+  } finally {
+    await Promise.all(subjects.map(({ database }) => closeDatabase(database)));
+  }
+  return subjects.map(({ indexes, microseconds, walBytes, slowestMs, batches }) => {
+    const written = batches * BATCH;
+    return { indexes, microseconds: microseconds / written, walBytes: walBytes / written, slowestMs };
+  });
+}
+
+async function writeOnce(subject: Subject, orders: ReturnType<typeof anOrder>[], counts: boolean): Promise<void> {
+  const { database, backendPid } = subject;
+  const receipts = orders.map((order) => ({
+    receiptId: randomUUIDv7(),
+    accountId: 1,
+    channel: 'rest' as const,
+    sourceOrderId: order.source_order_id,
+    idempotencyKey: null,
+    body: Buffer.from(JSON.stringify(order)),
+  }));
+  const [batchId, leaseId] = [randomUUIDv7(), randomUUID()];
+  const receiptIds = await recordReceipts(database, batchId, 60_000, receipts);
+  await claimReceipts(database, receiptIds, leaseId, 60_000);
+  const writable = orders.map((order, index) => ({
+    ...normalizeOrder(order),
+    receiptId: receipts[index]?.receiptId ?? '',
+    accountId: 1,
+  }));
+  const before = { ticks: ticksOf(backendPid), wal: await walBytes(database), at: performance.now() };
+  await writeOrders(database, leaseId, [batchId], writable);
+  const ms = performance.now() - before.at;
+  if (!counts) return;
+  subject.batches += 1;
+  subject.slowestMs = Math.max(subject.slowestMs, ms);
+  subject.walBytes += (await walBytes(database)) - before.wal;
+  subject.microseconds += (ticksOf(backendPid) - before.ticks) * TICK_US;
+}
+
+function anOrder(number: number) {
+  return {
+    source_order_id: `SHOP-${String(number).padStart(9, '0')}`,
+    customer: {
+      name: `${oneOf(FIRST)} ${oneOf(LAST)}`,
+      phone: `05${String(Math.floor(Math.random() * 1e8)).padStart(8, '0')}`,
+      email: `customer${number}@example.com`,
+    },
+    address: `Apt ${number % 3000}, Marina Heights, Dubai Marina`,
+    emirate: oneOf(['Dubai', 'Dubai', 'Sharjah', 'Abu Dhabi', 'Ajman']),
+    area: 'Dubai Marina',
+    items: [
+      { name: 'Chicken Shawarma', quantity: 2, sku: 'SH-1' },
+      { name: 'Karak', quantity: 3 },
+    ],
+    total: '149.50',
+    delivery_instructions: 'Leave it with the guard and call when you are on your way up, please.',
+  };
+}
+
+/** Processor time that a process has used, in user and kernel mode. */
+function ticksOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+async function walBytes({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes");
+  return rows[0].bytes;
+}
+
+/** In lines. */
+export function renderWrites(costs: readonly WriteCost[]): string {
+  return [
+    '| Writing an order, with the indexes | processor time of Postgres | WAL | slowest batch of 500 |',
+    '| --- | --- | --- | --- |',
+    ...costs.map(
+      ({ indexes, microseconds, walBytes, slowestMs }) =>
+        `| ${indexes} | ${microseconds.toFixed(1)} µs | ${walBytes.toFixed(0)} B | ${slowestMs.toFixed(0)} ms |`,
+    ),
+  ].join('\n');
+}

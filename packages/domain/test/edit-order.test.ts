@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { editOrder, normalizeOrder, type OrderEdits } from '../src/index.ts';
+import { mutatedOrder } from './arbitrary-payload.ts';
+
+type Payload = Record<string, unknown>;
+
+const edit = (payload: Payload, edits: OrderEdits) =>
+  editOrder(normalizeOrder({ source_order_id: 'id', ...payload }), edits);
+const shown = ({ warnings }: ReturnType<typeof edit>) => warnings.map(({ pointer, code }) => `${pointer} ${code}`);
+
+describe('a value is read as that of a payload is', () => {
+  test.each<[string, unknown, Payload]>([
+    ['/order_number', ' 17 ', { order_number: '17' }],
+    ['/order_number', null, { order_number: 'id' }],
+    ['/customer/name', 'Aisha', { customer: { name: 'Aisha', phone: null, email: null, id: null } }],
+    ['/customer/phone', '050 123 4567', { customer: { name: null, phone: '+971501234567', email: null, id: null } }],
+    ['/address', ['Apt 4', 'Marina'], { address: 'Apt 4, Marina' }],
+    ['/emirate', 'شارقة', { emirate: 'Sharjah', emirate_code: 'AE-SH' }],
+    ['/emirate', 'Al Ain', { emirate: 'Abu Dhabi', emirate_code: 'AE-AZ', area: 'Al Ain' }],
+    ['/area', 'Dubai Marina', { area: 'Dubai Marina', emirate: 'Dubai', emirate_code: 'AE-DU' }],
+    ['/items', 'Karak', { items: [{ name: 'Karak', quantity: null, sku: null }] }],
+    ['/total', '1,250.5', { total: '1250.5' }],
+    ['/total', '$20', { total: '20', currency: 'AED' }],
+    ['/currency', 'usd', { currency: 'USD' }],
+    ['/delivery_instructions', 'Ring\u0000', { delivery_instructions: 'Ring' }],
+  ])('%s: %j', (pointer, value, expected) => {
+    expect(edit({}, { [pointer]: value }).order).toMatchObject(expected);
+  });
+});
+
+describe('warnings', () => {
+  test.each<[string, Payload, OrderEdits, string[]]>([
+    ['at an edited field go', { total: 'free', emirate: 'Atlantis' }, { '/total': 5 }, ['/emirate emirate_unknown']],
+    ['of the new value take their place', { total: 'free' }, { '/total': '-5' }, ['/total total_negative']],
+    ['stay where the new value is as bad', { total: 'free' }, { '/total': 'gratis' }, ['/total total_unreadable']],
+    ['of other fields stay, once', { emirate: 'Atlantis' }, { '/area': 'X' }, ['/emirate emirate_unknown']],
+    ['of what was inferred go with the emirate', { address: 'Deira, Dubai' }, { '/emirate': 'Ajman' }, []],
+    ['come where the edit has something inferred', {}, { '/address': 'Deira, Dubai' }, ['/address inferred']],
+    [
+      'of a currency that the total contradicts go with the total',
+      { total: '$20', currency: 'AED' },
+      { '/total': '20' },
+      [],
+    ],
+    ['come where the new total contradicts the currency', {}, { '/total': '$20' }, ['/currency currency_conflict']],
+    ['of unknown members stay', { extra: 1, area: 7 }, { '/area': 'X' }, ['/extra unknown_field']],
+    ['at parts of a field go with it', { items: [{ quantity: '2' }] }, { '/items': [{ name: 'Karak' }] }, []],
+    [
+      'of other items stay',
+      { items: [{ quantity: '2' }, { quantity: 'x' }] },
+      { '/items/1/quantity': 2 },
+      ['/items/0/quantity quantity_from_text'],
+    ],
+    [
+      'of an item behind one that was dropped',
+      { items: [7, { quantity: 'x' }] },
+      { '/items/0/quantity': 2 },
+      ['/items/0 not_an_item'],
+    ],
+    ['of a single item', { items: { quantity: 'x' } }, { '/items/0/quantity': 2 }, ['/items items_not_a_list']],
+    ['of an item that was a text', { items: ['Karak'] }, { '/items/0/name': 'Karak' }, []],
+    [
+      'of a customer in a list',
+      { customer: [{ phone: 'x' }] },
+      { '/customer/phone': null },
+      ['/customer customer_in_list'],
+    ],
+    ['of a customer that was a text', { customer: 'Aisha' }, { '/customer/name': 'Aisha' }, []],
+  ])('%s', (_, payload, edits, expected) => {
+    expect(shown(edit(payload, edits))).toEqual(expected);
+  });
+});
+
+describe('changes', () => {
+  test.each<[string, Payload, OrderEdits, { pointer: string; before: unknown; after: unknown }[]]>([
+    ['a field', { area: 'X' }, { '/area': 'Y' }, [{ pointer: '/area', before: 'X', after: 'Y' }]],
+    ['nothing', { area: 'X' }, { '/area': ' X ' }, []],
+    [
+      'what follows from it',
+      {},
+      { '/emirate': 'dxb' },
+      [
+        { pointer: '/emirate', before: null, after: 'Dubai' },
+        { pointer: '/emirate_code', before: null, after: 'AE-DU' },
+      ],
+    ],
+    [
+      'an item',
+      { items: [{ name: 'Karak' }] },
+      { '/items/0/quantity': 2 },
+      [{ pointer: '/items/0/quantity', before: null, after: 2 }],
+    ],
+    [
+      'the items, when there are more or fewer',
+      { items: [{ name: 'Karak' }] },
+      { '/items': [] },
+      [{ pointer: '/items', before: [{ name: 'Karak', quantity: null, sku: null }], after: [] }],
+    ],
+  ])('%s', (_, payload, edits, expected) => {
+    expect(edit(payload, edits).changes).toEqual(expected);
+  });
+});
+
+test.each([
+  '/source_order_id',
+  '/emirate_code',
+  '/order_id',
+  '/customer',
+  '/customer/age',
+  '/items/1/name',
+  '/items/-',
+  '',
+  'area',
+])('"%s" cannot be edited', (pointer) => {
+  const attempt = () => edit({ items: ['Karak'] }, { [pointer]: 'x', '/area': 'Y' });
+  expect(attempt).toThrow(
+    expect.objectContaining({ code: 'invalid_request', errors: [expect.objectContaining({ pointer })] }),
+  );
+});
+
+test('an edit that says what is stored changes nothing but the warnings of its field', () => {
+  fc.assert(
+    fc.property(mutatedOrder, (payload) => {
+      const stored = normalizeOrder(payload as Payload);
+      const { order, changes } = editOrder(stored, { '/delivery_instructions': stored.order.delivery_instructions });
+      expect([order, changes]).toEqual([stored.order, []]);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  closeDatabase,
+  countNeedingReview,
+  type Database,
+  findOrderHistory,
+  findReceiptBody,
+  findReviewedOrder,
+  listReview,
+  listReviewSince,
+  openDatabase,
+  type ReviewFilter,
+} from '@orders/database';
+import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+
+const FEW_ROWS = 120;
+const ACCOUNT = 7;
+
+let db: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+});
+afterAll(async () => {
+  await closeDatabase(database);
+  await db.close();
+});
+
+const ALL: ReviewFilter = {
+  accountId: ACCOUNT,
+  state: 'needs_review',
+  words: null,
+  channel: null,
+  emirate: null,
+  warned: null,
+  writtenAfter: null,
+  writtenBefore: null,
+};
+
+/** Orders of this account and of another one, in turns; one in five thousand of a name of its own. */
+const fill = (orders: number) =>
+  db.knex.raw(
+    `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, items, warnings,
+                         currency, received_at, written_at)
+     select case when i % 2 = 0 then ${ACCOUNT} else 8 end, 'SHOP-' || i, 'SHOP-' || i, 'rest', gen_random_uuid(),
+            case when i % 10000 = 2 then 'Rare' else 'Common' end, '+9715' || (10000000 + i), '[]', '[]', 'AED',
+            now() - (? - i) * interval '1 second', now() - (? - i) * interval '1 second'
+     from generate_series(1, ?::int) as i`,
+    [orders, orders, orders],
+  );
+
+async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+  const total = async () => {
+    await database.pool.query('select pg_stat_force_next_flush()');
+    const { rows } = await db.knex.raw(`
+      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
+    return Number(rows[0].read);
+  };
+  const before = await total();
+  await work();
+  return (await total()) - before;
+}
+
+const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
+  listReview(database, { ...ALL, ...filter }, { below, limit: 50 });
+
+/** What is done with the list, and how many rows it may read; a plan that reads the list through reads 30,000. */
+const CASES: [string, number, () => Promise<unknown>][] = [
+  ['open', FEW_ROWS, () => page({})],
+  ['a page in the middle', FEW_ROWS, () => page({}, 30_000)],
+  ['a common word', FEW_ROWS, () => page({ words: 'comm' })],
+  ['a common channel', FEW_ROWS, () => page({ channel: 'rest' })],
+  ['a rare word', 1200, () => page({ words: 'rare' })],
+  ['the beginning of some order numbers', 2500, () => page({ words: 'SHOP-18' })],
+  ['the end of a phone number', 1200, () => page({ words: '0012346' })],
+  ['what nobody has', 1200, () => page({ words: 'nobody' })],
+  ['a channel that nobody uses', 4200, () => page({ channel: 'webhook' })],
+  ['older than most', 400, () => page({ writtenBefore: new Date(Date.now() - 55_000_000) })],
+  ['the last hour', 400, () => page({ writtenAfter: new Date(Date.now() - 3_600_000) })],
+  ['confirmed', FEW_ROWS, () => page({ state: 'confirmed' })],
+  ['news', 1200, () => listReviewSince(database, ALL, { after: 59_990, limit: 50 })],
+  ['count', 10_100, () => countNeedingReview(database, ACCOUNT)],
+  ['one order', FEW_ROWS, () => findReviewedOrder(database, ACCOUNT, 30_000)],
+  ['its payload', FEW_ROWS, () => findReceiptBody(database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
+  ['its history', FEW_ROWS, () => findOrderHistory(database, ACCOUNT, 30_000)],
+];
+
+test('what was planned for an empty list does not read a full one through', async () => {
+  for (const [, , work] of CASES) for (let time = 0; time < 3; time += 1) await work();
+  await fill(60_000);
+  const tooMany: [string, number][] = [];
+  for (const [name, most, work] of CASES) {
+    const rows = await rowsRead(work);
+    if (rows > most) tooMany.push([name, rows]);
+  }
+  expect(tooMany).toEqual([]);
+  expect((await page({ words: 'rare' })).orders).toHaveLength(6);
+  expect((await page({ words: 'SHOP-18' })).orders).toHaveLength(50);
+});
