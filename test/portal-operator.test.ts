@@ -361,6 +361,7 @@ describe('in a browser', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Desert Rose');
     await dialog.getByRole('button', { name: 'New account' }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await page.getByLabel('Find by name or id').fill('desert');
     await page.getByRole('button', { name: 'Manage Desert Rose' }).click();
     await dialog.getByRole('button', { name: 'Suspend' }).click();

@@ -62,7 +62,7 @@ function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (asked: Asked) =
   const { email: own } = useSession();
   return (
     <div className="table-scroll">
-      <table className="table operator-table">
+      <table className="table operator-table operator-users">
         <thead>
           <tr>
             <th scope="col">{t('users.who')}</th>
