@@ -45,6 +45,7 @@ test.each([
   ['--loads fast', /"fast" is no load/],
   ['--rounds 0', /whole number above zero/],
   ['growth --rows some', /whole number above zero/],
+  ['review --rows some', /whole number above zero/],
 ])('wrong use is one line and exit code 2: %s', async (args, said) => {
   const { code, stderr } = await run(...args.split(' '));
   expect(code).toBe(2);

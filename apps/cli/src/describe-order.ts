@@ -17,12 +17,13 @@ export function tabulateOrders(orders: readonly OrderJson[]): string {
 }
 
 /** One order for people. */
-export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at }: Review): string {
+export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at, review_reason }: Review): string {
   const { customer, emirate_code } = order;
   return details([
     ['order', order.order_id],
     ['state', order.review_state],
     ['reviewed', reviewed_by && `by ${reviewed_by}, ${reviewed_at?.toISOString()}`],
+    ['reason', review_reason],
     ['account', order.account_id],
     ['source order', order.source_order_id],
     ['order number', order.order_number],

@@ -130,6 +130,22 @@ describe('review', () => {
     expect(await reviewOf(id)).toMatchObject({ reviewed_by: `operator:${userInfo().username}` });
   });
 
+  test('a rejection may have a reason, and what was done is on record', async () => {
+    const id = await newOrder();
+    await cli.json('orders', 'reject', id, '--by', 'Fatima', '--reason', 'sent twice');
+    expect((await cli.run('orders', 'show', id)).stdout).toMatch(/^reason +sent twice$/m);
+    await cli.json('orders', 'reopen', id, '--by', 'Omar');
+    expect((await cli.run('orders', 'show', id)).stdout).not.toContain('sent twice');
+    const events = await cli
+      .knex('audit_events')
+      .where({ subject: `order:${id}` })
+      .orderBy('event_id');
+    expect(events).toMatchObject([
+      { account_id: kitchen, actor: 'Fatima', action: 'order_rejected', details: { reason: 'sent twice' } },
+      { account_id: kitchen, actor: 'Omar', action: 'order_reopened', details: null },
+    ]);
+  });
+
   test('an empty --by is wrong use', async () => {
     await cli.refused(2, 'orders', 'confirm', await newOrder(), '--by', ' ');
   });

@@ -1,9 +1,16 @@
-import { closeDatabase, type Database, listReview, openDatabase, type ReviewFilter } from '@orders/database';
+import {
+  closeDatabase,
+  type Database,
+  listReview,
+  openDatabase,
+  type ReviewFilter,
+  type ReviewPage,
+} from '@orders/database';
 import { median } from '../measure/statistics.ts';
 import type { Services } from '../services.ts';
 import { casesFor, type ReviewCase } from './cases.ts';
 import { fillReview } from './fill.ts';
-import { listenToPlans } from './plans.ts';
+import { listenToPlans, type SeenPlans } from './plans.ts';
 
 /** What one page cost. */
 export interface ReviewCost {
@@ -26,57 +33,75 @@ export interface ReviewResult {
 const TIMES = 21;
 const PAGE = 50;
 
-/** Measures the list of orders that need review, with few of them and with many. */
+/** Measures the list of orders that need review, with few of them and with many, each case of both in turns. */
 export async function runReview(
   services: Services,
   sizes: readonly number[],
   say: (text: string) => void,
 ): Promise<ReviewResult> {
-  const result: ReviewResult = { sizes: [] };
+  const lists: List[] = [];
   for (const orders of sizes) {
     say(`Filling a database with ${orders.toLocaleString('en')} orders that need review …`);
     const url = await services.fresh(`review_${orders}`);
-    const accountId = await fillReview(url, orders, say);
-    say('Measuring …');
-    const costs: ReviewCost[] = [];
-    for (const one of casesFor(orders)) {
-      costs.push(await measureCase(url, accountId, orders, one));
-      const { name, ms, buffers } = costs.at(-1) as ReviewCost;
-      say(`    ${name}: ${ms.toFixed(1)} ms, ${buffers} pages`);
-    }
-    result.sizes.push({ orders, costs });
+    lists.push({ orders, url, accountId: await fillReview(url, orders, say), costs: [] });
   }
-  return result;
+  say('Measuring …');
+  for (const index of casesFor(1).keys()) {
+    const measured = await measureCase(lists, index);
+    for (const [list, cost] of measured) list.costs.push(cost);
+    const [[, first] = [], [, last] = []] = [measured[0], measured.at(-1)];
+    say(`    ${first?.name}: ${first?.ms.toFixed(1)} ms, ${last?.ms.toFixed(1)} ms`);
+  }
+  return { sizes: lists.map(({ orders, costs }) => ({ orders, costs })) };
 }
 
-async function measureCase(url: string, accountId: number, orders: number, one: ReviewCase): Promise<ReviewCost> {
-  const options = { poolSize: 1, prepared: true };
-  const explained = openDatabase({ url, ...options });
-  const database = openDatabase({ url, ...options });
-  const filter = { ...NOTHING, ...one.filter, accountId };
-  const below = one.deep === undefined ? null : Math.floor(orders * (1 - one.deep)) + 1;
-  const page = (on: Database) => listReview(on, filter, { below, limit: PAGE });
+interface List {
+  orders: number;
+  url: string;
+  accountId: number;
+  costs: ReviewCost[];
+}
+
+async function measureCase(lists: readonly List[], index: number): Promise<[List, ReviewCost][]> {
+  const opened = lists.map((list) => openCase(list, casesFor(list.orders)[index] as ReviewCase));
   try {
-    const plans = await listenToPlans(explained);
-    await page(explained);
-    const { orders: found, nextBelow } = await page(database);
-    const times: number[] = [];
-    while (times.length < TIMES) {
-      const startedAt = performance.now();
-      await page(database);
-      times.push(performance.now() - startedAt);
-    }
-    return {
-      name: one.name,
-      ms: median(times),
-      buffers: plans.buffers,
-      orders: found.length,
-      more: nextBelow !== null,
-      plans: plans.nodes,
-    };
+    const explained: { seen: SeenPlans; page: ReviewPage }[] = [];
+    for (const one of opened) explained.push(await one.explain());
+    for (let time = 0; time < TIMES; time += 1) for (const one of opened) await one.run();
+    return explained.map(({ seen, page }, number) => {
+      const { list, name, times } = opened[number] as (typeof opened)[number];
+      const [ms, more] = [median(times), page.nextBelow !== null];
+      return [list, { name, ms, buffers: seen.buffers, orders: page.orders.length, more, plans: seen.nodes }];
+    });
   } finally {
-    await Promise.all([closeDatabase(explained), closeDatabase(database)]);
+    await Promise.all(opened.map(({ close }) => close()));
   }
+}
+
+/** A case on connections of its own: one on which Postgres tells its plans, and one that is timed. */
+function openCase(list: List, { name, filter, deep }: ReviewCase) {
+  const options = { url: list.url, poolSize: 1, prepared: true };
+  const [told, timed] = [openDatabase(options), openDatabase(options)];
+  const below = deep === undefined ? null : Math.floor(list.orders * (1 - deep)) + 1;
+  const page = (on: Database) =>
+    listReview(on, { ...NOTHING, ...filter, accountId: list.accountId }, { below, limit: PAGE });
+  const times: number[] = [];
+  return {
+    list,
+    name,
+    times,
+    async explain() {
+      await page(timed);
+      const seen = await listenToPlans(told);
+      return { seen, page: await page(told) };
+    },
+    async run() {
+      const startedAt = performance.now();
+      await page(timed);
+      times.push(performance.now() - startedAt);
+    },
+    close: () => Promise.all([closeDatabase(told), closeDatabase(timed)]),
+  };
 }
 
 const NOTHING: Omit<ReviewFilter, 'accountId'> = {

@@ -11,7 +11,7 @@ create index orders_reviewed on orders (account_id, review_state, order_id) wher
 
 -- How words are compared: in lower case, the Arabic ones without article, and with the letters that people write one for the other as one.
 create function fold_words(words text) returns text language sql immutable parallel safe
-return replace(' ' || translate(lower(words), 'أإآىةـ', 'اااي' || 'ه'), ' ال', ' ');
+return replace(' ' || translate(lower(words), E'أإآىة\\t\\n\\u00a0ـ', 'ااايه   '), ' ال', ' ');
 
 -- The words of an id: its parts, unless it is too long for anybody to look for one of them, as a UUID is.
 create function id_words(id text) returns text language sql immutable parallel safe
@@ -31,7 +31,7 @@ return array_to_tsvector(string_to_array(
     fold_words(
       id_words(source_order_id)
       || case when order_number = source_order_id then '' else ' ' || id_words(order_number) end
-      || coalesce(' ' || translate(customer_name, '-', ' '), '')),
+      || coalesce(' ' || translate(customer_name, '-_/#', '    '), '')),
     ' ', ' ' || account_id::text || ':'),
   ' '));
 

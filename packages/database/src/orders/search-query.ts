@@ -21,16 +21,16 @@ const MIN_DIALLED_DIGITS = 9;
  * @returns null when there is no word in it.
  */
 export function queryForWords(accountId: number, folded: string): string | null {
-  const text = toAsciiDigits(folded);
   const queries: string[] = [];
   let at = 0;
-  for (const { 0: run, index } of text.matchAll(PHONE)) {
-    queries.push(...wordsOf(text.slice(at, index)).map((word) => queryForWord(accountId, word)));
-    const apart = wordsOf(run).map((word) => queryForWord(accountId, word));
-    queries.push(either([all(apart), phoneEnding(accountId, run)]));
-    at = index + run.length;
+  // A digit of any script is one character, so places in the one text are places in the other.
+  for (const { 0: run, index } of toAsciiDigits(folded).matchAll(PHONE)) {
+    const end = index + run.length;
+    queries.push(...queriesIn(accountId, folded.slice(at, index)));
+    queries.push(either([all(queriesIn(accountId, folded.slice(index, end))), phoneEnding(accountId, run)]));
+    at = end;
   }
-  queries.push(...wordsOf(text.slice(at)).map((word) => queryForWord(accountId, word)));
+  queries.push(...queriesIn(accountId, folded.slice(at)));
   return queries.length === 0 ? null : all(queries);
 }
 
@@ -44,17 +44,29 @@ export function queryForFilter(accountId: number, { channel, emirate, warned }: 
   return either(words.map((word) => lexeme(`${accountId}=${word}`)));
 }
 
-function queryForWord(accountId: number, word: string): string {
-  const alternatives = [`${lexeme(`${accountId}:${word}`)}:*`];
-  const parts = word.split(/[-_/#]/).filter((part) => part !== '');
-  if (parts.length > 0 && parts[0] !== word) {
-    const last = parts.length - 1;
-    alternatives.push(
-      all(parts.map((part, index) => `${lexeme(`${accountId}:${part}`)}${index === last ? ':*' : ''}`)),
-    );
-  }
-  if (/^[+\d().-]+$/.test(word)) alternatives.push(phoneEnding(accountId, word));
-  return either(alternatives);
+function queriesIn(accountId: number, text: string): string[] {
+  const words = text.split(/\s+/).map((word) => ({ word, parts: partsOf(word) }));
+  return words.flatMap(({ word, parts }) => (parts.length > 0 ? [queryForWord(accountId, word, parts)] : []));
+}
+
+/** The parts that `id_words` makes of a word, without articles as `fold_words` leaves them. */
+function partsOf(word: string): string[] {
+  const parts = word.split(/[-_/#]/).map((part, index) => (index === 0 ? part : part.replace(/^ال/, '')));
+  return parts.filter((part) => part !== '');
+}
+
+/** @param parts of the word. */
+function queryForWord(accountId: number, word: string, parts: readonly string[]): string {
+  const beginning = (text: string) => `${lexeme(`${accountId}:${text}`)}:*`;
+  const digits = toAsciiDigits(word);
+  return either([
+    beginning(word),
+    parts[0] === word
+      ? ''
+      : all(parts.map((part, index) => (index < parts.length - 1 ? lexeme(`${accountId}:${part}`) : beginning(part)))),
+    digits === word ? '' : beginning(digits),
+    /^[+\d().-]+$/.test(digits) ? phoneEnding(accountId, digits) : '',
+  ]);
 }
 
 function phoneEnding(accountId: number, text: string): string {
@@ -62,10 +74,6 @@ function phoneEnding(accountId: number, text: string): string {
   const stored = digits.length >= MIN_DIALLED_DIGITS ? digits.replace(/^0{1,2}/, '') : digits;
   if (stored.length < MIN_PHONE_DIGITS) return '';
   return `${lexeme(`${accountId}~${[...stored].toReversed().join('')}`)}:*`;
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 function lexeme(text: string): string {
