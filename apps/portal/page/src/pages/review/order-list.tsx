@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Order } from '../../api/review.ts';
 import { OrderRow } from './order-row.tsx';
 
-/** The heights of a row, in pixels; the same stand in `review.css`. */
+/** The heights of a row, in pixels; the same stand in `list.css`. */
 const ONE_LINE = 44;
 const TWO_LINES = 68;
 

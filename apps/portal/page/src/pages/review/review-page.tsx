@@ -15,8 +15,11 @@ import { useSelection } from './use-selection.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
 import { useSteps } from './use-steps.ts';
 import { useWide } from './use-wide.ts';
-import './review.css';
+import './list.css';
 import './order.css';
+import './payload.css';
+import './dialogs.css';
+import './review.css';
 
 /** The orders of an account that wait for review, and what a dispatcher does with them. */
 export function ReviewPage(): ReactNode {

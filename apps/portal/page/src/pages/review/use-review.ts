@@ -67,7 +67,7 @@ export function useReview(
     } finally {
       for (const id of ids) underWay.current.delete(id);
       void queryClient.invalidateQueries({ queryKey: ['counts', accountId] });
-      for (const id of ids) void queryClient.invalidateQueries({ queryKey: ['order', accountId, id] });
+      void queryClient.invalidateQueries({ queryKey: ['order', accountId] });
     }
   }
 
