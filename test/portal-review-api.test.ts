@@ -297,6 +297,13 @@ describe('filters and search', () => {
     expect(idsOf(next)).toEqual([(first as number) - 1]);
   });
 
+  test('no log line holds what was searched for, or what was found', async () => {
+    await shop.get(`/orders?q=${encodeURIComponent('mansoori 0501234567')}`);
+    const text = portal.log.text();
+    expect(text).toContain('"route":"/orders"');
+    expect(text).not.toMatch(/mansoori|1234567/i);
+  });
+
   test('no word and no filter finds an order of another account', async () => {
     const other = await openShop(stack, portal);
     const mine = await insert(other, { customer_name: 'Aisha' });

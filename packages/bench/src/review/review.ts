@@ -49,8 +49,8 @@ export async function runReview(
   for (const index of casesFor(1).keys()) {
     const measured = await measureCase(lists, index);
     for (const [list, cost] of measured) list.costs.push(cost);
-    const [[, first] = [], [, last] = []] = [measured[0], measured.at(-1)];
-    say(`    ${first?.name}: ${first?.ms.toFixed(1)} ms, ${last?.ms.toFixed(1)} ms`);
+    const times = measured.map(([, { ms }]) => `${ms.toFixed(1)} ms`);
+    say(`    ${measured[0]?.[1].name}: ${times.join(', ')}`);
   }
   return { sizes: lists.map(({ orders, costs }) => ({ orders, costs })) };
 }
