@@ -264,8 +264,8 @@ describe('in a browser', () => {
     const printed: Record<string, string> = {};
     for (const language of ['curl', 'Node.js', 'Python'])
       for (const route of ['REST', 'signed webhook']) {
-        await page.getByRole('button', { name: language, exact: true }).click();
-        await page.getByRole('button', { name: route, exact: true }).click();
+        await page.getByRole('radio', { name: language, exact: true }).check();
+        await page.getByRole('radio', { name: route, exact: true }).check();
         const text = (await code(page).textContent()) ?? '';
         expect(text).toContain(key);
         if (language !== 'Python' || (await isThere('python3')))

@@ -153,7 +153,7 @@ describe('guessing', () => {
     // What is refused is not tried, and does not count against the owner.
     for (let guess = 0; guess < 120; guess += 1) expect(await attempt(email, 'more', thief)).toBe(429);
     expect(await attempt(email, password, owner)).toBe(204);
-    await stack.database.knex('sign_in_failures').update({ expire: 1 });
+    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
     expect(await attempt(email, password, thief)).toBe(204);
   });
 
@@ -168,9 +168,9 @@ describe('guessing', () => {
   test('from very many networks they close the address to all, for a quarter of an hour', async () => {
     const { email, password } = await newPerson();
     expect(await attempt(email, 'guess', newNetwork())).toBe(401);
-    await stack.database.knex('sign_in_failures').increment('points', 99);
+    await stack.database.knex('sign_in_attempts').increment('attempts', 99);
     expect(await attempt(email, password, newNetwork())).toBe(429);
-    await stack.database.knex('sign_in_failures').update({ expire: 1 });
+    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
     expect(await attempt(email, password, newNetwork())).toBe(204);
   });
 
@@ -194,10 +194,10 @@ describe('guessing', () => {
 
   test('what is over is removed in time', async () => {
     const { knex } = stack.database;
-    await knex('sign_in_failures').update({ expire: 1 });
+    await knex('sign_in_attempts').update({ window_to: new Date(0) });
     const client = await signIn(portal, await newPerson());
     await removeOldSignIns(knex);
-    expect(await knex('sign_in_failures').where('expire', '<', 2)).toEqual([]);
+    expect(await knex('sign_in_attempts').where('window_to', '<', new Date(1))).toEqual([]);
     expect((await client.get('/session')).status).toBe(200);
     await knex('user_sessions').update({ expires_at: knex.fn.now() });
     await removeOldSignIns(knex);

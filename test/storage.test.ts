@@ -137,7 +137,7 @@ describe('migrations', () => {
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
       where i.indisunique and t.relname not like 'schema_migrations%' and not t.relname = any(?) group by 1`,
       // They belong to no account.
-      [['users', 'user_sessions', 'user_credentials', 'user_verifications', 'invitations', 'sign_in_failures']],
+      [['users', 'user_sessions', 'user_credentials', 'user_verifications', 'invitations', 'sign_in_attempts']],
     );
     expect(rows.length).toBeGreaterThan(5);
     for (const { index, columns } of rows)

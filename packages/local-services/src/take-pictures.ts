@@ -20,7 +20,13 @@ Exit codes: 0 done, 1 failed, 2 wrong use.`;
 const LOOKS: Record<string, BrowserContextOptions & { language: 'en' | 'ar' }> = {
   light: { language: 'en', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
   dark: { language: 'en', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
-  phone: { language: 'en', colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+  phone: {
+    language: 'en',
+    colorScheme: 'light',
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+  },
   arabic: { language: 'ar', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
   'arabic-phone': {
     language: 'ar',

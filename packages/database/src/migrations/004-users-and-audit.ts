@@ -15,6 +15,8 @@ create table users (
   account_id     integer references accounts,
   created_at     timestamptz not null default now(),
   updated_at     timestamptz not null default now(),
+  -- Sessions are removed when they have ended.
+  last_signed_in_at timestamptz,
   check ((role = 'operator') = (account_id is null))
 );
 
@@ -71,13 +73,13 @@ create table invitations (
   check ((role = 'operator') = (account_id is null))
 );
 
--- Failed sign-ins within their window, counted by e-mail address and by network address, in the shape the limiter wants.
-create table sign_in_failures (
-  key    varchar(255) primary key,
-  points integer not null default 0,
-  expire bigint
+-- Attempts to sign in within a window, but for those that were right; the key is a digest of an e-mail address, a network, or both.
+create table sign_in_attempts (
+  key       text primary key,
+  attempts  integer not null,
+  window_to timestamptz not null
 );
-create index sign_in_failures_by_expiry on sign_in_failures (expire);
+create index sign_in_attempts_by_end on sign_in_attempts (window_to);
 
 -- Who did what to what: subject is a kind and an id, such as order:17 or key:3. Never a secret; details may hold an order's fields.
 create table audit_events (
@@ -90,5 +92,8 @@ create table audit_events (
   details    jsonb
 );
 create index audit_events_by_account on audit_events (account_id, event_id);
-create index audit_events_by_subject on audit_events (account_id, subject, event_id);
+create index audit_events_by_time on audit_events (event_id);
+create index audit_events_by_actor on audit_events (actor, event_id);
+-- A subject is of one account, nearly always, so that this serves one account as well.
+create index audit_events_by_subject on audit_events (subject, event_id);
 `;

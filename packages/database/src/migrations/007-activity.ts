@@ -15,6 +15,7 @@ create table dead_letters (
   died_at         timestamptz not null,
   primary key (account_id, receipt_id)
 );
+create index dead_letters_by_time on dead_letters (died_at, receipt_id);
 
 create function keep_dead_letters() returns trigger language plpgsql as $$
 begin

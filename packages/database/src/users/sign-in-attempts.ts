@@ -12,12 +12,12 @@ export async function takeSignInAttempt(
   windowMs: number,
 ): Promise<{ attempts: number; msLeft: number }> {
   const { rows } = await db.raw(
-    `insert into sign_in_failures as f (key, points, expire)
-     select :key, 1, now_ms + :windowMs::int from (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms)
+    `insert into sign_in_attempts as a (key, attempts, window_to)
+     values (:key, 1, clock_timestamp() + :windowMs * interval '1 ms')
      on conflict (key) do update
-     set points = case when f.expire > excluded.expire - :windowMs::int then f.points + 1 else 1 end,
-         expire = case when f.expire > excluded.expire - :windowMs::int then f.expire else excluded.expire end
-     returning points as attempts, expire - (extract(epoch from clock_timestamp()) * 1000)::bigint as "msLeft"`,
+     set attempts = case when a.window_to > clock_timestamp() then a.attempts + 1 else 1 end,
+         window_to = case when a.window_to > clock_timestamp() then a.window_to else excluded.window_to end
+     returning attempts, extract(epoch from window_to - clock_timestamp())::float8 * 1000 as "msLeft"`,
     { key, windowMs },
   );
   return rows[0];
@@ -25,17 +25,17 @@ export async function takeSignInAttempt(
 
 /** Takes an attempt back that was no failure. */
 export async function returnSignInAttempt(db: Knex, key: string): Promise<void> {
-  await db('sign_in_failures').where({ key }).where('points', '>', 0).decrement('points');
+  await db('sign_in_attempts').where({ key }).where('attempts', '>', 0).decrement('attempts');
 }
 
 /** Forgets the attempts under a key. */
 export async function forgetSignInAttempts(db: Knex, key: string): Promise<void> {
-  await db('sign_in_failures').where({ key }).delete();
+  await db('sign_in_attempts').where({ key }).delete();
 }
 
 /** Removes what nobody can use any more: counts past their window, sessions that have ended, and links a month after their time. */
 export async function removeOldSignIns(db: Knex): Promise<void> {
-  await db('sign_in_failures').whereRaw('expire < extract(epoch from now()) * 1000').delete();
+  await db('sign_in_attempts').where('window_to', '<', db.fn.now()).delete();
   await db('user_sessions').where('expires_at', '<', db.fn.now()).delete();
   await db('invitations').whereRaw("expires_at < now() - interval '30 days'").delete();
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { LANGUAGES, type SnippetLanguage, snippet } from './snippets.ts';
 
 const NAMES: Record<SnippetLanguage, string> = { curl: 'curl', node: 'Node.js', python: 'Python', php: 'PHP' };
@@ -24,13 +25,13 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
     <section className="card stack" aria-labelledby="snippets-title">
       <h2 id="snippets-title">{t('snippets.title')}</h2>
       <div className="row snippet-choices">
-        <Choice
+        <Segments
           label={t('snippets.language')}
           options={LANGUAGES.map((value) => ({ value, name: NAMES[value] }))}
           value={language}
           onChange={setLanguage}
         />
-        <Choice
+        <Segments
           label={t('snippets.route')}
           options={CHANNELS.map((value) => ({ value, name: t(`snippets.${value}`) }))}
           value={channel}
@@ -60,23 +61,5 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
         <span className="hint">{t(channel === 'webhook' ? 'snippets.webhookHint' : 'snippets.restHint')}</span>
       </div>
     </section>
-  );
-}
-
-function Choice<T extends string>(props: {
-  label: string;
-  options: { value: T; name: string }[];
-  value: T;
-  onChange: (value: T) => void;
-}): ReactNode {
-  return (
-    <fieldset className="segments">
-      <legend className="hint">{props.label}</legend>
-      {props.options.map(({ value, name }) => (
-        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
-          {name}
-        </button>
-      ))}
-    </fieldset>
   );
 }

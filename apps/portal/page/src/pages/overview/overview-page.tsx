@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { type Overview, RANGES, type Range, useOverview } from '../../api/overview.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { fullTime } from '../../parts/time.tsx';
 import { ChartFigure } from './chart-figure.tsx';
 import { LATENCIES, OUTCOMES } from './series.ts';
@@ -25,15 +26,13 @@ export function OverviewPage(): ReactNode {
     <div className="stack">
       <div className="spread">
         <h1>{t('title')}</h1>
-        <fieldset className="segments">
-          <legend className="unseen">{t('range.label')}</legend>
-          {RANGES.map((one) => (
-            <label key={one}>
-              <input type="radio" name="range" checked={one === range} onChange={() => setRange(one)} />
-              <span>{t(`range.${one}`)}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          label={t('range.label')}
+          hidesLabel
+          options={RANGES.map((value) => ({ value, name: t(`range.${value}`) }))}
+          value={range}
+          onChange={setRange}
+        />
       </div>
       {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <p className="hint">{t('common:state.loading')}</p>}
