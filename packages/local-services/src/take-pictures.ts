@@ -57,6 +57,14 @@ const SCENES: Scene[] = [
     shown: ['light', 'dark', 'phone'],
   },
   { name: 'integrations', as: 'account_holder', path: (id) => `/accounts/${id}/integrations`, shown: ['light'] },
+  {
+    name: 'rejected',
+    as: 'account_holder',
+    path: (id) => `/accounts/${id}/integrations`,
+    prepare: (page) =>
+      page.locator('section[aria-labelledby="rejected-title"]').evaluate('(section) => section.scrollIntoView()'),
+    shown: ['light'],
+  },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
   { name: 'overview', as: 'account_holder', path: (id) => `/accounts/${id}/overview`, shown: ['light'] },
   { name: 'log', as: 'account_holder', path: (id) => `/accounts/${id}/log` },
@@ -114,7 +122,8 @@ async function takeLook(browser: Browser, dev: DevFile, look: string, options: (
 /** Opens an order that best effort had to mend. */
 async function openWarnedOrder(page: Page): Promise<void> {
   await page.goto(`${page.url()}?warnings=yes`, { waitUntil: 'networkidle' });
-  await page.locator('.order-number').first().click();
+  await page.locator('.order-row .order-number').nth(1).click();
+  await page.locator('.order-pane .fact').first().waitFor();
   await page.waitForLoadState('networkidle');
 }
 
