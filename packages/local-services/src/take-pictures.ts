@@ -48,28 +48,27 @@ interface Scene {
 }
 
 const SCENES: Scene[] = [
-  { name: 'review', as: 'account_holder', path: (id) => `/accounts/${id}/review`, shown: ['light', 'arabic'] },
+  { name: 'review', as: 'account_holder', path: (id) => `/accounts/${id}/review`, shown: ['arabic'] },
   {
     name: 'order',
     as: 'account_holder',
     path: (id) => `/accounts/${id}/review`,
     prepare: openWarnedOrder,
-    shown: ['light', 'dark', 'phone'],
+    shown: ['light', 'dark'],
   },
-  { name: 'integrations', as: 'account_holder', path: (id) => `/accounts/${id}/integrations`, shown: ['light'] },
+  { name: 'integrations', as: 'account_holder', path: (id) => `/accounts/${id}/integrations` },
   {
     name: 'rejected',
     as: 'account_holder',
     path: (id) => `/accounts/${id}/integrations`,
-    prepare: (page) =>
-      page.locator('section[aria-labelledby="rejected-title"]').evaluate('(section) => section.scrollIntoView()'),
+    prepare: showRefusals,
     shown: ['light'],
   },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
   { name: 'overview', as: 'account_holder', path: (id) => `/accounts/${id}/overview`, shown: ['light'] },
   { name: 'log', as: 'account_holder', path: (id) => `/accounts/${id}/log` },
   { name: 'profile', as: 'account_holder', path: () => '/profile' },
-  { name: 'operator', as: 'operator', path: () => '/operator', shown: ['light'] },
+  { name: 'operator', as: 'operator', path: () => '/operator' },
   { name: 'users', as: 'operator', path: () => '/operator/users' },
   { name: 'service', as: 'operator', path: () => '/operator/service' },
   { name: 'operator-log', as: 'operator', path: () => '/operator/log' },
@@ -125,6 +124,11 @@ async function openWarnedOrder(page: Page): Promise<void> {
   await page.locator('.order-row .order-number').nth(1).click();
   await page.locator('.order-pane .fact').first().waitFor();
   await page.waitForLoadState('networkidle');
+}
+
+/** Brings the log of rejected deliveries to the top. */
+async function showRefusals(page: Page): Promise<void> {
+  await page.evaluate(`document.querySelector('[aria-labelledby="rejected-title"]').scrollIntoView()`);
 }
 
 /** A few webhooks that are signed wrongly, so that the log of rejected deliveries has something to show. */
