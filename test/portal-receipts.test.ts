@@ -186,6 +186,8 @@ describe('redriving what is dead', () => {
     const holder = await hold(stack.database.knex, `select 1 from receipts where receipt_id = '${held}' for update`);
     const { body } = await client.post(`${base}/receipts/${held}/redrive-preview`);
     expect(body).toMatchObject({ matching: 1, tried: 1, written: 0, undecided: 1 });
+    const two = await Promise.all([1, 2].map(() => client.post(`${base}/dead-letters/redrive-preview`, {})));
+    expect(two.map(({ status }) => status).toSorted()).toEqual([200, 429]);
     await holder.release();
     expect((await client.post(`${base}/receipts/${held}/redrive-preview`)).body.written).toBe(1);
   });

@@ -288,6 +288,12 @@ describe('editing', () => {
     expect([status, body.code]).toEqual([409, 'conflicting_state']);
   });
 
+  test('what is nested too deep is not looked at', async () => {
+    const deep = JSON.parse('['.repeat(100) + ']'.repeat(100));
+    const { status, body } = await shop.patch(`/orders/${await insert()}`, { edits: { '/address': deep } });
+    expect([status, body.code]).toEqual([400, 'malformed_body']);
+  });
+
   test('no edits are no request', async () => {
     expect((await shop.patch(`/orders/${await insert()}`, { edits: {} })).status).toBe(422);
   });

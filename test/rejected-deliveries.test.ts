@@ -69,6 +69,31 @@ describe('the log of rejected deliveries', () => {
     },
   );
 
+  test('a name that is cut in the middle of a character costs nobody a row', async () => {
+    const [one, other] = [await stack.account(), await stack.account()];
+    const body = JSON.stringify({ source_order_id: 'x', [`${'n'.repeat(198)}😀`]: 1 });
+    const strict = { ...json, Prefer: 'handling=strict' };
+    await Promise.all(
+      [one, other].map(({ key }) =>
+        intake.api.send('POST', '/ingest/orders', { Authorization: `Bearer ${key}`, ...strict }, body),
+      ),
+    );
+    expect((await logOf(one, 1))[0]?.code).toBe('validation_failed');
+    expect((await logOf(other, 1))[0]?.code).toBe('validation_failed');
+  });
+
+  test('a secret that cannot be opened any more costs the diagnosis, not the row', async () => {
+    const account = await stack.account({ signing: true });
+    await stack.database.knex('signing_secrets').insert({
+      account_id: account.id,
+      sealed: Buffer.alloc(60),
+      expires_at: new Date(0),
+    });
+    const headers = { Authorization: `Bearer ${account.key}`, ...json, 'x-service-signature': 'a'.repeat(64) };
+    await intake.api.send('POST', '/ingest/webhook', headers, ORDER);
+    expect(await logOf(account, 1)).toMatchObject([{ code: 'invalid_signature', diagnosis: null }]);
+  });
+
   test('a suspended account and one without signing are told of it', async () => {
     const account = await stack.account();
     expect((await intake.api.webhook(account, ORDER)).body.code).toBe('signing_unavailable');

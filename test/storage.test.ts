@@ -514,6 +514,24 @@ describe('dispatchable_orders', () => {
   });
 });
 
+test('a transaction whose process stops between two statements is ended by Postgres, with its locks', async () => {
+  const stopped = openKnex({ url: db.url, queryTimeout: 300, prepared: true });
+  const isFree = () =>
+    db.knex
+      .transaction((other) => other('activity_clock').forUpdate().noWait().select())
+      .then(
+        () => true,
+        () => false,
+      );
+  const work = stopped.transaction(async (trx) => {
+    await trx('activity_clock').update({ computed_to: new Date() });
+    await until('its lock is free', isFree);
+  });
+  await expect(work).rejects.toThrow();
+  expect(await db.knex('activity_clock').pluck('computed_to')).toEqual([new Date(0)]);
+  await stopped.destroy();
+});
+
 test('without named statements, as behind a pooler in transaction mode, an order is written all the same', () =>
   withStack('postgres', async (stack) => {
     const { api } = await stack.intake({ PG_PREPARED: 'off' });

@@ -1,4 +1,4 @@
-import { Problem } from '@orders/domain';
+import { isDeeperThan, Problem } from '@orders/domain';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
@@ -27,6 +27,9 @@ const QUEUE_BOARD_POLICY = {
   styleSrc: ["'self'", "'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='"],
 };
 
+/** As deep as an order may be. */
+const MAX_DEPTH = 64;
+
 /** The portal's HTTP interface and its page. What is below an account is for its holder and operators; to anybody else there is no such account. */
 export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const { auth, config, knex, logger } = deps;
@@ -48,7 +51,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
-  api.use(sameSite, express.json({ limit: '64kb' }));
+  api.use(sameSite, express.json({ limit: '64kb', verify: refuseDeep }));
   api.use(signInRoutes(deps));
   api.use('/accounts/:accountId', person, requireAccount(knex), ofAccount);
   api.use('/operator', person, requireOperator, ofOperator);
@@ -57,7 +60,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   });
 
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('trust proxy', 'loopback, uniquelocal');
+  app.disable('x-powered-by').disable('etag').set('trust proxy', config.TRUST_PROXY);
   app.use(beginRequest({ logger, metrics }));
   app.use(securityHeaders(isHttps));
   app.use('/api', api);
@@ -66,6 +69,11 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   app.use(servePage());
   app.use(sendProblems(logger));
   return app;
+}
+
+/** Nothing that is parsed is nested so deep that it could exhaust a stack. */
+function refuseDeep(_request: unknown, _response: unknown, body: Buffer): void {
+  if (isDeeperThan(MAX_DEPTH, body)) throw new Error('nested too deep');
 }
 
 /** Everything of a page comes from this service, as files: no inline script or style, no frame, no other host. */

@@ -23,6 +23,8 @@ export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, B
   PORTAL_URL: string;
   /** Where order sources find intake, with its base path; the snippets show it. */
   INTAKE_URL: string;
+  /** Whose `X-Forwarded-For` is believed, as Express' `trust proxy` takes it. */
+  TRUST_PROXY: string;
   /** How long a session lasts after it was last used. */
   SESSION_LIFETIME: number;
 }
@@ -44,6 +46,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       // Of a whole host, as the cookies, the page's files and its addresses are.
       PORTAL_URL: webOrigin.required(),
       INTAKE_URL: webAddress.required(),
+      TRUST_PROXY: Joi.string().default('loopback'),
       SESSION_LIFETIME: duration('12h'),
       MAX_CONNECTIONS: wholeNumber(1000),
       REQUEST_TIMEOUT: duration('30s'),

@@ -16,14 +16,15 @@ export interface Portal extends Service {
 /** Puts the portal together; nothing connects or listens before `start`. */
 export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
   const metrics = createMetrics();
-  const database = openDatabase({
+  const connect = {
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
     prepared: config.PG_PREPARED,
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders portal',
-  });
-  const knex = openKnex({ url: config.DATABASE_URL, applicationName: 'orders portal' });
+  };
+  const database = openDatabase(connect);
+  const knex = openKnex(connect);
   const auth = createAuth({
     pool: database.pool,
     secretsKey: config.SECRETS_KEY,

@@ -1,4 +1,4 @@
-import { isStorageUnavailable } from '@orders/database';
+import { isStorageUnavailable, sqlstateOf } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
@@ -25,10 +25,12 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // What the JSON parser refuses: no JSON or cut short, too long, or in another charset or encoding.
+  // What the JSON parser refuses: no JSON or cut short, too long, nested too deep, or in another charset or encoding.
   const status = (error as { status?: unknown }).status;
   if (status === 413) return new Problem('payload_too_large');
-  if (status === 400 || status === 415) return new Problem('malformed_body');
+  if (status === 400 || status === 403 || status === 415) return new Problem('malformed_body');
   if (isStorageUnavailable(error)) return new Problem('storage_unavailable');
+  // What no rule of ours kept from a value that Postgres cannot hold: SQLSTATE class 22, data exceptions.
+  if (sqlstateOf(error)?.startsWith('22')) return new Problem('invalid_request');
   return new Problem('internal_error');
 }

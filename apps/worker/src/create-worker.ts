@@ -112,7 +112,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
           logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
         ),
         repeat(
-          () => tendActivity(config.DATABASE_URL),
+          () => tendActivity(config.DATABASE_URL, config.PG_PREPARED),
           ACTIVITY_INTERVAL_MS,
           (error) => logger.warn('activity not counted; again in a minute', { error: describeError(error) }),
         ),

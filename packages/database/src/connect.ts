@@ -52,13 +52,22 @@ const STABLE_PLANS = '-c enable_seqscan=off -c plan_cache_mode=force_generic_pla
 /** For the same reason: a parameter that is an array counts as ten rows, and ten rows are joined by comparing each with each. */
 const BULK_JOINS = '-c enable_nestloop=off';
 
+/**
+ * What Postgres itself ends. A transaction whose process is stopped between two statements would hold its locks for as long as TCP takes,
+ * and `dispatchable_orders` shows nothing that came after it.
+ */
+function limits(queryTimeout: number | undefined) {
+  if (queryTimeout === undefined) return {};
+  return { statement_timeout: Math.ceil(queryTimeout * 0.9), idle_in_transaction_session_timeout: queryTimeout };
+}
+
 function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
   return {
     connectionString: options.url,
     application_name: options.applicationName ?? 'orders',
     connectionTimeoutMillis: Math.min(options.queryTimeout ?? 5000, 5000),
     query_timeout: options.queryTimeout,
-    ...(options.queryTimeout && options.prepared && { statement_timeout: Math.ceil(options.queryTimeout * 0.9) }),
+    ...(options.prepared && limits(options.queryTimeout)),
     ...(options.prepared && { options: options.bulk ? `${STABLE_PLANS} ${BULK_JOINS}` : STABLE_PLANS }),
     keepAlive: true,
     types,
@@ -78,12 +87,19 @@ export async function closeDatabase(database: Database): Promise<void> {
 }
 
 /** Opens knex for what is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
-export function openKnex(options: Pick<ConnectOptions, 'url' | 'applicationName' | 'queryTimeout'>): Knex {
-  const connection = connectionConfig({ ...options, prepared: false }) as Knex.PgConnectionConfig;
+export function openKnex(
+  options: Pick<ConnectOptions, 'url' | 'applicationName' | 'queryTimeout'> &
+    Partial<Pick<ConnectOptions, 'prepared' | 'poolSize'>>,
+): Knex {
+  // Nothing is kept, so each statement is planned for what it finds.
+  const connection = {
+    ...connectionConfig({ ...options, prepared: false }),
+    ...(options.prepared && limits(options.queryTimeout)),
+  } as Knex.PgConnectionConfig;
   // knex would print what it also throws.
   const silent = () => {};
   const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
-  return knex({ client: 'pg', connection, pool: { min: 0, max: 4 }, log });
+  return knex({ client: 'pg', connection, pool: { min: 0, max: options.poolSize ?? 4 }, log });
 }
 
 /**

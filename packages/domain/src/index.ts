@@ -2,6 +2,7 @@ export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-k
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
 export { type EditedOrder, editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
+export { isDeeperThan } from './measure-depth.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
 export { EMIRATE_CODES } from './normalize/place/emirates.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';

@@ -52,7 +52,11 @@ export function createRejectionLog(deps: {
   async function write(group: Waiting[]): Promise<void> {
     try {
       const rejections: NewRejection[] = [];
-      for (const one of group) rejections.push({ ...one.rejection, diagnosis: await diagnose(one) });
+      for (const one of group) {
+        // One that cannot be diagnosed, as when its account's old secret was sealed under another key, is kept without.
+        const diagnosis = await diagnose(one).catch(() => null);
+        rejections.push({ ...one.rejection, diagnosis });
+      }
       await recordRejected(database, rejections);
     } catch {
       // What Postgres does not take now is lost: it is a help to a developer, and no order hangs on it.
@@ -99,7 +103,7 @@ export function createRejectionLog(deps: {
           bodyBytes: body?.length ?? announcedLength(request),
           errors:
             errors?.slice(0, MAX_ERRORS).map((error) => ({
-              pointer: error.pointer.slice(0, MAX_POINTER),
+              pointer: error.pointer.slice(0, MAX_POINTER).toWellFormed(),
               code: error.code,
             })) ?? null,
           more: share.missed,

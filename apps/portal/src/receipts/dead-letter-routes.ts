@@ -3,6 +3,7 @@ import { Router } from 'express';
 import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { limitAtOnce } from '../limit-at-once.ts';
 import { bodyOf } from '../read-body.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { rehearseRedrive, TRIED_AT_MOST } from './rehearse-redrive.ts';
@@ -15,7 +16,7 @@ const AT_MOST = 10_000;
 export function deadLetterRoutes({ knex, database }: PortalDeps): Router {
   const router = Router();
 
-  router.post('/dead-letters/redrive-preview', async (request, response) => {
+  router.post('/dead-letters/redrive-preview', limitAtOnce(1), async (request, response) => {
     const accountId = accountIdOf(request);
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
     const matching = await count(knex, accountId, filter);

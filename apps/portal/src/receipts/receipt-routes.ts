@@ -13,6 +13,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { limitAtOnce } from '../limit-at-once.ts';
 import { queryOf } from '../read-body.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { describeReceipt } from './describe-receipt.ts';
@@ -45,7 +46,7 @@ export function receiptRoutes({ knex, database }: PortalDeps): Router {
     response.json({ receipts: page.receipts.map(receiptJson), next: page.next });
   });
 
-  router.get('/receipts/search', async (request, response) => {
+  router.get('/receipts/search', limitAtOnce(2), async (request, response) => {
     const { q } = queryOf<{ q: string }>(request, {
       q: Joi.string()
         .max(255)

@@ -11,6 +11,8 @@ const SETTLES_AFTER_MS = 180_000;
 /** Buckets that are not settled, computed again in one turn, and how long a turn goes on beginning with more. */
 const REOPENED_A_TURN = 12;
 const TURN_MS = 3000;
+/** Warnings of one receipt that are counted; it may have a thousand, under names of its sender's choosing. */
+const WARNINGS_COUNTED = 50;
 /** Kinds of warnings kept of an account in a bucket: those there are most of. */
 const WARNING_KINDS = 50;
 
@@ -36,7 +38,7 @@ with grouped as (
   from grouped group by account_id
 ), warned as (
   select r.account_id, w.code, w.pointer, count(*) as n
-  from receipts r cross join lateral jsonb_to_recordset(r.warnings) as w(code text, pointer text)
+  from receipts r cross join lateral jsonb_to_recordset(jsonb_path_query_array(r.warnings, '$[0 to ${WARNINGS_COUNTED - 1}]')) as w(code text, pointer text)
   where r.receipt_id >= :first::uuid and r.receipt_id < :end::uuid and r.state = 'written' and r.warnings is not null
   group by 1, 2, 3
 ), kinds as (
@@ -73,6 +75,7 @@ export async function rollUpActivity(knex: Knex, notWithin = 0): Promise<number>
   // The lock is held by a transaction that has done nothing else: it holds back neither vacuum nor dispatchable_orders.
   return knex.transaction(async (guard) => {
     const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked, now() as now', [ACTIVITY_LOCK]);
+    await guard.raw("set local idle_in_transaction_session_timeout = '1min'");
     const [{ locked, now }] = rows as [{ locked: boolean; now: Date }];
     const clock = await knex('activity_clock').first<{ as_of: Date | null; computed_to: Date }>();
     const isDue = clock.as_of === null || now.getTime() - clock.as_of.getTime() >= notWithin;
@@ -86,13 +89,17 @@ async function turn(knex: Knex, now: Date, computedTo: number): Promise<number> 
   const hasTime = () => performance.now() - startedAt < TURN_MS;
   const settledTo = now.getTime() - SETTLES_AFTER_MS;
   const recent = [...new Set([bucketOf(settledTo), bucketOf(now.getTime())])];
-  for (const start of recent) await compute(knex, start, settledTo);
-  let computed = recent.length;
+  let [computed, failure]: [number, unknown] = [0, null];
+  // One that cannot be computed does not hold up the others.
+  const attempt = async (start: number) => {
+    computed += 1;
+    await compute(knex, start, settledTo).catch((error: unknown) => (failure ??= error));
+  };
+  for (const start of recent) await attempt(start);
 
   for (const start of await findUnsettled(knex, recent)) {
     if (!hasTime()) break;
-    await compute(knex, start, settledTo);
-    computed += 1;
+    await attempt(start);
   }
 
   // What nobody computed while there was no worker, or before there was this table.
@@ -101,11 +108,11 @@ async function turn(knex: Knex, now: Date, computedTo: number): Promise<number> 
   while (next !== null && next < caughtUp && hasTime()) {
     next = await findBucketFrom(knex, next);
     if (next === null || next >= caughtUp) break;
-    await compute(knex, next, settledTo);
-    computed += 1;
+    await attempt(next);
     next += BUCKET_MS;
   }
   await knex('activity_clock').update({ as_of: now, computed_to: new Date(Math.min(next ?? caughtUp, caughtUp)) });
+  if (failure !== null) throw failure;
   return computed;
 }
 

@@ -27,6 +27,8 @@ export async function undoReview(
 ): Promise<UndoOutcome | null> {
   const undone = db.transaction(async (trx) => {
     await trx.raw(`set local statement_timeout = ${STATEMENT_MS}`);
+    // Nor may this process stop before it says commit.
+    await trx.raw(`set local idle_in_transaction_session_timeout = ${STATEMENT_MS}`);
     const found = await lockOrders(trx, accountId, orderIds);
     if (!found) return null;
     const { rows } = await trx.raw<{ rows: { order_id: number; review_state: string; reviewed_at: Date }[] }>(

@@ -93,13 +93,14 @@ async function dropIfFinal(knex: Knex, start: number): Promise<boolean> {
     if (await trx.schema.hasTable(partitionName('receipts', start - WEEK))) return false;
     const pending = await trx(receipts).whereNotIn('state', FINAL_STATES).first('receipt_id');
     if (pending) return false;
-    await trx.raw("set local lock_timeout = '3s'");
-    for (const { table } of PARTITIONED) await trx.raw(`drop table ${partitionName(table, start)}`);
     const [first, end] = [new Date(start), new Date(start + WEEK)];
     await trx('dead_letters')
       .whereBetween('receipt_id', [firstUuidAt(start), firstUuidAt(start + WEEK)])
       .delete();
     await trx('activity').where('bucket_start', '>=', first).where('bucket_start', '<', end).delete();
+    // Last, as intake waits from here on.
+    await trx.raw("set local lock_timeout = '3s'");
+    for (const { table } of PARTITIONED) await trx.raw(`drop table ${partitionName(table, start)}`);
     return true;
   });
 }

@@ -14,8 +14,8 @@ export type Rehearsal =
   /** Something is in its way just now, or Postgres is busy. */
   | { outcome: 'undecided' };
 
-// Whoever waits for a row of ours waits no longer than these.
-const LIMITS = { lock_timeout: 200, statement_timeout: 2000 };
+// Whoever waits for a row of ours waits no longer than these, also when this process stops.
+const LIMITS = { lock_timeout: 200, statement_timeout: 2000, idle_in_transaction_session_timeout: 2000 };
 
 const TAKE: Statement = {
   name: 'rehearse-receipt',
