@@ -9,7 +9,7 @@ export async function keepWords(trx: Knex.Transaction, accountId: number, orderI
      select account_id, order_id, ${WORDS} from orders
      where account_id = ? and order_id = any(?::bigint[]) order by order_id
      on conflict (account_id, order_id) do update set words = excluded.words`,
-    [accountId, orderIds],
+    [accountId, [...orderIds]],
   );
 }
 
