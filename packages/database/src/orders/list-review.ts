@@ -50,7 +50,7 @@ const walkEnd = (state: ReviewState): Statement => ({
 /** Up to which order the index of words knows all that need review. It only grows, so it may be read before the index, never after. */
 const MARK = {
   name: 'find-words-mark',
-  text: 'select filled_to from order_words_marks where account_id = $1::int order by account_id limit 1',
+  text: 'select filled_to from order_words_marks where account_id = $1::int',
 };
 
 const FIND = {
@@ -105,10 +105,7 @@ export async function listReview(
     if (next) from = next.order_id + 1;
     return !next;
   };
-  const [mark] = prepared.indexed === null ? [] : await run<{ filled_to: number }>(database, MARK, [accountId]);
-  /** Whether the index knows all orders below that place. */
-  const isIndexed = () => from - 1 <= (mark?.filled_to ?? 0);
-  /** Whether the index of words found few enough of them, which then are all. */
+  /** Whether the index of words knows all orders that are left, and found few enough of them, which then are all. */
   const findRest = async (): Promise<boolean> => {
     if (!isIndexed()) return false;
     const rest = await findByWords(database, prepared, { below: from, floor, limit: limit + 1 - found.length });
@@ -118,6 +115,8 @@ export async function listReview(
 
   const [short, long] = STRETCHES[prepared.words === null ? 'plain' : 'words'];
   if (await walkOn(short)) return toPage(null);
+  const [mark] = prepared.indexed === null ? [] : await run<{ filled_to: number }>(database, MARK, [accountId]);
+  const isIndexed = () => mark !== undefined && from - 1 <= mark.filled_to;
   const isFrequent = (found.length / short) * long >= limit - found.length;
   for (const step of isFrequent || !isIndexed() ? [() => walkOn(long), findRest] : [findRest, () => walkOn(long)]) {
     if (await step()) return toPage(null);
@@ -131,7 +130,6 @@ async function findByWords(
   { filter, indexed }: PreparedFilter,
   { below, floor, limit }: { below: number; floor: number; limit: number },
 ): Promise<OrderRow[] | null> {
-  if (indexed === null) return null;
   const { accountId, writtenAfter, writtenBefore } = filter;
   const values = [accountId, below, floor, writtenAfter, writtenBefore, indexed, limit];
   const rows = await run<OrderRow & { matches: number }>(database, FIND, values);
