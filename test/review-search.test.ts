@@ -67,16 +67,15 @@ async function allPages(accountId: number, words: string, between: () => Promise
   return found;
 }
 
-const SIZE = 13_000;
-const place = fc.nat(SIZE - 1);
+const SIZE = 7000;
+const place = fc.noBias(fc.nat(SIZE - 1));
 
 test('however far the words are made: a search finds every order once, also what was done to it before or since', () =>
   fc.assert(
     fc.asyncProperty(
       fc.record({
-        // Near the newest most of all, where it stands most of the time.
-        unfilled: fc.oneof(fc.constantFrom(0, 1, 499, 500, 501, 5500, 5501, SIZE), place),
-        rare: fc.uniqueArray(place, { maxLength: 100 }),
+        unfilled: fc.oneof(fc.constantFrom(0, SIZE), place, place, place),
+        rare: fc.uniqueArray(place, { minLength: 12, maxLength: 40 }),
         before: fc.uniqueArray(place, { maxLength: 10 }),
         after: fc.uniqueArray(place, { maxLength: 10 }),
         fillsBetween: fc.boolean(),

@@ -160,6 +160,22 @@ test('what is edited, reviewed or reopened while words are made keeps the words 
   expect(await search(accountId, 'after')).toEqual([[undone, edited], false]);
 });
 
+test.each([499, 500, 501, 5499, 5500, 5501])(
+  'what has no words yet is found behind %i others that have none',
+  async (others) => {
+    const accountId = await openAccount();
+    const [old] = await insertOrders(db.knex, accountId, 1, { customer_name: 'Rare' });
+    await fillAll();
+    const written_at = new Date();
+    const [young] = await insertOrders(db.knex, accountId, 1, { customer_name: 'Rare', written_at });
+    await insertOrders(db.knex, accountId, others, { written_at });
+    const [first, hasMore] = await search(accountId, 'rare');
+    // One page goes through so many.
+    const isPast = others < 5500;
+    expect([first, hasMore]).toEqual(isPast ? [[young, old], false] : [[], true]);
+  },
+);
+
 test('a page is filled past words that are left of orders that were reviewed', async () => {
   const accountId = await openAccount();
   const ids = await insertOrders(db.knex, accountId, 120, { customer_name: 'Rare' });
