@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fillWords } from '@orders/database';
 import type { Reply } from './harness/api.ts';
 import { createPerson, openPortalClient, signIn } from './harness/people.ts';
 import { below, insertOrder, openShop, type Shop } from './harness/review-list.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from './harness/stack.ts';
+import { until } from './harness/until.ts';
 
 let stack: Stack;
 let portal: RunningPortal;
@@ -271,13 +273,7 @@ describe('filters and search', () => {
     expect(namesOf(await shop.get(`/orders/new?after=0&q=${q}`))).toEqual(names);
   });
 
-  test('the index of words finds what walking the list finds', async () => {
-    const { knex } = stack.database;
-    await knex.raw(
-      `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
-       select ?, 'many' || i, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 2500) as i`,
-      [shop.account.id],
-    );
+  const searchForEach = async () => {
     for (const [query, names] of [
       [`q=${encodeURIComponent('050 123 4567')}`, ['aisha']],
       [`q=${encodeURIComponent('هاشمي احمد')}`, ['mohammed']],
@@ -291,6 +287,29 @@ describe('filters and search', () => {
       const reply = await shop.get(`/orders?${query}`);
       expect([query, namesOf(reply), reply.body.next_cursor]).toEqual([query, names, null]);
     }
+  };
+
+  test('the index of words finds what walking the list finds', async () => {
+    const { knex } = stack.database;
+    await knex.raw(
+      `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
+       select ?, 'many' || i, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 2500) as i`,
+      [shop.account.id],
+    );
+    await searchForEach();
+    // The worker of this test makes them as well, at its leisure.
+    await knex('orders')
+      .where({ account_id: shop.account.id, order_number: 'many' })
+      .update({ written_at: new Date(0) });
+    const { rows } = await knex.raw('select max(order_id) as newest from orders where account_id = ?', [
+      shop.account.id,
+    ]);
+    await until('the words are made', async () => {
+      await fillWords(knex);
+      const mark = await knex('order_words_marks').where({ account_id: shop.account.id }).first();
+      return mark?.filled_to === rows[0].newest;
+    });
+    await searchForEach();
     // The one letter that many begin with, from a cursor on: the newest of them below it.
     const [first] = idsOf(await shop.get('/orders?q=many&limit=1'));
     const next = await shop.get(`/orders?q=many&limit=1&cursor=${first}`);

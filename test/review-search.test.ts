@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, listReview, openDatabase } from '@orders/database';
+import {
+  closeDatabase,
+  createAccount,
+  type Database,
+  editStoredOrder,
+  fillWords,
+  listReview,
+  openDatabase,
+  reviewOrders,
+} from '@orders/database';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
-import { insertOrder } from './harness/review-list.ts';
+import { insertOrder, insertOrders } from './harness/review-list.ts';
 
 const ACCOUNT = 3;
 
@@ -43,4 +52,72 @@ test('whatever is searched for, and whatever an order holds: the one finds the o
       expect(part.orders.map(({ order_id }) => order_id)).toContain(id);
     }),
     { numRuns: 150 },
+  ));
+
+/** Every match, newest first, page after page; `between` happens after each. */
+async function allPages(accountId: number, words: string, between: () => Promise<unknown>): Promise<number[]> {
+  const found: number[] = [];
+  for (let below: number | null | undefined; below !== null; ) {
+    const filter = { ...NOTHING, accountId, state: 'needs_review' as const, words };
+    const page = await listReview(database, filter, { ...(below && { below }), limit: 50 });
+    found.push(...page.orders.map(({ order_id }) => order_id));
+    below = page.nextBelow;
+    await between();
+  }
+  return found;
+}
+
+const SIZE = 7000;
+const place = fc.noBias(fc.nat(SIZE - 1));
+
+test('however far the words are made: a search finds every order once, also what was done to it before or since', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        unfilled: fc.oneof(fc.constantFrom(0, SIZE), place, place, place),
+        rare: fc.uniqueArray(place, { minLength: 12, maxLength: 40 }),
+        before: fc.uniqueArray(place, { maxLength: 10 }),
+        after: fc.uniqueArray(place, { maxLength: 10 }),
+        fillsBetween: fc.boolean(),
+      }),
+      async ({ unfilled, rare, before, after, fillsBetween }) => {
+        const { knex } = db;
+        const { account_id: accountId } = await createAccount(knex, 'words');
+        const ids = await insertOrders(knex, accountId, SIZE);
+        const idsAt = (places: readonly number[]) => places.map((at) => ids[at] as number);
+        const waiting = new Set(idsAt(rare));
+        await knex('orders').whereIn('order_id', idsAt(rare)).update({ customer_name: 'Rare' });
+        await knex('orders')
+          .whereIn('order_id', ids.slice(SIZE - unfilled))
+          .update({ written_at: new Date() });
+        /** Confirms the one half of them, and names the other half. */
+        const change = async (places: readonly number[]) => {
+          const gone = idsAt(places.filter((_, index) => index % 2 === 0)).filter((id) => waiting.has(id));
+          await reviewOrders(knex, { accountId, orderIds: gone, to: 'confirmed', by: 'x' });
+          for (const id of gone) waiting.delete(id);
+          const edits = { '/customer/name': 'Rare' };
+          for (const orderId of idsAt(places.filter((_, index) => index % 2 === 1))) {
+            if (await editStoredOrder(knex, { accountId, orderId, edits, by: 'x' })) waiting.add(orderId);
+          }
+        };
+        const fill = async () => {
+          while ((await fillWords(knex)) > 0);
+        };
+        await change([...before, ...rare.slice(0, 6)]);
+        await fill();
+        await change([...after, ...rare.slice(6, 12)]);
+        const between = async () => {
+          if (!fillsBetween) return;
+          await knex('orders')
+            .where({ account_id: accountId })
+            .update({ written_at: new Date(0) });
+          await fill();
+        };
+        expect(await allPages(accountId, 'rare', between)).toEqual([...waiting].toSorted((a, b) => b - a));
+        expect(await allPages(accountId, 'nobody', between)).toEqual([]);
+        await knex('orders').where({ account_id: accountId }).delete();
+        await knex('order_words').where({ account_id: accountId }).delete();
+      },
+    ),
+    { numRuns: 12 },
   ));

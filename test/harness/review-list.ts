@@ -61,3 +61,21 @@ export async function makeReviewOlder(knex: Knex, orderIds: readonly number[], s
     .whereIn('order_id', orderIds)
     .update({ reviewed_at: knex.raw("reviewed_at - ? * interval '1 second'", [seconds]) });
 }
+
+/** Many orders at once, written an hour ago, or when `written_at` says; their ids in order. */
+export async function insertOrders(
+  knex: Knex,
+  accountId: number,
+  count: number,
+  { customer_name = 'Common', written_at = new Date(Date.now() - 3_600_000) } = {},
+): Promise<number[]> {
+  const { rows } = await knex.raw<{ rows: { order_id: number }[] }>(
+    `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
+                         received_at, written_at)
+     select :accountId, gen_random_uuid(), 'x', 'rest', :customer_name, gen_random_uuid(), '[]', '[]', 'AED', :written_at, :written_at
+     from generate_series(1, :count::int)
+     returning order_id`,
+    { accountId, count, customer_name, written_at },
+  );
+  return rows.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
+}

@@ -20,6 +20,7 @@ import { type Repetition, repeat } from './repeat.ts';
 import { sweep } from './sweep.ts';
 import { ACTIVITY_INTERVAL_MS, tendActivity } from './tend-activity.ts';
 import { tendTables } from './tend-tables.ts';
+import { tendWords, WORDS_INTERVAL_MS } from './tend-words.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 export interface WorkerService extends Service {
@@ -115,6 +116,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
           () => tendActivity(config.DATABASE_URL, config.PG_PREPARED),
           ACTIVITY_INTERVAL_MS,
           (error) => logger.warn('activity not counted; again in a minute', { error: describeError(error) }),
+        ),
+        repeat(
+          (stopping) => tendWords(config.DATABASE_URL, stopping),
+          WORDS_INTERVAL_MS,
+          (error) => logger.warn('words of orders not made; again in ten seconds', { error: describeError(error) }),
         ),
       ];
       logger.info('worker answers', { admin_port: adminPort });

@@ -6,12 +6,20 @@ export interface Repetition {
   stop(): Promise<void>;
 }
 
-/** Does `turn` at once and then every `intervalMs` milliseconds, counted from the end of each; an error is reported and does not end it. */
-export function repeat(turn: () => Promise<void>, intervalMs: number, onError: (error: unknown) => void): Repetition {
+/**
+ * Does `turn` at once and then every `intervalMs` milliseconds, counted from the end of each; an error is reported and does not end it.
+ *
+ * @param turn a long one heeds the signal that it is to end.
+ */
+export function repeat(
+  turn: (stopping: AbortSignal) => Promise<void>,
+  intervalMs: number,
+  onError: (error: unknown) => void,
+): Repetition {
   const stopping = new AbortController();
   const running = (async () => {
     while (!stopping.signal.aborted) {
-      await turn().catch(onError);
+      await turn(stopping.signal).catch(onError);
       await sleep(intervalMs, null, { signal: stopping.signal }).catch(() => {});
     }
   })();

@@ -42,6 +42,7 @@ export { answers, closeDatabase, type Database, openDatabase, openKnex, run } fr
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
+export { fillWords } from './orders/fill-words.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
 export {
   findOrderHistory,

@@ -1,4 +1,4 @@
-import { createAccount, migrate, openKnex } from '@orders/database';
+import { createAccount, fillWords, migrate, openKnex } from '@orders/database';
 import pg from 'pg';
 
 const CHUNK = 100_000;
@@ -65,7 +65,7 @@ const EMIRATES = [
 ] as const;
 
 /**
- * Fills a database with so many orders of one account, all of which need review. The last twentieth comes after the vacuum, as a live table
+ * Fills a database with so many orders of one account, all of which need review, and makes their words, but for those of the last minute. The last twentieth comes after the vacuum, as a live table
  * always holds some that it has not seen.
  *
  * @returns the account's id.
@@ -84,7 +84,9 @@ export async function fillReview(databaseUrl: string, orders: number, say: (text
       await client.query(statementFor(account_id, orders, stored + 1, last));
       stored = last;
       say(`    ${stored.toLocaleString('en')} of ${orders.toLocaleString('en')} orders wait`);
-      if (stored === vacuumedTo) await client.query('vacuum analyze orders');
+      if (stored < vacuumedTo) continue;
+      while ((await fillWords(knex)) > 0);
+      if (stored === vacuumedTo) await client.query('vacuum analyze orders, order_words');
     }
     return account_id;
   } finally {

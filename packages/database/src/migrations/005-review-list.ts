@@ -1,5 +1,5 @@
 /**
- * What the list of orders that need review is read by, and why an order was rejected. The indexes are described in decision 012.
+ * What the list of orders that need review is read by, and why an order was rejected. Decision 012 describes it.
  */
 export const name = '005-review-list';
 
@@ -19,7 +19,7 @@ return case when length(id) > 30 then id else translate(id, '-_/#', '    ') end;
 
 -- The words that an order is found by, each with its account before it. What follows a colon is a word of its name or numbers; a tilde,
 -- the digits of the phone number from the last to the first, so that its end is a prefix; an equals sign, what the filters ask for.
--- Only functions that cannot fail: an error here would keep the order from being written.
+-- Only functions that cannot fail: behind an order whose words cannot be made, no other of its account would get any.
 create function order_words(
   account_id integer, source_order_id text, order_number text, customer_name text, customer_phone text,
   channel text, emirate_code text, warnings jsonb
@@ -35,7 +35,18 @@ return array_to_tsvector(string_to_array(
     ' ', ' ' || account_id::text || ':'),
   ' '));
 
-create index orders_by_words on orders
-using gin (order_words(account_id, source_order_id, order_number, customer_name, customer_phone, channel, emirate_code, warnings))
-with (fastupdate = on, gin_pending_list_limit = 256) where review_state = 'needs_review';
+-- The words of orders that need review, made in the background: for each of them up to the account's mark, and some behind it. Some may be
+-- left of orders that were reviewed meanwhile. No foreign key: it would lock the orders.
+create table order_words (
+  account_id integer not null,
+  order_id   bigint not null,
+  words      tsvector not null,
+  primary key (account_id, order_id)
+);
+create index order_words_by_word on order_words using gin (words) with (fastupdate = on, gin_pending_list_limit = 256);
+
+create table order_words_marks (
+  account_id integer primary key,
+  filled_to  bigint not null
+);
 `;

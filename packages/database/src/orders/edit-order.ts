@@ -1,6 +1,7 @@
 import { editOrder, type OrderEdits } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { keepWords } from './keep-words.ts';
 import { type OrderJson, type OrderRow, toJson } from './orders.ts';
 
 /**
@@ -37,6 +38,7 @@ export async function editStoredOrder(
         delivery_instructions: order.delivery_instructions,
         warnings: JSON.stringify(warnings),
       });
+    await keepWords(trx, accountId, [orderId]);
     await recordAudit(trx, {
       accountId,
       actor: by,

@@ -9,7 +9,7 @@ import {
   parametersOf,
   prepareFilter,
   type ReviewFilter,
-  WORDS,
+  SLACK_MS,
   WRITTEN,
 } from './review-filter.ts';
 
@@ -30,8 +30,6 @@ const ANY_ID = Number.MAX_SAFE_INTEGER;
 const STRETCHES = { plain: [2000, 10_000], words: [500, 5000] } as const;
 /** What the index of words may find: more matches cannot be fetched and sorted within the time of a page. */
 const MAX_MATCHES = 5000;
-/** Orders are written in the order of their ids, but for those that are written at the same time. */
-const SLACK_MS = 60_000;
 
 const walk = (state: ReviewState): Statement => ({
   name: `walk-orders-${state}`,
@@ -49,30 +47,37 @@ const walkEnd = (state: ReviewState): Statement => ({
   text: `select order_id from orders where ${inState(state)} order by order_id desc offset $4::int limit 1`,
 });
 
+/** Up to which order the index of words knows all that need review. It only grows, so it may be read before the index, never after. */
+const MARK = {
+  name: 'find-words-mark',
+  text: 'select filled_to from order_words_marks where account_id = $1::int',
+};
+
 const FIND = {
   name: 'find-orders-by-words',
-  // The account is in the words; to say it otherwise would let the planner choose another index.
+  // The account is in the words; to say it otherwise would let the planner choose another index. The words of an order that needs review
+  // are always its own; of others, some are left.
   text: `
 with found as materialized (
-  select order_id, written_at from orders
-  where review_state = 'needs_review' and ${WORDS} @@ $6::tsquery and account_id + 0 = $1::int
-  limit ${MAX_MATCHES}
+  select order_id from order_words where words @@ $6::tsquery and account_id + 0 = $1::int limit ${MAX_MATCHES}
 )
 select o.*, found.matches
 from (select count(*) as matches from found) as found
 left join lateral (
   select o.* from (
-    select order_id from found where order_id < $2::bigint and order_id >= $3::bigint and ${WRITTEN}
-    order by order_id desc limit $7::int
+    select order_id from found where order_id < $2::bigint and order_id >= $3::bigint order by order_id desc
   ) as newest
   cross join lateral (${orderRow('$1::int', 'newest.order_id')}) as o
+  where o.review_state = 'needs_review' and ${WRITTEN}
+  order by newest.order_id desc limit $7::int
 ) as o on true
 order by o.order_id desc`,
 };
 
 /**
  * A page of the list of orders, newest first, of those with ids below `below`. What it costs does not grow with the list: it is looked for
- * among the next orders, by the index of words, and among some more, and when it is not full then, the rest is for the next page.
+ * among the next orders, by the index of words, and among some more, and when it is not full then, the rest is for the next page. Orders
+ * that the index does not know yet are only walked.
  */
 export async function listReview(
   database: Database,
@@ -100,8 +105,9 @@ export async function listReview(
     if (next) from = next.order_id + 1;
     return !next;
   };
-  /** Whether the index of words found few enough of them, which then are all. */
+  /** Whether the index of words knows all orders that are left, and found few enough of them, which then are all. */
   const findRest = async (): Promise<boolean> => {
+    if (!isIndexed()) return false;
     const rest = await findByWords(database, prepared, { below: from, floor, limit: limit + 1 - found.length });
     found.push(...(rest ?? []));
     return rest !== null;
@@ -109,8 +115,10 @@ export async function listReview(
 
   const [short, long] = STRETCHES[prepared.words === null ? 'plain' : 'words'];
   if (await walkOn(short)) return toPage(null);
+  const [mark] = prepared.indexed === null ? [] : await run<{ filled_to: number }>(database, MARK, [accountId]);
+  const isIndexed = () => mark !== undefined && from - 1 <= mark.filled_to;
   const isFrequent = (found.length / short) * long >= limit - found.length;
-  for (const step of isFrequent ? [() => walkOn(long), findRest] : [findRest, () => walkOn(long)]) {
+  for (const step of isFrequent || !isIndexed() ? [() => walkOn(long), findRest] : [findRest, () => walkOn(long)]) {
     if (await step()) return toPage(null);
   }
   return toPage(from);
@@ -122,7 +130,6 @@ async function findByWords(
   { filter, indexed }: PreparedFilter,
   { below, floor, limit }: { below: number; floor: number; limit: number },
 ): Promise<OrderRow[] | null> {
-  if (indexed === null) return null;
   const { accountId, writtenAfter, writtenBefore } = filter;
   const values = [accountId, below, floor, writtenAfter, writtenBefore, indexed, limit];
   const rows = await run<OrderRow & { matches: number }>(database, FIND, values);

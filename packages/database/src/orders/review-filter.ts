@@ -18,6 +18,9 @@ export interface ReviewFilter {
   writtenBefore: Date | null;
 }
 
+/** Orders are written in the order of their ids, but for those that are written at the same time: within this. */
+export const SLACK_MS = 60_000;
+
 /** Orders of the account $1 in a state, with ids below $2 and at least $3. The state is no parameter: its index is a partial one. */
 export const inState = (state: ReviewState) =>
   `account_id = $1::int and review_state = '${state}' and order_id < $2::bigint and order_id >= $3::bigint`;

@@ -1,6 +1,7 @@
 import type { ReviewState } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { dropWords, keepWords } from './keep-words.ts';
 import { lockOrders, type OrderState } from './lock-orders.ts';
 
 /** Who does what to which orders of one account. */
@@ -64,6 +65,7 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
        returning reviewed.at + interval '${UNDO_SECONDS} seconds' as undo_until`,
       { to, by, reason, accountId, changed },
     );
+    await (to === 'needs_review' ? keepWords : dropWords)(trx, accountId, changed);
     await recordAudit(
       trx,
       ...changed.map((id) => ({

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { keepWords } from './keep-words.ts';
 import { lockOrders, type OrderState, statesOf } from './lock-orders.ts';
 
 /**
@@ -47,6 +48,7 @@ export async function undoReview(
     const changed = rows.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
     const unchanged = found.filter(({ order_id }) => !changed.includes(order_id));
     if (changed.length === 0) return { changed, unchanged };
+    await keepWords(trx, accountId, changed);
     await recordAudit(
       trx,
       ...rows.map(({ order_id, review_state }) => ({

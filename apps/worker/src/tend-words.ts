@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fillWords, openKnex } from '@orders/database';
+
+/** How often somebody looks whether there is anything to do, in milliseconds. */
+export const WORDS_INTERVAL_MS = 10_000;
+/** It rests so many times as long as it worked, and at least so many milliseconds: orders come first, their words have time. */
+const REST = 30;
+const MIN_REST_MS = 200;
+const QUERY_TIMEOUT_MS = 30_000;
+
+/** Makes the words that orders are found by, until there is nothing left to do; apart from the pool that orders are written by. */
+export async function tendWords(databaseUrl: string, stopping: AbortSignal): Promise<void> {
+  const knex = openKnex({ url: databaseUrl, applicationName: 'orders words', queryTimeout: QUERY_TIMEOUT_MS });
+  const rest = async (workedMs: number) => {
+    await sleep(Math.max(REST * workedMs, MIN_REST_MS), null, { signal: stopping }).catch(() => {});
+    return !stopping.aborted;
+  };
+  try {
+    while (!stopping.aborted && (await fillWords(knex, rest)) > 0);
+  } finally {
+    await knex.destroy();
+  }
+}
