@@ -5,9 +5,9 @@ import { Link, useSearch } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { InvitationLink, UserRow } from '../../api/operator.ts';
 import { useSession } from '../../api/session.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { Confirm } from './confirm.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 

@@ -13,7 +13,8 @@ import {
   YAxis,
 } from 'recharts';
 import type { OverviewPoint } from '../../api/overview.ts';
-import { formatCount, formatMs, formatStep, LATENCIES, OUTCOMES, type Series } from './series.ts';
+import { formatCount, formatDuration } from '../../parts/numbers.ts';
+import { formatStep, LATENCIES, OUTCOMES, type Series } from './series.ts';
 
 interface ChartProps {
   points: OverviewPoint[];
@@ -87,7 +88,7 @@ export function LatencyChart({ points, stepMs }: ChartProps): ReactNode {
           scale="log"
           domain={[ticks[0] as number, ticks.at(-1) as number]}
           ticks={ticks}
-          tickFormatter={formatMs}
+          tickFormatter={formatDuration}
           orientation={isRtl ? 'right' : 'left'}
           tick={TICK}
           stroke="var(--line-strong)"
