@@ -2,8 +2,8 @@
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
+import './styles/forms.css';
 import './styles/layout.css';
-import './styles/operator.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

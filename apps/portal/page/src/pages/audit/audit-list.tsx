@@ -23,7 +23,7 @@ export function AuditList({ path, accountId }: { path: string; accountId?: strin
   const events = audit.data?.pages.flatMap((page) => page.events) ?? [];
   return (
     <>
-      <div className="operator-search">
+      <div className="narrow-search">
         <Field
           label={t('search')}
           hint={t('searchHint')}

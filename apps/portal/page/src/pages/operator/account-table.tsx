@@ -13,7 +13,7 @@ export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; 
   const count = (number: number) => (number > countedTo ? `${formatCount(countedTo)}+` : formatCount(number));
   return (
     <div className="table-scroll">
-      <table className="table operator-table">
+      <table className="table wide-table">
         <thead>
           <tr>
             <th scope="col">{t('accounts.account')}</th>

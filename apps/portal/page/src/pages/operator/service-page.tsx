@@ -7,6 +7,7 @@ import { formatCount } from '../../parts/numbers.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { DeadList } from './dead-list.tsx';
+import './operator.css';
 
 /** How the service is doing, as of a few seconds ago. */
 export function ServicePage(): ReactNode {
@@ -49,7 +50,7 @@ function State({ state }: { state: ServiceState }): ReactNode {
       </dl>
       {lanes && (
         <div className="table-scroll">
-          <table className="table operator-table">
+          <table className="table wide-table">
             <caption className="operator-caption">{t('service.lanes')}</caption>
             <thead>
               <tr>

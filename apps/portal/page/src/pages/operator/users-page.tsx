@@ -10,6 +10,7 @@ import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { LinkDialog } from './link-dialog.tsx';
+import './operator.css';
 
 type Asked = { what: 'link' | 'sessions' | 'remove'; user: UserRow };
 
@@ -62,7 +63,7 @@ function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (asked: Asked) =
   const { email: own } = useSession();
   return (
     <div className="table-scroll">
-      <table className="table operator-table operator-users">
+      <table className="table wide-table operator-users">
         <thead>
           <tr>
             <th scope="col">{t('users.who')}</th>

@@ -149,7 +149,7 @@ function Tip({
         {series.toReversed().map(({ name, format }) => {
           const value = row[name];
           return typeof value === 'number' && (value > 0 || name === 'written') ? (
-            <div key={name} className="chart-tip-row">
+            <div key={name} className="detail">
               <dt>{t(`series.${name}`)}</dt>
               <dd>{format(value)}</dd>
             </div>
