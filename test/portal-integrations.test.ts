@@ -297,7 +297,7 @@ describe('in a browser', () => {
       [Buffer.from(sign(secret, body), 'hex').toString('base64'), /base64 instead of hex/],
       [sign(other.secret, body), /another secret/],
       [sign(account.secret, body), /previous secret/],
-      [sign(secret, `${body}\n`), /line break more or less/],
+      [sign(secret, `${body}\n`), /one line break more or fewer/],
     ];
     const items = page.locator('.rejected-list > li');
     for (const [index, [signature, what]] of ways.entries()) {

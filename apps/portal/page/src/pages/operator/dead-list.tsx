@@ -58,7 +58,7 @@ export function DeadList(): ReactNode {
       )}
       {dead.hasNextPage && (
         <button type="button" className="button" onClick={() => void dead.fetchNextPage()}>
-          {t('more')}
+          {t('common:action.more')}
         </button>
       )}
     </section>

@@ -47,7 +47,7 @@ export function OperatorPage(): ReactNode {
       {rows.length > 0 && <AccountTable accounts={rows} countedTo={pages[0]?.counted_to ?? 0} />}
       {accounts.hasNextPage && (
         <button type="button" className="button" onClick={() => void accounts.fetchNextPage()}>
-          {t('more')}
+          {t('common:action.more')}
         </button>
       )}
     </div>
