@@ -299,8 +299,14 @@ describe('in a browser', () => {
     await page.getByRole('link', { name: 'many-1' }).waitFor();
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();
     await page.getByText('2 would be written').waitFor();
+    // As it answers where more are dead than one request redrives.
+    await page.route('**/dead-letters/redrive', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), left: 7 } });
+    });
     await page.getByRole('button', { name: 'Redrive 2 receipts' }).click();
     await page.getByText('2 receipts are on their way again.').waitFor();
+    await page.getByText('7 more are still dead.').waitFor();
     await page.getByText('No receipt is dead').waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();

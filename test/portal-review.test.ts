@@ -169,6 +169,8 @@ describe('a dispatcher', () => {
       await page.getByText('/x Not a field of this interface').waitFor();
       await page.getByRole('radio', { name: 'As received' }).check();
       expect(await page.locator('.raw pre').textContent()).toBe(raw);
+      await page.keyboard.press('r');
+      await page.getByRole('dialog').waitFor();
     });
   });
 
