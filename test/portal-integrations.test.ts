@@ -66,7 +66,7 @@ describe('isolation', () => {
       (one) => one.post(`${base}/signing/reveal`),
       (one) => one.post(`${base}/signing/rotate`, { overlap: 'none' }),
       (one) => one.post(`${base}/test-orders`),
-      (one) => one.get(`${base}/test-orders/${receipt}`),
+      (one) => one.get(`${base}/receipts/${receipt}`),
       (one) => one.get(`${base}/rejected-deliveries`),
     ];
     for (const ask of routes)
@@ -90,7 +90,7 @@ describe('isolation', () => {
       for (const reply of replies) expect(reply).toMatchObject({ status: 404, body: { code: 'key_not_found' } });
     }
     for (const id of [receipt, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89', 'x'])
-      expect(await client.get(`${base}/test-orders/${id}`)).toMatchObject({
+      expect(await client.get(`${base}/receipts/${id}`)).toMatchObject({
         status: 404,
         body: { code: 'receipt_not_found' },
       });
@@ -201,7 +201,7 @@ describe('a test order', () => {
     const { status, body } = await client.post(`${base}/test-orders`);
     expect(status).toBe(202);
     const written = await until('it is written', async () => {
-      const { body: receipt } = await client.get(`${base}/test-orders/${body.receipt_id}`);
+      const { body: receipt } = await client.get(`${base}/receipts/${body.receipt_id}`);
       return receipt.status === 'written' && receipt;
     });
     expect(written).toMatchObject({
@@ -297,7 +297,7 @@ describe('in a browser', () => {
       [Buffer.from(sign(secret, body), 'hex').toString('base64'), /base64 instead of hex/],
       [sign(other.secret, body), /another secret/],
       [sign(account.secret, body), /previous secret/],
-      [sign(secret, `${body}\n`), /line break more or less/],
+      [sign(secret, `${body}\n`), /one line break more or fewer/],
     ];
     const items = page.locator('.rejected-list > li');
     for (const [index, [signature, what]] of ways.entries()) {

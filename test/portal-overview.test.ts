@@ -268,7 +268,7 @@ test('in a browser: the numbers with their words, each chart with its table, in 
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
   expect(await tile('Accepted').textContent()).toBe('3');
   expect(await tile('Written').textContent()).toBe('2');
-  expect(await tile('Half written within').textContent()).toMatch(/\d ?(ms|s)/);
+  expect(await tile('50% written within').textContent()).toMatch(/\d ?(ms|s)/);
   await page.getByRole('radio', { name: 'Last hour' }).check();
   await page.getByText('As a table').first().click();
   await expect(page.locator('table').first().locator('tbody tr').count()).resolves.toBe(12);

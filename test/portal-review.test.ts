@@ -167,8 +167,10 @@ describe('a dispatcher', () => {
       await factOf(page, 'Total').locator('.warning-note').waitFor();
       expect(await page.locator('.raw-mark').allTextContents()).toContain('"total": 12345678901234567890.10');
       await page.getByText('/x Not a field of this interface').waitFor();
-      await page.getByRole('button', { name: 'As received' }).click();
+      await page.getByRole('radio', { name: 'As received' }).check();
       expect(await page.locator('.raw pre').textContent()).toBe(raw);
+      await page.keyboard.press('r');
+      await page.getByRole('dialog').waitFor();
     });
   });
 

@@ -68,6 +68,22 @@ describe('signing in', () => {
     await page.context().close();
   });
 
+  test('in a browser, where the session has ended the sign-in appears, and what was open comes back by it', async () => {
+    const person = await newPerson();
+    const { page, complaints } = await openPage(browser);
+    await signInOnPage(page, portal, person, `/accounts/${person.accountId}/receipts`);
+    await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+    await stack.database.knex('user_sessions').delete();
+    await page.getByLabel('State').selectOption('dead');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.locator('input[type="email"]').fill(person.email);
+    await page.locator('input[type="password"]').fill(person.password);
+    await page.locator('button[type="submit"]').click();
+    await page.getByText('No receipt is dead').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('the cookie is for this host and the browser alone; over https it goes over nothing else', async () => {
     const { email, password } = await newPerson();
     const plain = await ask('/session', { email, password });

@@ -2,12 +2,12 @@
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
+import './styles/forms.css';
 import './styles/layout.css';
-import './styles/operator.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { isProblem } from './api/client.ts';
+import { isProblem, onSignedOut } from './api/client.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './pages/preferences.tsx';
 import { Notices } from './parts/notices.tsx';
@@ -22,6 +22,9 @@ const queryClient = new QueryClient({
     },
   },
 });
+
+// Then the sign-in takes the place of what was open, and gives it back.
+onSignedOut(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
 
 const root = document.getElementById('root');
 if (root) {

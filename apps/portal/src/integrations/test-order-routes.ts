@@ -1,8 +1,7 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { findAccount, findReceipt, receiptJson, recordAudit, recordReceipts } from '@orders/database';
+import { findAccount, recordAudit, recordReceipts } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
-import { validate, version } from 'uuid';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 
@@ -33,14 +32,6 @@ export function testOrderRoutes({ knex, database }: PortalDeps): Router {
       await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from(JSON.stringify(order)) }]);
     });
     response.status(202).json({ receipt_id: receiptId, source_order_id: sourceOrderId });
-  });
-
-  router.get('/test-orders/:receiptId', async (request, response) => {
-    const { receiptId } = request.params;
-    const known = validate(receiptId) && version(receiptId) === 7;
-    const receipt = known ? await findReceipt(database, accountIdOf(request), receiptId) : null;
-    if (!receipt) throw new Problem('receipt_not_found');
-    response.json(receiptJson(receipt));
   });
 
   return router;

@@ -18,6 +18,13 @@ export function isProblem(error: unknown, code?: string): error is ApiProblem {
   return error instanceof ApiProblem && (code === undefined || error.code === code);
 }
 
+let tellSignedOut = (): void => {};
+
+/** Has `run` called whenever a call is refused because the session has ended. */
+export function onSignedOut(run: () => void): void {
+  tellSignedOut = run;
+}
+
 /** Search parameters; what is undefined, null or empty is left out. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
@@ -48,6 +55,11 @@ export async function call<T>(
   });
   if (response.status === 204) return undefined as T;
   const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ApiProblem(response.status, body);
+  if (!response.ok) {
+    const problem = new ApiProblem(response.status, body);
+    // Of the session itself it is an answer like any other.
+    if (isProblem(problem, 'not_signed_in') && path !== '/session') tellSignedOut();
+    throw problem;
+  }
   return body as T;
 }

@@ -1,11 +1,4 @@
-import type {
-  ApiKey,
-  NewApiKey,
-  RejectedDelivery,
-  receiptJson,
-  SigningSecret,
-  SigningSecretRow,
-} from '@orders/database';
+import type { ApiKey, NewApiKey, RejectedDelivery, SigningSecret, SigningSecretRow } from '@orders/database';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { Json } from './types.ts';
@@ -15,7 +8,6 @@ export type NewKey = Json<NewApiKey>;
 export type SecretRow = Json<SigningSecretRow>;
 export type Secret = Json<SigningSecret>;
 export type Rejected = Json<RejectedDelivery>;
-export type Receipt = Json<ReturnType<typeof receiptJson>>;
 
 /** How long what is replaced still works; in the order of the choice. */
 export const LASTINGS = ['none', '1h', '24h', '7d'] as const;
@@ -52,19 +44,6 @@ export function useRejected(accountId: number): UseQueryResult<Rejected[]> {
     },
     refetchInterval: LOOK_EVERY_MS,
   });
-}
-
-/** The receipt of a test order, asked for until it has come to rest. */
-export function useTestReceipt(accountId: number, receiptId: string): UseQueryResult<Receipt> {
-  return useQuery({
-    queryKey: ['test-order', accountId, receiptId],
-    queryFn: ({ signal }) => call<Receipt>('GET', `${at(accountId)}/test-orders/${receiptId}`, { signal }),
-    refetchInterval: ({ state }) => (isAtRest(state.data) ? false : 400),
-  });
-}
-
-export function isAtRest(receipt: Receipt | undefined): boolean {
-  return receipt !== undefined && ['written', 'duplicate', 'dead'].includes(receipt.status);
 }
 
 // What answers with a secret is called plainly and never through a query or mutation, whose cache would keep it.

@@ -1,4 +1,4 @@
-import type { receiptJson } from '@orders/database';
+import type { ReceiptSearch, receiptJson } from '@orders/database';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/rehearse-redrive.ts';
@@ -16,22 +16,17 @@ export interface ReceiptDetail extends Receipt {
   payload_base64: string | null;
 }
 
-export interface FoundReceipts {
-  receipts: Receipt[];
-  newest_since: string | null;
-  followed_until: string | null;
-}
+export type FoundReceipts = Json<Omit<ReceiptSearch, 'receipts'>> & { receipts: Receipt[] };
 
-const STILL_MOVING_MS = 2000;
 const FINAL = ['written', 'duplicate', 'dead'];
 
 /** Whether background processing is done with it. */
-export function isFinal({ status }: Receipt): boolean {
+function isFinal({ status }: Receipt): boolean {
   return FINAL.includes(status);
 }
 
 /** An account's receipts by a filter, newest first, page by page. */
-export function useReceipts(accountId: number, filter: Query, enabled: boolean) {
+export function useReceipts(accountId: number, filter: Query) {
   return useInfiniteQuery({
     queryKey: ['receipts', accountId, filter],
     queryFn: ({ pageParam, signal }) =>
@@ -42,7 +37,6 @@ export function useReceipts(accountId: number, filter: Query, enabled: boolean) 
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
-    enabled,
   });
 }
 
@@ -67,11 +61,11 @@ export function useDeadCounts(accountId: number) {
   });
 }
 
-/** One receipt; asked for again while it moves. */
-export function useReceipt(accountId: number, receiptId: string) {
+/** One receipt; asked for again while it moves, each `everyMs` milliseconds. */
+export function useReceipt(accountId: number, receiptId: string, everyMs = 2000) {
   return useQuery({
     queryKey: ['receipts', accountId, 'one', receiptId],
     queryFn: ({ signal }) => call<ReceiptDetail>('GET', `/accounts/${accountId}/receipts/${receiptId}`, { signal }),
-    refetchInterval: ({ state }) => (state.data && !isFinal(state.data) ? STILL_MOVING_MS : false),
+    refetchInterval: ({ state }) => (state.data && !isFinal(state.data) ? everyMs : false),
   });
 }

@@ -1,4 +1,5 @@
-import type { OrderJson } from '@orders/database';
+import type { OrderEvent, OrderJson, UndoOutcome } from '@orders/database';
+import type { ShownOrder } from '../../../src/review/show-order.ts';
 import { call } from './client.ts';
 import type { Json } from './types.ts';
 
@@ -12,35 +13,13 @@ export type FieldValue = string | number | null;
 /** Keys are JSON pointers of the order's fields. */
 export type Edits = Record<string, FieldValue>;
 
-export interface HistoryEntry {
-  at: string;
-  by: string;
-  action: 'order_confirmed' | 'order_rejected' | 'order_reopened' | 'order_review_undone' | 'order_edited';
-  reason: string | null;
-  changes: { pointer: string; before: unknown; after: unknown }[] | null;
-}
+export type HistoryEntry = Json<OrderEvent>;
 
 /** One order with all that a reviewer needs to know of it. */
-export interface OrderDetail {
-  order: Order;
-  review: {
-    state: ReviewState;
-    by: string | null;
-    at: string | null;
-    reason: string | null;
-    undo_until: string | null;
-  };
-  /** The payload exactly as received; null once its retention is over. */
-  raw: { text: string } | null;
-  /** Newest first. */
-  history: HistoryEntry[];
-}
+export type OrderDetail = Json<ShownOrder>;
 
 /** Which of the orders were changed, and where those stand that were not: somebody else was faster. */
-export interface ReviewOutcome {
-  changed: number[];
-  unchanged: { order_id: number; review_state: ReviewState }[];
-}
+export type ReviewOutcome = Json<UndoOutcome>;
 
 /** The interface takes this many orders at once. */
 export const MOST_AT_ONCE = 1000;

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import './dialog.css';
 
 /** A modal dialog while it is rendered; Escape and the cross close it. The focus goes back to where it came from. */
 export function Dialog({

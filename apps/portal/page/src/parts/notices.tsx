@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import './notices.css';
 
 /** A short word about what just happened, at the edge of the window, with at most one thing to do about it. */
 export interface Notice {

@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react';
+import './segments.css';
 
 /** A choice between a few, all in sight. */
 export function Segments<T extends string>(props: {

@@ -8,24 +8,32 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1000],
 ];
 
+const makeFormatters = (language: string) => ({
+  full: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }),
+  exact: new Intl.DateTimeFormat(language, {
+    ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    fractionalSecondDigits: 3,
+  }),
+  relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+});
+
 /** Formatters are dear to make and cheap to use, and a list shows many times. */
-const formatters = new Map<string, { full: Intl.DateTimeFormat; relative: Intl.RelativeTimeFormat }>();
+const formatters = new Map<string, ReturnType<typeof makeFormatters>>();
 
 function formattersOf(language: string) {
-  let found = formatters.get(language);
-  if (!found) {
-    found = {
-      full: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }),
-      relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
-    };
-    formatters.set(language, found);
-  }
+  const found = formatters.get(language) ?? makeFormatters(language);
+  formatters.set(language, found);
   return found;
 }
 
 /** A moment in full, in the reader's language and time zone. */
 export function fullTime(iso: string): string {
   return formattersOf(locale()).full.format(new Date(iso));
+}
+
+/** A moment to the millisecond, without its year. */
+export function exactTime(iso: string): string {
+  return formattersOf(locale()).exact.format(new Date(iso));
 }
 
 function relativeTime(iso: string, now: number): string {

@@ -23,7 +23,7 @@ export function AuditList({ path, accountId }: { path: string; accountId?: strin
   const events = audit.data?.pages.flatMap((page) => page.events) ?? [];
   return (
     <>
-      <div className="operator-search">
+      <div className="narrow-search">
         <Field
           label={t('search')}
           hint={t('searchHint')}
@@ -38,7 +38,7 @@ export function AuditList({ path, accountId }: { path: string; accountId?: strin
       {events.length > 0 && <AuditTable events={events} withAccount={accountId !== undefined} />}
       {audit.hasNextPage && (
         <button type="button" className="button" onClick={() => void audit.fetchNextPage()}>
-          {t('more')}
+          {t('common:action.more')}
         </button>
       )}
     </>

@@ -10,7 +10,7 @@ export function AuditTable({ events, withAccount }: { events: Event[]; withAccou
   const { t } = useTranslation('audit');
   return (
     <div className="table-scroll">
-      <table className="table operator-table">
+      <table className="table wide-table">
         <thead>
           <tr>
             <th scope="col">{t('at')}</th>
@@ -58,7 +58,7 @@ function Details({ details }: { details: Record<string, unknown> }): ReactNode {
       <summary className="hint">{t('details')}</summary>
       <dl className="facts">
         {Object.entries(details).map(([name, value]) => (
-          <div key={name} className="operator-detail">
+          <div key={name} className="detail">
             <dt>
               <code dir="ltr">{name}</code>
             </dt>

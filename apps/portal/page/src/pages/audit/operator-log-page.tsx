@@ -11,7 +11,7 @@ export function OperatorLogPage(): ReactNode {
   return (
     <div className="stack">
       <h1>{t('titleOfAll')}</h1>
-      <div className="operator-search">
+      <div className="narrow-search">
         <Field
           label={t('accountId')}
           inputMode="numeric"

@@ -2,10 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Key, type NewKey, useKeys } from '../../api/integrations.ts';
+import { type Key, type NewKey, revokeKey, useKeys } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
-import { CreateKeyDialog, NewKeyDialog, ReplaceKeyDialog, RevokeKeyDialog } from './key-dialogs.tsx';
+import { CreateKeyDialog, NewKeyDialog, ReplaceKeyDialog } from './key-dialogs.tsx';
 import { KeysTable } from './keys-table.tsx';
 
 type Open = { what: 'create' | 'shown' } | { what: 'replace' | 'revoke'; key: Key } | null;
@@ -45,7 +46,15 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
       )}
       {open?.what === 'create' && <CreateKeyDialog onDone={show} onClose={close} />}
       {open?.what === 'replace' && <ReplaceKeyDialog old={open.key} onDone={show} onClose={close} />}
-      {open?.what === 'revoke' && <RevokeKeyDialog old={open.key} onDone={refresh} onClose={close} />}
+      {open?.what === 'revoke' && (
+        <Confirm
+          title={t('keys.revokeTitle', { name: open.key.name })}
+          text={t('keys.revokeAbout')}
+          label={t('keys.revoke')}
+          action={() => revokeKey(accountId, open.key.key_id).then(refresh)}
+          onClose={close}
+        />
+      )}
       {open?.what === 'shown' && props.newKey && <NewKeyDialog made={props.newKey} onClose={close} />}
     </section>
   );

@@ -2,10 +2,15 @@ import { Send } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { isAtRest, sendTestOrder, useTestReceipt } from '../../api/integrations.ts';
+import { sendTestOrder } from '../../api/integrations.ts';
+import { useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
 import { useDoing } from './use-doing.ts';
+
+/** How often its receipt is asked for, in milliseconds: somebody waits for it, and it is written at once. */
+const LOOK_EVERY_MS = 400;
 
 /** Sends an order that is visibly a test, and follows it to the review list. */
 export function TestOrderCard(): ReactNode {
@@ -37,12 +42,11 @@ export function TestOrderCard(): ReactNode {
 function Progress({ receiptId }: { receiptId: string }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
-  const receipt = useTestReceipt(accountId, receiptId);
+  const receipt = useReceipt(accountId, receiptId, LOOK_EVERY_MS);
   if (receipt.isError) return <ProblemNote error={receipt.error} retry={() => void receipt.refetch()} />;
-  const status = receipt.data?.status ?? 'received';
   return (
     <div className="note" role="status">
-      <span className={isAtRest(receipt.data) ? 'badge badge-good' : 'badge'}>{t(`test.state.${status}`)}</span>
+      <StateBadge state={receipt.data?.status ?? 'received'} />
       <span>
         {t('test.receipt')}{' '}
         <Link href={`/accounts/${accountId}/receipts/${receiptId}`} className="mono" dir="ltr">

@@ -12,9 +12,9 @@ import {
 import { useAccountId, useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormButtons } from '../../parts/form-buttons.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago, fullTime } from '../../parts/time.tsx';
-import { Buttons } from './key-dialogs.tsx';
 import { LastingChoice } from './lasting-choice.tsx';
 import { useDoing } from './use-doing.ts';
 
@@ -160,7 +160,7 @@ function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => 
         <p>{t('webhook.rotateAbout')}</p>
         <LastingChoice label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
         {rotating.error !== null && <ProblemNote error={rotating.error} />}
-        <Buttons submit={t('webhook.rotate')} isBusy={rotating.isBusy} onClose={onClose} />
+        <FormButtons submit={t('webhook.rotate')} isBusy={rotating.isBusy} onClose={onClose} />
       </form>
     </Dialog>
   );

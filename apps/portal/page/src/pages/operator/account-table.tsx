@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { AccountRow } from '../../api/operator.ts';
-import { locale } from '../../text/index.ts';
+import { formatCount } from '../../parts/numbers.ts';
 import { ManageAccount } from './manage-account.tsx';
 
 /** Accounts, with the way into each. */
@@ -10,11 +10,10 @@ export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; 
   const { t } = useTranslation('operator');
   const [managedId, setManagedId] = useState<number | null>(null);
   const managed = accounts.find((account) => account.account_id === managedId);
-  const count = (number: number) =>
-    number > countedTo ? `${countedTo.toLocaleString(locale())}+` : number.toLocaleString(locale());
+  const count = (number: number) => (number > countedTo ? `${formatCount(countedTo)}+` : formatCount(number));
   return (
     <div className="table-scroll">
-      <table className="table operator-table">
+      <table className="table wide-table">
         <thead>
           <tr>
             <th scope="col">{t('accounts.account')}</th>

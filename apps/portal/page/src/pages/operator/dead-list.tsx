@@ -24,7 +24,7 @@ export function DeadList(): ReactNode {
       {dead.isSuccess && rows.length === 0 && <p className="hint">{t('dead.none')}</p>}
       {rows.length > 0 && (
         <div className="table-scroll">
-          <table className="table operator-table">
+          <table className="table wide-table">
             <thead>
               <tr>
                 <th scope="col">{t('dead.receipt')}</th>
@@ -58,7 +58,7 @@ export function DeadList(): ReactNode {
       )}
       {dead.hasNextPage && (
         <button type="button" className="button" onClick={() => void dead.fetchNextPage()}>
-          {t('more')}
+          {t('common:action.more')}
         </button>
       )}
     </section>

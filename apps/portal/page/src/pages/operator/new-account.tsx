@@ -5,6 +5,7 @@ import { call, isProblem } from '../../api/client.ts';
 import type { AccountRow } from '../../api/operator.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
+import { FormButtons } from '../../parts/form-buttons.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { useProblemText } from '../../parts/problem-note.tsx';
 
@@ -48,9 +49,7 @@ export function NewAccount(): ReactNode {
               hint={t('accounts.nameHint')}
               error={create.isError ? complaint(create.error) : null}
             />
-            <button type="submit" className="button button-main" disabled={create.isPending}>
-              {t('accounts.create')}
-            </button>
+            <FormButtons submit={t('accounts.create')} isBusy={create.isPending} onClose={() => setOpen(false)} />
           </form>
         </Dialog>
       )}

@@ -7,6 +7,7 @@ import { Field } from '../../parts/field.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { AccountTable } from './account-table.tsx';
 import { NewAccount } from './new-account.tsx';
+import './operator.css';
 
 /** All accounts, with what waits in each, and what an operator decides about them. */
 export function OperatorPage(): ReactNode {
@@ -30,7 +31,7 @@ export function OperatorPage(): ReactNode {
         <h1>{t('accounts.title')}</h1>
         <NewAccount />
       </div>
-      <div className="operator-search">
+      <div className="narrow-search">
         <Field
           label={t('accounts.search')}
           type="search"
@@ -46,7 +47,7 @@ export function OperatorPage(): ReactNode {
       {rows.length > 0 && <AccountTable accounts={rows} countedTo={pages[0]?.counted_to ?? 0} />}
       {accounts.hasNextPage && (
         <button type="button" className="button" onClick={() => void accounts.fetchNextPage()}>
-          {t('more')}
+          {t('common:action.more')}
         </button>
       )}
     </div>

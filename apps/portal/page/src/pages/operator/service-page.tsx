@@ -3,10 +3,11 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { ServiceState } from '../../api/operator.ts';
+import { formatCount } from '../../parts/numbers.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { locale } from '../../text/index.ts';
 import { DeadList } from './dead-list.tsx';
+import './operator.css';
 
 /** How the service is doing, as of a few seconds ago. */
 export function ServicePage(): ReactNode {
@@ -43,13 +44,13 @@ function State({ state }: { state: ServiceState }): ReactNode {
       )}
       <dl className="facts">
         <dt>{t('service.workers')}</dt>
-        <dd>{workers === null ? '?' : workers.toLocaleString(locale())}</dd>
+        <dd>{workers === null ? '?' : formatCount(workers)}</dd>
         <dt>{t('service.oldest')}</dt>
         <dd>{oldest_pending_at === null ? t('service.allFinal') : <Ago at={oldest_pending_at} />}</dd>
       </dl>
       {lanes && (
         <div className="table-scroll">
-          <table className="table operator-table">
+          <table className="table wide-table">
             <caption className="operator-caption">{t('service.lanes')}</caption>
             <thead>
               <tr>
@@ -63,9 +64,9 @@ function State({ state }: { state: ServiceState }): ReactNode {
               {lanes.map(({ lane, waiting, active, delayed }) => (
                 <tr key={lane}>
                   <th scope="row">{t(`service.${lane}`)}</th>
-                  <td>{waiting.toLocaleString(locale())}</td>
-                  <td>{active.toLocaleString(locale())}</td>
-                  <td>{delayed.toLocaleString(locale())}</td>
+                  <td>{formatCount(waiting)}</td>
+                  <td>{formatCount(active)}</td>
+                  <td>{formatCount(delayed)}</td>
                 </tr>
               ))}
             </tbody>

@@ -5,11 +5,12 @@ import { Link, useSearch } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { InvitationLink, UserRow } from '../../api/operator.ts';
 import { useSession } from '../../api/session.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { Confirm } from './confirm.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { LinkDialog } from './link-dialog.tsx';
+import './operator.css';
 
 type Asked = { what: 'link' | 'sessions' | 'remove'; user: UserRow };
 
@@ -62,7 +63,7 @@ function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (asked: Asked) =
   const { email: own } = useSession();
   return (
     <div className="table-scroll">
-      <table className="table operator-table operator-users">
+      <table className="table wide-table operator-users">
         <thead>
           <tr>
             <th scope="col">{t('users.who')}</th>

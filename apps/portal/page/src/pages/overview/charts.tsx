@@ -13,7 +13,8 @@ import {
   YAxis,
 } from 'recharts';
 import type { OverviewPoint } from '../../api/overview.ts';
-import { formatCount, formatMs, formatStep, LATENCIES, OUTCOMES, type Series } from './series.ts';
+import { formatCount, formatDuration } from '../../parts/numbers.ts';
+import { formatStep, LATENCIES, OUTCOMES, type Series } from './series.ts';
 
 interface ChartProps {
   points: OverviewPoint[];
@@ -21,8 +22,18 @@ interface ChartProps {
 }
 
 const HEIGHT = 240;
+const MARGIN = { top: 8, right: 8, left: 8, bottom: 0 };
 const GRID = <CartesianGrid vertical={false} stroke="var(--line)" />;
-const TICK = { fill: 'var(--text-soft)', fontSize: 12 };
+const AXIS = { tick: { fill: 'var(--text-soft)', fontSize: 12 }, stroke: 'var(--line-strong)' };
+
+/** Time runs in the direction of reading. */
+function timeAxis(tickFormatter: (at: string) => string, isRtl: boolean) {
+  return { ...AXIS, dataKey: 'at', tickFormatter, reversed: isRtl, minTickGap: 24 };
+}
+
+function valueAxis(tickFormatter: (value: number) => string, isRtl: boolean) {
+  return { ...AXIS, tickFormatter, orientation: isRtl ? 'right' : 'left' } as const;
+}
 
 /** What orders ended as, stacked, by when they came in. */
 export function OutcomeChart({ points, stepMs }: ChartProps): ReactNode {
@@ -31,24 +42,10 @@ export function OutcomeChart({ points, stepMs }: ChartProps): ReactNode {
   const timeOf = (at: string) => formatStep(at, stepMs, points.length);
   return (
     <ResponsiveContainer width="100%" height={HEIGHT}>
-      <BarChart data={rowsOf(points, OUTCOMES)} title={t('outcomes')} margin={{ top: 8, right: 8, left: 8, bottom: 0 }}>
+      <BarChart data={rowsOf(points, OUTCOMES)} title={t('outcomes')} margin={MARGIN}>
         {GRID}
-        <XAxis
-          dataKey="at"
-          tickFormatter={timeOf}
-          reversed={isRtl}
-          tick={TICK}
-          stroke="var(--line-strong)"
-          minTickGap={24}
-        />
-        <YAxis
-          allowDecimals={false}
-          tickFormatter={formatCount}
-          orientation={isRtl ? 'right' : 'left'}
-          tick={TICK}
-          stroke="var(--line-strong)"
-          width={48}
-        />
+        <XAxis {...timeAxis(timeOf, isRtl)} />
+        <YAxis {...valueAxis(formatCount, isRtl)} allowDecimals={false} width={48} />
         <Tooltip
           cursor={{ fill: 'var(--sunken)' }}
           content={(props) => <Tip {...props} series={OUTCOMES} timeOf={timeOf} />}
@@ -69,28 +66,14 @@ export function LatencyChart({ points, stepMs }: ChartProps): ReactNode {
   const ticks = powersAround(points.flatMap(({ p50_ms, p99_ms }) => [p50_ms, p99_ms]));
   return (
     <ResponsiveContainer width="100%" height={HEIGHT}>
-      <LineChart
-        data={rowsOf(points, LATENCIES)}
-        title={t('latency')}
-        margin={{ top: 8, right: 8, left: 8, bottom: 0 }}
-      >
+      <LineChart data={rowsOf(points, LATENCIES)} title={t('latency')} margin={MARGIN}>
         {GRID}
-        <XAxis
-          dataKey="at"
-          tickFormatter={timeOf}
-          reversed={isRtl}
-          tick={TICK}
-          stroke="var(--line-strong)"
-          minTickGap={24}
-        />
+        <XAxis {...timeAxis(timeOf, isRtl)} />
         <YAxis
+          {...valueAxis(formatDuration, isRtl)}
           scale="log"
           domain={[ticks[0] as number, ticks.at(-1) as number]}
           ticks={ticks}
-          tickFormatter={formatMs}
-          orientation={isRtl ? 'right' : 'left'}
-          tick={TICK}
-          stroke="var(--line-strong)"
           width={80}
         />
         <Tooltip
@@ -148,7 +131,7 @@ function Tip({
         {series.toReversed().map(({ name, format }) => {
           const value = row[name];
           return typeof value === 'number' && (value > 0 || name === 'written') ? (
-            <div key={name} className="chart-tip-row">
+            <div key={name} className="detail">
               <dt>{t(`series.${name}`)}</dt>
               <dd>{format(value)}</dd>
             </div>

@@ -1,4 +1,5 @@
 import type { OverviewPoint } from '../../api/overview.ts';
+import { formatCount, formatDuration } from '../../parts/numbers.ts';
 import { locale } from '../../text/index.ts';
 
 /** One of the things drawn over time; `name` is that of its text below `series`. */
@@ -21,31 +22,13 @@ export const OUTCOMES: Series[] = [
 ];
 
 export const LATENCIES: Series[] = [
-  { name: 'p50', colour: 'var(--series-1)', of: (point) => point.p50_ms, format: formatMs },
-  { name: 'p99', colour: 'var(--series-4)', isDashed: true, of: (point) => point.p99_ms, format: formatMs },
+  { name: 'p50', colour: 'var(--series-1)', of: (point) => point.p50_ms, format: formatDuration },
+  { name: 'p99', colour: 'var(--series-4)', isDashed: true, of: (point) => point.p99_ms, format: formatDuration },
 ];
 
 /** Those that no attempt has been made for yet. */
 export function movingOf(point: Omit<OverviewPoint, 'at'>): number {
   return point.accepted - point.written - point.duplicate - point.failed - point.dead;
-}
-
-export function formatCount(value: number): string {
-  return new Intl.NumberFormat(locale()).format(value);
-}
-
-const UNITS = [
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
-  ['millisecond', 1],
-] as const;
-
-/** Milliseconds in the largest unit they fill. */
-export function formatMs(value: number): string {
-  const [unit, size] = UNITS.find(([, size]) => value >= size) ?? UNITS[3];
-  const style = { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 2 } as const;
-  return new Intl.NumberFormat(locale(), style).format(value / size);
 }
 
 const DAY = 86_400_000;

@@ -3,14 +3,15 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Overview } from '../../api/overview.ts';
 import { useAccountId } from '../../api/session.ts';
-import { formatCount, formatMs, movingOf } from './series.ts';
+import { formatCount, formatDuration } from '../../parts/numbers.ts';
+import { movingOf } from './series.ts';
 
 /** The numbers of the whole range, each with its words. */
 export function Tiles({ totals }: { totals: Overview['totals'] }): ReactNode {
   const { t } = useTranslation('overview');
   const receipts = `/accounts/${useAccountId()}/receipts`;
   const moving = movingOf(totals);
-  const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
+  const ms = (value: number | null) => (value === null ? '–' : formatDuration(value));
   return (
     <dl className="tiles">
       <Tile

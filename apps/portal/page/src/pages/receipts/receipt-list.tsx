@@ -30,7 +30,7 @@ function Newest(): ReactNode {
   const { filters, change, deadQuery } = useFilters();
   const [isRedriving, setRedriving] = useState(false);
   const isDead = filters.state === 'dead';
-  const query = useReceipts(accountId, { state: filters.state, ...deadQuery }, true);
+  const query = useReceipts(accountId, { state: filters.state, ...deadQuery });
   const receipts: Receipt[] = query.data?.pages.flatMap((page) => page.receipts) ?? [];
   return (
     <>

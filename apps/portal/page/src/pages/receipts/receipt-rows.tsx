@@ -3,8 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Receipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
+import { StateBadge } from '../../parts/state-badge.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { StateBadge } from './state-badge.tsx';
 
 /** Receipts one below the other, each a way to all that is known of it. */
 export function ReceiptRows({ receipts }: { receipts: Receipt[] }): ReactNode {

@@ -6,9 +6,9 @@ import { type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
 import { fullTime } from '../../parts/time.tsx';
 import { RedriveDialog } from './redrive-dialog.tsx';
-import { StateBadge } from './state-badge.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** All that is known of one receipt. */
@@ -19,7 +19,7 @@ export function ReceiptView({ receiptId }: { receiptId: string }): ReactNode {
   return (
     <div className="stack">
       <Link href={`/accounts/${accountId}/receipts`} className="row receipt-back">
-        <ArrowLeft aria-hidden="true" size={16} className="turns" />
+        <ArrowLeft aria-hidden="true" size={16} className="flips" />
         {t('title')}
       </Link>
       {query.isPending && <p className="hint">{t('common:state.loading')}</p>}

@@ -36,8 +36,11 @@ export function RedriveDialog({
     refetchOnWindowFocus: false,
   });
   const redrive = useMutation({
-    mutationFn: () => call<{ redriven?: number }>('POST', `${path}/redrive`, { body }),
-    onSuccess: ({ redriven = 1 }) => show({ text: t('redrive.done', { count: redriven }) }),
+    mutationFn: () => call<{ redriven?: number; left?: number }>('POST', `${path}/redrive`, { body }),
+    onSuccess: ({ redriven = 1, left = 0 }) => {
+      show({ text: t('redrive.done', { count: redriven }) });
+      if (left > 0) show({ text: t('redrive.left', { left }), kind: 'bad', lasts: 12_000 });
+    },
     onError: (error) => show({ text: textOf(error), kind: 'bad' }),
     onSettled: () => {
       void queryClient.invalidateQueries({ queryKey: ['receipts', accountId] });

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReceiptEvent } from '../../api/receipts.ts';
-import { locale } from '../../text/index.ts';
+import { formatDuration } from '../../parts/numbers.ts';
+import { exactTime } from '../../parts/time.tsx';
 
 const KINDS: Partial<Record<ReceiptEvent['kind'], string>> = {
   written: 'is-good',
@@ -27,20 +28,16 @@ export function Timeline({ events }: { events: ReceiptEvent[] }): ReactNode {
 function Step({ event, before }: { event: ReceiptEvent; before: ReceiptEvent | undefined }): ReactNode {
   const { t } = useTranslation('receipts');
   const took = before ? new Date(event.at).getTime() - new Date(before.at).getTime() : null;
-  const time = new Intl.DateTimeFormat(locale(), {
-    ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-    fractionalSecondDigits: 3,
-  });
   return (
     <>
       <p className="spread">
         <strong>{t(`event.${event.kind}`, { attempt: event.attempt })}</strong>
         <span className="hint">
-          <time dateTime={event.at}>{time.format(new Date(event.at))}</time>
+          <time dateTime={event.at}>{exactTime(event.at)}</time>
           {took !== null && took > 0 && (
             <>
               {' '}
-              <bdi dir="ltr">+{formatDuration(took)}</bdi>
+              <bdi>+{formatDuration(took)}</bdi>
             </>
           )}
         </span>
@@ -60,17 +57,4 @@ function Step({ event, before }: { event: ReceiptEvent; before: ReceiptEvent | u
       )}
     </>
   );
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1000],
-] as const;
-
-/** Milliseconds in the largest unit they fill, such as `1.5 s`. */
-function formatDuration(milliseconds: number): string {
-  const [unit, size] = UNITS.find(([, size]) => milliseconds >= size) ?? ['ms', 1];
-  return `${Number((milliseconds / size).toPrecision(3))} ${unit}`;
 }

@@ -87,7 +87,7 @@ export function FieldEditor({
     >
       {kind === 'emirate' ? (
         <select {...shared}>
-          {!Object.values(EMIRATE_NAMES).includes(value ?? '') && <option value={value ?? ''}>{value ?? '—'}</option>}
+          {!Object.values(EMIRATE_NAMES).includes(value ?? '') && <option value={value ?? ''}>{value ?? '–'}</option>}
           {EMIRATE_CODES.map((code) => (
             <option key={code} value={EMIRATE_NAMES[code]}>
               {t(`emirate.${code}`)}

@@ -77,9 +77,9 @@ function ItemRow({
           </td>
         ) : (
           <>
-            <td className="item-quantity">{item.quantity ?? '?'}</td>
+            <td className="item-quantity">{item.quantity ?? '–'}</td>
             <td>
-              <bdi>{item.name ?? '?'}</bdi>
+              <bdi>{item.name ?? '–'}</bdi>
             </td>
             <td>
               <bdi dir="ltr">{item.sku ?? '–'}</bdi>

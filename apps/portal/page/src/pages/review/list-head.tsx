@@ -43,11 +43,11 @@ export function ListHead({
           <strong>{t('list.selected', { count })}</strong>
           {state === 'needs_review' && (
             <>
-              <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
-                {t('action.confirm')}
-              </button>
               <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
                 {t('action.reject')}
+              </button>
+              <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
+                {t('action.confirm')}
               </button>
             </>
           )}

@@ -1,7 +1,9 @@
 import { Phone } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
 import type { Order } from '../../api/review.ts';
+import { useAccountId } from '../../api/session.ts';
 import { type Editing, FieldRow } from './field-row.tsx';
 import { FIELDS, type FieldEntry, MONEY_FIELDS, OTHER_FIELDS, warningsByField } from './fields.ts';
 import { emirateText, formatAmount, formatPhone } from './format-value.ts';
@@ -11,6 +13,7 @@ import { WarningNotes } from './warning-notes.tsx';
 /** Everything that an order says, in the order in which a dispatcher reads it. */
 export function OrderFacts({ order, editing }: { order: Order; editing: Editing }): ReactNode {
   const { t } = useTranslation('review');
+  const accountId = useAccountId();
   const warned = warningsByField(order.warnings);
   const rowsOf = (fields: FieldEntry[]) =>
     fields.map((field) => (
@@ -43,9 +46,9 @@ export function OrderFacts({ order, editing }: { order: Order; editing: Editing 
         <div className="fact">
           <dt>{t('field.receipt')}</dt>
           <dd className="fact-value">
-            <bdi dir="ltr" className="mono">
+            <Link href={`/accounts/${accountId}/receipts/${order.receipt_id}`} className="mono" dir="ltr">
               {order.receipt_id}
-            </bdi>
+            </Link>
           </dd>
         </div>
       </dl>

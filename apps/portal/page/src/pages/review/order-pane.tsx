@@ -138,5 +138,5 @@ function Raw({ detail, order }: { detail: OrderDetail | undefined; order: Order 
 function OrderProblem({ error, isThere, retry }: { error: unknown; isThere: boolean; retry: () => void }): ReactNode {
   const { t } = useTranslation('review');
   if (!isProblem(error, 'order_not_found') || isThere) return <ProblemNote error={error} retry={retry} />;
-  return <p className="note">{t('order.unknown')}</p>;
+  return <p className="note">{t('common:problem.order_not_found')}</p>;
 }

@@ -2,35 +2,38 @@ import { type ReactNode, useId, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { goTo, rawIdOf, usePointing, warningIdOf } from './pointing.tsx';
 import { cutAtPointers, indented } from './raw-marks.ts';
+
+const WRITINGS = ['indented', 'exact'] as const;
+type Writing = (typeof WRITINGS)[number];
 
 /** The payload as received, with each member that has a warning marked and tied to it. */
 export function RawPayload({ text, warnings }: { text: string; warnings: Warning[] }): ReactNode {
   const { t } = useTranslation('review');
   const titleId = useId();
-  const [isIndented, setIndented] = useState(true);
+  const [writing, setWriting] = useState<Writing>('indented');
   const stretches = useMemo(
     () =>
       cutAtPointers(
-        isIndented ? indented(text) : text,
+        writing === 'indented' ? indented(text) : text,
         warnings.map(({ pointer }) => pointer),
       ),
-    [text, warnings, isIndented],
+    [text, warnings, writing],
   );
   return (
     <div className="raw">
       <header className="spread">
         <h3 id={titleId}>{t('raw.title')}</h3>
         <div className="row">
-          <div className="segments">
-            <button type="button" aria-pressed={isIndented} onClick={() => setIndented(true)}>
-              {t('raw.indented')}
-            </button>
-            <button type="button" aria-pressed={!isIndented} onClick={() => setIndented(false)}>
-              {t('raw.exact')}
-            </button>
-          </div>
+          <Segments
+            label={t('raw.title')}
+            hidesLabel
+            options={WRITINGS.map((value) => ({ value, name: t(`raw.${value}`) }))}
+            value={writing}
+            onChange={setWriting}
+          />
           <CopyButton text={text} />
         </div>
       </header>

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormButtons } from '../../parts/form-buttons.tsx';
 
 const REASONS = ['cancelled', 'duplicate', 'unreachable', 'outOfArea', 'unavailable'] as const;
 
@@ -58,14 +59,7 @@ export function RejectDialog({
             onChange={(event) => setOwn(event.target.value)}
           />
         )}
-        <div className="row dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {t('common:action.cancel')}
-          </button>
-          <button type="submit" className="button button-bad">
-            {t('action.reject')}
-          </button>
-        </div>
+        <FormButtons submit={t('action.reject')} isBad onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { locale } from '../../text/index.ts';
+import { formatCount } from '../../parts/numbers.ts';
 import { type Filters, STATES } from './filters.ts';
 import { useCounts } from './use-new-orders.ts';
 
@@ -28,7 +28,7 @@ export function StateTabs({
           {t(`state.${state}`)}
           {state === 'needs_review' && counts && (
             <span className="badge" data-count>
-              {new Intl.NumberFormat(locale()).format(counts.needs_review)}
+              {formatCount(counts.needs_review)}
               {counts.capped && '+'}
             </span>
           )}

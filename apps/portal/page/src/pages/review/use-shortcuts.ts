@@ -17,7 +17,7 @@ export type Shortcuts = Record<string, (() => void) | undefined>;
 
 /** Keys that print nothing, and so disturb nobody: they act even where single keys are switched off. */
 const SILENT_KEYS = new Set(['arrowdown', 'arrowup', 'enter', 'escape']);
-const TYPING = 'input:not([type="checkbox"]), select, textarea, [contenteditable]';
+const TYPING = 'input:not([type="checkbox"], [type="radio"]), select, textarea, [contenteditable]';
 
 /** Whether the arrows and Enter have no other meaning where the focus is. */
 function isFree(target: Element, key: string): boolean {

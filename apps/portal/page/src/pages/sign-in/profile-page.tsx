@@ -1,19 +1,16 @@
+import type { UserSession } from '@orders/database';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
+import type { Json } from '../../api/types.ts';
 import { Field } from '../../parts/field.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProblemNote, useProblemText } from '../../parts/problem-note.tsx';
 import { fullTime } from '../../parts/time.tsx';
 
-interface OpenSession {
-  session_id: string;
-  created_at: string;
-  user_agent: string | null;
-  current: boolean;
-}
+type OpenSession = Json<UserSession> & { current: boolean };
 
 /** One's own sessions and password. */
 export function ProfilePage(): ReactNode {

@@ -20,10 +20,8 @@ export function SignInPage(): ReactNode {
     event.preventDefault();
     signIn.mutate();
   };
-  const complaint = (error: unknown) => {
-    if (isProblem(error, 'wrong_credentials') || isProblem(error, 'invalid_request')) return t('wrong');
-    return isProblem(error, 'too_many_attempts') ? t('tooMany') : textOf(error);
-  };
+  const complaint = (error: unknown) =>
+    isProblem(error, 'wrong_credentials') || isProblem(error, 'invalid_request') ? t('wrong') : textOf(error);
   return (
     <main className="alone">
       <form className="card stack" onSubmit={submit}>

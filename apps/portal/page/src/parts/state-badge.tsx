@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Receipt } from '../../api/receipts.ts';
+import type { Receipt } from '../api/receipts.ts';
 
 const KINDS: Partial<Record<Receipt['status'], string>> = {
   written: 'badge-good',
