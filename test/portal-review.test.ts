@@ -214,6 +214,21 @@ describe('a dispatcher', () => {
 });
 
 describe('several orders', () => {
+  test('are not confirmed while one of them is being edited', async () => {
+    const shop = await openShop(numbered('D-1'));
+    await review(shop, async (page) => {
+      await openOrder(page, 'D-1');
+      await factOf(page, 'Address').getByRole('button').click();
+      await page.locator('.field-editor textarea').fill('Tower 7');
+      await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+      await page.getByText('Save or cancel the edit of this order first.').waitFor();
+      await page.locator('.field-editor textarea').press('Enter');
+      await factOf(page, 'Address').getByText('Tower 7').waitFor();
+      await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+      await page.getByRole('button', { name: 'Undo' }).waitFor();
+    });
+  });
+
   test('are confirmed at once, and taken back by one click', async () => {
     const shop = await openShop(...['B-1', 'B-2', 'B-3', 'B-4'].map((number) => numbered(number)));
     await review(shop, async (page) => {

@@ -118,7 +118,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
           (error) => logger.warn('activity not counted; again in a minute', { error: describeError(error) }),
         ),
         repeat(
-          (stopping) => tendWords(config.DATABASE_URL, stopping),
+          (stopping) => tendWords(config.DATABASE_URL, config.PG_PREPARED, stopping),
           WORDS_INTERVAL_MS,
           (error) => logger.warn('words of orders not made; again in ten seconds', { error: describeError(error) }),
         ),

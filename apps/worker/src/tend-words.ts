@@ -6,11 +6,12 @@ export const WORDS_INTERVAL_MS = 10_000;
 /** It rests so many times as long as it worked, and at least so many milliseconds: orders come first, their words have time. */
 const REST = 30;
 const MIN_REST_MS = 200;
-const QUERY_TIMEOUT_MS = 30_000;
+/** Short enough for a drain to wait for one. */
+const QUERY_TIMEOUT_MS = 10_000;
 
 /** Makes the words that orders are found by, until there is nothing left to do; apart from the pool that orders are written by. */
-export async function tendWords(databaseUrl: string, stopping: AbortSignal): Promise<void> {
-  const knex = openKnex({ url: databaseUrl, applicationName: 'orders words', queryTimeout: QUERY_TIMEOUT_MS });
+export async function tendWords(url: string, prepared: boolean, stopping: AbortSignal): Promise<void> {
+  const knex = openKnex({ url, prepared, applicationName: 'orders words', queryTimeout: QUERY_TIMEOUT_MS });
   const rest = async (workedMs: number) => {
     await sleep(Math.max(REST * workedMs, MIN_REST_MS), null, { signal: stopping }).catch(() => {});
     return !stopping.aborted;

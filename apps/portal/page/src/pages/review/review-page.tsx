@@ -2,6 +2,7 @@ import { Keyboard } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../api/review.ts';
+import { useNotices } from '../../parts/notices.tsx';
 import { firstWarnedField } from './fields.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
@@ -28,6 +29,7 @@ export function ReviewPage(): ReactNode {
   const { accountId, openId, filters, addressOf, open } = place;
   const live = useLiveList(accountId, filters);
   const { orders } = live;
+  const notices = useNotices();
   const selection = useSelection(orders);
   const steps = useSteps(orders, place);
   const isWide = useWide();
@@ -44,7 +46,14 @@ export function ReviewPage(): ReactNode {
   };
   const stateOf = (id: number) =>
     live.moved.get(id) ?? orders.find(({ order_id }) => order_id === id)?.review_state ?? filters.state;
+  /** A value that was typed but is not saved yet must not be lost to a confirmation of the old one. */
+  const isBeingEdited = (ids: readonly number[]) => {
+    if (editing === null || !ids.includes(editing.orderId)) return false;
+    notices.show({ kind: 'bad', text: t('notice.editing') });
+    return true;
+  };
   const move = (ids: number[], to: ReviewState, reason?: string) => {
+    if (isBeingEdited(ids)) return;
     steps.stepOff(new Set(ids));
     live.change(ids, to, reason);
     selection.clear();
@@ -52,6 +61,7 @@ export function ReviewPage(): ReactNode {
   };
   const ask = (ids: number[], to: ReviewState) => {
     if (ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review'))) return;
+    if (isBeingEdited(ids)) return;
     if (to === 'rejected') setRejecting(ids);
     else move(ids, to);
   };
@@ -120,7 +130,7 @@ export function ReviewPage(): ReactNode {
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
           onEdited={live.replace}
-          onReview={(to) => (to === 'rejected' ? setRejecting([openId]) : move([openId], to))}
+          onReview={(to) => ask([openId], to)}
           onClose={steps.close}
         />
       )}
