@@ -211,10 +211,8 @@ describe('a dispatcher', () => {
       expect(await page.locator('.history ins').allTextContents()).toEqual(['–', '3']);
     });
   });
-});
 
-describe('several orders', () => {
-  test('are not confirmed while one of them is being edited', async () => {
+  test('does not confirm an order that is being edited', async () => {
     const shop = await openShop(numbered('D-1'));
     await review(shop, async (page) => {
       await openOrder(page, 'D-1');
@@ -228,7 +226,9 @@ describe('several orders', () => {
       await page.getByRole('button', { name: 'Undo' }).waitFor();
     });
   });
+});
 
+describe('several orders', () => {
   test('are confirmed at once, and taken back by one click', async () => {
     const shop = await openShop(...['B-1', 'B-2', 'B-3', 'B-4'].map((number) => numbered(number)));
     await review(shop, async (page) => {
