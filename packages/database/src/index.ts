@@ -68,7 +68,7 @@ export {
   releaseLease,
 } from './receipts/claim-receipts.ts';
 export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
-export { type DeadOfAll, listDeadOfAll } from './receipts/dead-of-all.ts';
+export { type DeadOfAll, type DeadPlace, listDeadOfAll } from './receipts/dead-of-all.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
 export { findOldestPending } from './receipts/find-oldest-pending.ts';
 export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
