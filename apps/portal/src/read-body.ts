@@ -2,6 +2,33 @@ import { Problem } from '@orders/domain';
 import type { Request } from 'express';
 import Joi from 'joi';
 
+/** What Postgres holds in an `integer`, as ids of accounts and keys are. */
+export const MAX_SMALL_ID = 2_147_483_647;
+
+/** The id of an account, in a body or a query. */
+export const smallId = Joi.number().integer().min(1).max(MAX_SMALL_ID);
+
+/**
+ * Text of one line, at most `max` UTF-16 units: without control characters, of which Postgres refuses U+0000, and without halves of
+ * surrogate pairs, which are no UTF-8.
+ */
+export function plainText(max: number): Joi.StringSchema {
+  return Joi.string()
+    .max(max)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u);
+}
+
+/** A number such as an order's id from the path, or null when it is none, or larger than `max`. */
+export function idOf(text: string | string[] | undefined, max = Number.MAX_SAFE_INTEGER): number | null {
+  const id = typeof text === 'string' && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : null;
+  return id !== null && id <= max ? id : null;
+}
+
+/** An id that is a text, as of a user or a session, from the path, or null when it can be none. */
+export function textIdOf(text: string | string[] | undefined): string | null {
+  return typeof text === 'string' && /^[\w-]{1,100}$/.test(text) ? text : null;
+}
+
 /**
  * The JSON body by a schema; members that it does not name are refused.
  *

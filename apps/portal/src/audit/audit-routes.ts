@@ -3,7 +3,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { queryOf } from '../read-body.ts';
+import { plainText, queryOf, smallId } from '../read-body.ts';
 
 const PAGE_SIZE = 50;
 
@@ -13,7 +13,7 @@ interface AuditQuery {
   before?: number;
 }
 
-const page = { q: Joi.string().trim().max(300).allow(''), before: Joi.number().integer() };
+const page = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
 
 /** What was done in one account; below an account's address. */
 export function accountAuditRoutes({ knex }: PortalDeps): Router {
@@ -30,7 +30,7 @@ export function accountAuditRoutes({ knex }: PortalDeps): Router {
 export function auditRoutes({ knex }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
-    const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: Joi.number().integer() });
+    const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: smallId });
     const filter = { accountId: account_id, ...whoOrWhat(q), before };
     response.json(pageOf(await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 })));
   });

@@ -1,19 +1,13 @@
 import { type ApiKey, createKey, findKey, listKeys, recordAudit, replaceKey, revokeKey } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
-import Joi from 'joi';
 import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
-import { idOf } from '../require-person.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-body.ts';
 import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
 
-const name = Joi.string()
-  .trim()
-  .max(200)
-  .pattern(/^\P{Cc}+$/u)
-  .required();
+const name = plainText(200).trim().required();
 
 /** The keys of an account. A key's text is in the reply that makes it and nowhere else. */
 export function keyRoutes({ knex }: PortalDeps): Router {
@@ -60,9 +54,8 @@ export function keyRoutes({ knex }: PortalDeps): Router {
 }
 
 async function keyOf(db: Knex, request: Request): Promise<ApiKey> {
-  const id = idOf(request.params.keyId);
-  // Ids are 32-bit numbers; to Postgres one that is no such number would be an error.
-  const key = id !== null && id < 2 ** 31 ? await findKey(db, id, accountIdOf(request)) : null;
+  const id = idOf(request.params.keyId, MAX_SMALL_ID);
+  const key = id !== null ? await findKey(db, id, accountIdOf(request)) : null;
   if (!key) throw new Problem('key_not_found');
   return key;
 }

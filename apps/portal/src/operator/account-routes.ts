@@ -16,18 +16,12 @@ import Joi from 'joi';
 import type { Knex } from 'knex';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, queryOf } from '../read-body.ts';
-import { idOf } from '../require-person.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-body.ts';
 
 const PAGE_SIZE = 50;
 
 /** As the command line has it: not only digits, which are read as an id there. */
-const accountName = Joi.string()
-  .trim()
-  .max(200)
-  .pattern(/^[^\p{Cc}\p{Cs}]+$/u)
-  .pattern(/^\d+$/, { invert: true })
-  .required();
+const accountName = plainText(200).trim().pattern(/^\d+$/, { invert: true }).required();
 
 /** `100/1s`, `none`, or `default`, which is null. */
 const rateLimit = Joi.string().custom((text: string): { limit: AccountRateLimit } => ({
@@ -46,8 +40,8 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
 
   router.get('/accounts', async (request, response) => {
     const { q, after } = queryOf<{ q?: string; after?: number }>(request, {
-      q: Joi.string().trim().max(200).allow(''),
-      after: Joi.number().integer(),
+      q: plainText(200).trim().allow(''),
+      after: smallId,
     });
     const accounts = await surveyAccounts(knex, { text: q, after, limit: PAGE_SIZE + 1 });
     const shown = accounts.slice(0, PAGE_SIZE);
@@ -76,14 +70,14 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
       signing: Joi.boolean().strict(),
       rate_limit: rateLimit,
     });
-    const id = idOf(request.params.accountId);
+    const id = idOf(request.params.accountId, MAX_SMALL_ID);
     const account = await knex.transaction((trx) => apply(trx, id, change, personOf(request).email));
     response.json(accountJson(account));
   });
 
   async function apply(trx: Knex, id: number | null, change: Change, actor: string): Promise<Account> {
     // The row is locked, so that what is on record is what was changed.
-    const before = id === null || id > 2_147_483_647 ? null : await lockAccount(trx, id);
+    const before = id === null ? null : await lockAccount(trx, id);
     if (!before) throw new Problem('account_not_found');
     const { account_id: accountId } = before;
     const record = (action: string, details?: Record<string, unknown>) =>

@@ -13,7 +13,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { queryOf } from '../read-body.ts';
+import { plainText, queryOf } from '../read-body.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { rehearseRedrive } from './rehearse-redrive.ts';
@@ -46,12 +46,7 @@ export function receiptRoutes({ knex, database }: PortalDeps): Router {
   });
 
   router.get('/receipts/search', async (request, response) => {
-    const { q } = queryOf<{ q: string }>(request, {
-      q: Joi.string()
-        .max(255)
-        .pattern(/^\P{Cc}+$/u)
-        .required(),
-    });
+    const { q } = queryOf<{ q: string }>(request, { q: plainText(255).required() });
     const { receipts, ...covered } = await searchReceipts(database, accountIdOf(request), q);
     response.json({ receipts: receipts.map(receiptJson), ...covered });
   });

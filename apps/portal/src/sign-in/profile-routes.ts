@@ -3,7 +3,7 @@ import { type RequestHandler, Router } from 'express';
 import Joi from 'joi';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf, textIdOf } from '../read-body.ts';
 import { passCookies } from '../require-person.ts';
 import { tryPassword } from './limit-guessing.ts';
 import { newPassword, openSession } from './open-session.ts';
@@ -18,8 +18,9 @@ export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler
   });
   router.delete('/sessions/:sessionId', person, async (request, response) => {
     const { userId, email, accountId } = personOf(request);
+    const id = textIdOf(request.params.sessionId);
     await knex.transaction(async (trx) => {
-      if (await endSession(trx, userId, String(request.params.sessionId)))
+      if (id !== null && (await endSession(trx, userId, id)))
         await recordAudit(trx, { accountId, actor: email, action: 'session_ended', subject: `user:${email}` });
     });
     response.status(204).end();
