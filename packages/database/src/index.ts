@@ -4,6 +4,7 @@ export {
   findAccount,
   findAccountsByName,
   listAccounts,
+  lockAccount,
   setRateLimit,
   setSuspended,
 } from './accounts/accounts.ts';
@@ -38,7 +39,7 @@ export {
 } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
-export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
+export { answers, closeDatabase, type Database, openDatabase, openKnex, reach, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';

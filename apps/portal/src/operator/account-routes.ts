@@ -5,6 +5,7 @@ import {
   disableSigning,
   enableSigning,
   findAccount,
+  lockAccount,
   recordAudit,
   setRateLimit,
   setSuspended,
@@ -76,7 +77,7 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
   });
 
   async function apply(trx: Knex, id: number | null, change: Change, actor: string): Promise<Account> {
-    // The row is locked, so that what is on record is what was changed.
+    // Locked, so that what is on record is what was changed.
     const before = id === null ? null : await lockAccount(trx, id);
     if (!before) throw new Problem('account_not_found');
     const { account_id: accountId } = before;
@@ -99,11 +100,6 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
   }
 
   return router;
-}
-
-async function lockAccount(trx: Knex, accountId: number): Promise<Account | null> {
-  await trx('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
-  return findAccount(trx, accountId);
 }
 
 /** The rate limit as people write it. */
