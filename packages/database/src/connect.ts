@@ -36,7 +36,8 @@ export interface Statement {
   text: string;
 }
 
-// bigint as a number: ids of orders, audit events and rejected deliveries, and counts, are far below 2^53. numeric stays text, so that money is never a float.
+// bigint as a number: ids of orders, audit events and rejected deliveries, and counts, are far below 2^53. numeric stays
+// text, so that money is never a float.
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),

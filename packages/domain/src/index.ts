@@ -16,7 +16,13 @@ export {
   Problem,
   type ProblemCode,
 } from './problems.ts';
-export { type AccountRateLimit, formatRateLimit, parseRateLimit, type RateLimit } from './rate-limit.ts';
+export {
+  type AccountRateLimit,
+  formatAccountRateLimit,
+  parseAccountRateLimit,
+  parseRateLimit,
+  type RateLimit,
+} from './rate-limit.ts';
 export {
   type Channel,
   FINAL_STATES,

@@ -1,5 +1,5 @@
 import { type Account, createAccount, listAccounts, lockAccount, setRateLimit, setSuspended } from '@orders/database';
-import { type AccountRateLimit, formatRateLimit } from '@orders/domain';
+import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
 import type { Command } from 'commander';
 import { json, name, rateLimit } from '../arguments.ts';
 import type { Context } from '../context.ts';
@@ -94,7 +94,7 @@ export function addAccountCommands(program: Command, context: Context): void {
         const { account_id } = await requireAccount(knex, reference);
         await knex.transaction(async (trx) => {
           await setRateLimit(trx, account_id, limit);
-          await recordOfAccount(trx, account_id, 'rate_limit_set', { rate_limit: rateText(limit) });
+          await recordOfAccount(trx, account_id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
         });
         return requireAccount(knex, String(account_id));
       });
@@ -137,10 +137,5 @@ function tabulate(accounts: readonly Account[]): string {
 }
 
 function limitText({ rate_limit }: Account): string {
-  return rateText(rate_limit);
-}
-
-function rateText(limit: AccountRateLimit): string {
-  if (limit === null) return 'default';
-  return limit === 'none' ? 'none' : formatRateLimit(limit);
+  return formatAccountRateLimit(rate_limit);
 }

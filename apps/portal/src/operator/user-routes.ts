@@ -1,7 +1,8 @@
-import { endSessions, findAccount, inviteUser, listUsers, recordAudit, removeUser, type User } from '@orders/database';
+import { endSessions, findAccount, inviteUser, listUsers, removeUser, type User } from '@orders/database';
 import { Problem, parseEmailAddress } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
+import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, queryOf, smallId, textIdOf } from '../read-body.ts';
@@ -55,9 +56,8 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
     const user = await requireUser(request);
     await knex.transaction(async (trx) => {
       const ended = await endSessions(trx, user.user_id);
-      await recordAudit(trx, {
+      await recordBy(trx, request, {
         accountId: user.account_id,
-        actor: personOf(request).email,
         action: 'sessions_ended',
         subject: `user:${user.email}`,
         details: { ended },

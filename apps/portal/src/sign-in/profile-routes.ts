@@ -1,6 +1,7 @@
-import { endSession, findPasswordHash, listSessions, recordAudit, setPassword } from '@orders/database';
+import { endSession, findPasswordHash, listSessions, setPassword } from '@orders/database';
 import { type RequestHandler, Router } from 'express';
 import Joi from 'joi';
+import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, textIdOf } from '../read-body.ts';
@@ -21,7 +22,7 @@ export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler
     const id = textIdOf(request.params.sessionId);
     await knex.transaction(async (trx) => {
       if (id !== null && (await endSession(trx, userId, id)))
-        await recordAudit(trx, { accountId, actor: email, action: 'session_ended', subject: `user:${email}` });
+        await recordBy(trx, request, { accountId, action: 'session_ended', subject: `user:${email}` });
     });
     response.status(204).end();
   });
@@ -39,7 +40,7 @@ export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler
     const hash = await password.hash(given.new_password);
     await knex.transaction(async (trx) => {
       await setPassword(trx, userId, hash);
-      await recordAudit(trx, { accountId, actor: email, action: 'password_changed', subject: `user:${email}` });
+      await recordBy(trx, request, { accountId, action: 'password_changed', subject: `user:${email}` });
     });
     // All sessions are over, this one too, in case its cookie is what somebody else got hold of.
     passCookies(await openSession(auth, request, email, given.new_password), response);
