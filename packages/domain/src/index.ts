@@ -1,6 +1,6 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
-export { type EditedOrder, editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
+export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
 export { EMIRATE_CODES } from './normalize/place/emirates.ts';
@@ -10,8 +10,6 @@ export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
 export {
   type FieldError,
-  PORTAL_PROBLEMS,
-  type PortalProblemCode,
   PROBLEMS,
   Problem,
   type ProblemCode,

@@ -17,6 +17,7 @@ import Joi from 'joi';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import type { PortalDeps } from '../deps.ts';
+import { pageOf } from '../page-of.ts';
 import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-body.ts';
 
 const PAGE_SIZE = 50;
@@ -43,8 +44,7 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
       after: smallId,
     });
     const accounts = await surveyAccounts(knex, { text: q, after, limit: PAGE_SIZE + 1 });
-    const shown = accounts.slice(0, PAGE_SIZE);
-    const next = accounts.length > PAGE_SIZE ? shown.at(-1)?.account_id : null;
+    const { shown, next } = pageOf(accounts, PAGE_SIZE, ({ account_id }) => account_id);
     response.json({ accounts: shown.map(accountJson), counted_to: COUNTED_TO, next });
   });
 

@@ -2,6 +2,7 @@ import { type DeadPlace, findOldestPending, listDeadOfAll } from '@orders/databa
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
+import { pageOf } from '../page-of.ts';
 import { queryOf } from '../read-body.ts';
 
 const PAGE_SIZE = 50;
@@ -35,8 +36,7 @@ export function serviceRoutes({ knex, queues }: PortalDeps): Router {
     });
     const before = died_at && receipt_id ? { died_at, receipt_id } : undefined;
     const rows = await listDeadOfAll(knex, { before, limit: PAGE_SIZE + 1 });
-    const shown = rows.slice(0, PAGE_SIZE);
-    const next = rows.length > PAGE_SIZE ? shown.at(-1)?.place : null;
+    const { shown, next } = pageOf(rows, PAGE_SIZE, ({ place }) => place);
     response.json({ dead: shown.map(({ dead }) => dead), next });
   });
 
