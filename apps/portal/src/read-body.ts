@@ -2,6 +2,8 @@ import { Problem } from '@orders/domain';
 import type { Request } from 'express';
 import Joi from 'joi';
 
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** What Postgres holds in an `integer`, as ids of accounts and keys are. */
 export const MAX_SMALL_ID = 2_147_483_647;
 
@@ -22,6 +24,11 @@ export function plainText(max: number): Joi.StringSchema {
 export function idOf(text: string | string[] | undefined, max = Number.MAX_SAFE_INTEGER): number | null {
   const id = typeof text === 'string' && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : null;
   return id !== null && id <= max ? id : null;
+}
+
+/** The id of a receipt from the path, or null when it is no UUID. */
+export function uuidOf(text: string | string[] | undefined): string | null {
+  return typeof text === 'string' && UUID.test(text) ? text : null;
 }
 
 /** An id that is a text, as of a user or a session, from the path, or null when it can be none. */

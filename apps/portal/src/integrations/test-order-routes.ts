@@ -2,10 +2,10 @@ import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import { findAccount, findReceipt, receiptJson, recordReceipts } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
-import { validate, version } from 'uuid';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { uuidOf } from '../read-body.ts';
 
 /** Sends orders that are visibly tests, as if the account had: from the receipt on they go the way of every order. */
 export function testOrderRoutes({ knex, database }: PortalDeps): Router {
@@ -36,9 +36,8 @@ export function testOrderRoutes({ knex, database }: PortalDeps): Router {
   });
 
   router.get('/test-orders/:receiptId', async (request, response) => {
-    const { receiptId } = request.params;
-    const known = validate(receiptId) && version(receiptId) === 7;
-    const receipt = known ? await findReceipt(database, accountIdOf(request), receiptId) : null;
+    const id = uuidOf(request.params.receiptId);
+    const receipt = id !== null ? await findReceipt(database, accountIdOf(request), id) : null;
     if (!receipt) throw new Problem('receipt_not_found');
     response.json(receiptJson(receipt));
   });
