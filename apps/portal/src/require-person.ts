@@ -5,7 +5,7 @@ import { fromNodeHeaders } from 'better-auth/node';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Knex } from 'knex';
 import { contextOf, personOf } from './context.ts';
-import { idOf, MAX_SMALL_ID } from './read-body.ts';
+import { idOf, MAX_SMALL_ID } from './read-request.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
 /**

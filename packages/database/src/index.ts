@@ -94,11 +94,7 @@ export {
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';
+export { removeOldSignIns } from './users/remove-old-sign-ins.ts';
 export { endSession, endSessions, listSessions } from './users/sessions.ts';
-export {
-  forgetSignInAttempts,
-  removeOldSignIns,
-  returnSignInAttempt,
-  takeSignInAttempt,
-} from './users/sign-in-attempts.ts';
+export { forgetSignInAttempts, returnSignInAttempt, takeSignInAttempt } from './users/sign-in-attempts.ts';
 export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';

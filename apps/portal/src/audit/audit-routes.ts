@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { pageOf } from '../page-of.ts';
-import { plainText, queryOf, smallId } from '../read-body.ts';
+import { plainText, queryOf, smallId } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 

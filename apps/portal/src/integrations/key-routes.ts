@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-body.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-request.ts';
 import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
 
 const name = plainText(200).trim().required();

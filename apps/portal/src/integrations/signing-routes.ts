@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf } from '../read-request.ts';
 import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
 
 /** The signing secrets of an account: their dates to look at, their texts on demand. Enabling is the operator's. */

@@ -5,7 +5,7 @@ import { Router } from 'express';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { uuidOf } from '../read-body.ts';
+import { uuidOf } from '../read-request.ts';
 
 /** Sends orders that are visibly tests, as if the account had: from the receipt on they go the way of every order. */
 export function testOrderRoutes({ knex, database }: PortalDeps): Router {

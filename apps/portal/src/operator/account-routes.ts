@@ -18,7 +18,7 @@ import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import type { PortalDeps } from '../deps.ts';
 import { pageOf } from '../page-of.ts';
-import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-body.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
 import { pageOf } from '../page-of.ts';
-import { queryOf } from '../read-body.ts';
+import { queryOf } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 

@@ -5,7 +5,7 @@ import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, queryOf, smallId, textIdOf } from '../read-body.ts';
+import { bodyOf, queryOf, smallId, textIdOf } from '../read-request.ts';
 
 const LINK_LASTS_MS = 7 * 86_400_000;
 

@@ -1,6 +1,6 @@
 import type { DeadFilter } from '@orders/database';
 import Joi from 'joi';
-import { plainText } from '../read-body.ts';
+import { plainText } from '../read-request.ts';
 
 /** Which dead receipts, as asked for. */
 export interface DeadQuery {

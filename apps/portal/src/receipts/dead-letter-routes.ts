@@ -3,7 +3,7 @@ import { Router } from 'express';
 import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { rehearseRedrive, TRIED_AT_MOST } from './rehearse-redrive.ts';
 

@@ -12,7 +12,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { plainText, queryOf, UUID, uuidOf } from '../read-body.ts';
+import { plainText, queryOf, UUID, uuidOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { rehearseRedrive } from './rehearse-redrive.ts';

@@ -12,7 +12,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, idOf, plainText, queryOf } from '../read-body.ts';
+import { bodyOf, idOf, plainText, queryOf } from '../read-request.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
 import { showOrder } from './show-order.ts';
 

@@ -3,7 +3,7 @@ import { Problem } from '@orders/domain';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, plainText } from '../read-body.ts';
+import { bodyOf, plainText } from '../read-request.ts';
 import { passCookies } from '../require-person.ts';
 import { newPassword, openSession } from './open-session.ts';
 

@@ -4,7 +4,7 @@ import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, textIdOf } from '../read-body.ts';
+import { bodyOf, textIdOf } from '../read-request.ts';
 import { passCookies } from '../require-person.ts';
 import { tryPassword } from './limit-guessing.ts';
 import { newPassword, openSession } from './open-session.ts';
