@@ -143,8 +143,14 @@ describe('accounts', () => {
     ]);
   });
 
+  test('are asked for by numbers and words that Postgres can hold', async () => {
+    for (const query of ['q=a%00b', 'after=2147483648', 'after=3000000000', 'after=0'])
+      expect(await client.get(`/operator/accounts?${query}`)).toMatchObject({ status: 422 });
+    expect((await client.get('/operator/accounts?after=2147483647')).body.accounts).toEqual([]);
+  });
+
   test('that nobody made are unknown', async () => {
-    for (const id of ['999999', '0', '-1', 'x', '99999999999'])
+    for (const id of ['999999', '0', '-1', 'x', '2147483647', '2147483648', '99999999999'])
       expect((await client.patch(`/operator/accounts/${id}`, { suspended: true })).body.code).toBe('account_not_found');
     expect((await client.post('/operator/users', { email: 'a@example.test', account_id: 999_999 })).body.code).toBe(
       'account_not_found',
@@ -200,6 +206,14 @@ describe('users', () => {
       'sessions_ended',
       'user_removed',
     ]);
+  });
+
+  test('are asked for by numbers and ids that Postgres can hold', async () => {
+    expect((await client.get('/operator/users?account_id=3000000000')).body.code).toBe('invalid_request');
+    for (const id of ['a%00b', '%D8%A7', 'x'.repeat(101), 'unknown']) {
+      expect((await client.delete(`/operator/users/${id}`)).body.code).toBe('user_not_found');
+      expect((await client.delete(`/operator/users/${id}/sessions`)).body.code).toBe('user_not_found');
+    }
   });
 
   test('are moved by removing them; nobody removes themselves', async () => {
@@ -291,7 +305,7 @@ describe('the service', () => {
       ids.map((receipt_id) => ({ receipt_id, account_id: id, error_code: 'write_refused' })),
     );
     await knex.raw(
-      `insert into dead_letters select ?, gen_random_uuid(), 'write_refused', 'many', now() - n * interval '1s' from generate_series(1, 120) n`,
+      `insert into dead_letters select ?, gen_random_uuid(), 'write_refused', 'many', now() - n * interval '7 us' from generate_series(1, 120) n`,
       [id],
     );
     const seen = new Set<string>();
@@ -302,6 +316,10 @@ describe('the service', () => {
     }
     expect(seen.size).toBe(Number((await knex('dead_letters').count('* as all'))[0]?.all));
     await knex('dead_letters').where({ source_order_id: 'many' }).delete();
+    for (const day of ['2026-02-30', '0000-01-01', '2026-13-01'])
+      expect((await client.get(`/operator/dead?died_at=${day}T00:00:00.000000Z&receipt_id=${ids[0]}`)).body.code).toBe(
+        'invalid_request',
+      );
   });
 
   test('keeps a log that is found by account, by who and by what, in pages', async () => {
@@ -328,6 +346,10 @@ describe('the service', () => {
     expect(await all('q=operator:root')).toHaveLength(60);
     expect(await all(`q=order:7&account_id=${id}`)).toEqual(['order:7']);
     expect(await all('q=order:999999')).toEqual([]);
+    for (const query of ['account_id=3000000000', 'q=a%00b', 'q=order:%00'])
+      expect((await client.get(`/operator/audit?${query}`)).body.code).toBe('invalid_request');
+    expect((await client.get(`/accounts/${id}/audit?q=%00`)).body.code).toBe('invalid_request');
+    expect((await client.get('/accounts/3000000000/audit')).body.code).toBe('account_not_found');
   });
 });
 

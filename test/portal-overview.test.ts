@@ -12,7 +12,7 @@ import {
   openDatabase,
   readActivity,
   recordReceipts,
-  redriveReceipt,
+  redriveReceipts,
   rollUpActivity,
   writeOrders,
 } from '@orders/database';
@@ -108,7 +108,7 @@ describe('the roll-up', () => {
     await mendOrders(knex);
     const dead = await knex('dead_letters').where({ account_id: accounts[0].id }).pluck('receipt_id');
     expect(dead.length).toBeGreaterThan(2);
-    for (const receiptId of dead.slice(1)) expect(await redriveReceipt(knex, receiptId)).toBe(true);
+    for (const receiptId of dead.slice(1)) expect(await redriveReceipts(knex, [receiptId])).toEqual([receiptId]);
     for (const receiptId of dead.slice(1)) await intake.api.final(accounts[0], receiptId);
     await worker.close();
     await rollUpActivity(knex);
@@ -134,7 +134,7 @@ describe('the roll-up', () => {
     await fail(dying, 2);
     await rollUpActivity(knex);
     expect(await bucketAt(id, then)).toMatchObject({ accepted: 2, written: 1, failed: 0, dead: 1, settled: true });
-    await redriveReceipt(knex, dying);
+    await redriveReceipts(knex, [dying]);
     expect(await bucketAt(id, then)).toMatchObject({ settled: false });
     await rollUpActivity(knex);
     expect(await bucketAt(id, then)).toMatchObject({ dead: 0, settled: false });
@@ -157,7 +157,7 @@ describe('the roll-up', () => {
       bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
     });
     const redrive = await knex.transaction();
-    expect(await redriveReceipt(redrive, dead)).toBe(true);
+    expect(await redriveReceipts(redrive, [dead])).toEqual([dead]);
     const rolling = rollUpActivity(knex);
     await whoWait(knex, 1, 'transactionid');
     await redrive.commit();

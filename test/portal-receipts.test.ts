@@ -222,14 +222,14 @@ test('another account’s receipts are as unknown as those that never existed, o
     expect((await stranger.get(theirs + path)).body.code).toBe('receipt_not_found');
   for (const action of ['redrive', 'redrive-preview'])
     expect((await stranger.post(`${theirs}/receipts/${dead}/${action}`)).body.code).toBe('receipt_not_found');
-  for (const path of ['/receipts', '/receipts/search?q=x', '/receipts/dead', `/receipts/${dead}`])
+  for (const path of ['/receipts', '/receipts/search?q=x', '/dead-letters/counts', `/receipts/${dead}`])
     expect((await stranger.get(base + path)).body.code).toBe('account_not_found');
   for (const path of ['/dead-letters/redrive', '/dead-letters/redrive-preview', `/receipts/${dead}/redrive`])
     expect((await stranger.post(base + path, {})).body.code).toBe('account_not_found');
   for (const text of [dead, 'secret'])
     expect(idsOf(await stranger.get(`${theirs}/receipts/search?q=${text}`))).toEqual([]);
   for (const query of ['', '?state=dead']) expect(idsOf(await stranger.get(`${theirs}/receipts${query}`))).toEqual([]);
-  expect((await stranger.get(`${theirs}/receipts/dead`)).body).toEqual({ codes: [] });
+  expect((await stranger.get(`${theirs}/dead-letters/counts`)).body).toEqual({ codes: [] });
   expect((await stranger.post(`${theirs}/dead-letters/redrive`, {})).body).toEqual({ redriven: 0, left: 0 });
   expect((await stranger.post(`${theirs}/dead-letters/redrive-preview`, {})).body.matching).toBe(0);
   expect((await client.get(`${base}/receipts/${dead}`)).body.status).toBe('dead');

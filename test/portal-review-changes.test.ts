@@ -85,6 +85,7 @@ describe('review', () => {
     [{ order_ids: [1], to: 'lost' }],
     [{ order_ids: [1], to: 'rejected', reason: ' ' }],
     [{ order_ids: [1], to: 'rejected', reason: 'x'.repeat(501) }],
+    [{ order_ids: [1], to: 'rejected', reason: 'a\u0000b' }],
     [{ to: 'confirmed' }],
   ])('request %# is refused', async (body) => {
     expect((await shop.post('/orders/review', body)).status).toBe(422);

@@ -268,6 +268,8 @@ describe('a session', () => {
     expect((await here.delete(`/sessions/${session_id}`)).status).toBe(204);
     expect((await there.get('/session')).body.code).toBe('not_signed_in');
     expect((await here.get('/session')).status).toBe(200);
+    for (const id of ['a%00b', '%D8%A7', 'x'.repeat(101)])
+      expect((await here.delete(`/sessions/${id}`)).status).toBe(204);
   });
 
   test('another password ends them all, and the one at hand goes on under a new cookie', async () => {
@@ -333,6 +335,14 @@ describe('an invitation', () => {
   ])('%s is refused', async (_, make) => {
     const reply = await accept(await make());
     expect([reply.status, (await bodyOf(reply)).code]).toEqual([404, 'invitation_not_found']);
+  });
+
+  test.each(['a\u0000b', 'a\nb', ' ', 'x'.repeat(201)])('under the name %j stays good', async (name) => {
+    const token = await invite('named@example.test', null);
+    const password = 'long enough to be good';
+    const reply = await ask('/invitations/accept', { token, name, password }, { 'X-Forwarded-For': newNetwork() });
+    expect([reply.status, (await bodyOf(reply)).errors[0].pointer]).toEqual([422, '/name']);
+    expect((await ask('/invitations/look', { token }, { 'X-Forwarded-For': newNetwork() })).status).toBe(200);
   });
 
   test('with a password that is too short stays good', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { openKnex, redriveReceipt } from '@orders/database';
+import { openKnex, redriveReceipts } from '@orders/database';
 import { type Child, dropDatabase, ensureDatabase, freePort } from '@orders/local-services';
 import { openBell, type Ring } from '@orders/queue';
 import { run } from '../apps/cli/test/run.ts';
@@ -244,7 +244,7 @@ describe('races of operators, forced', () => {
           .update({ state: 'dead', attempts: 8, error_code: 'write_refused' });
         await knex('outbox').delete();
         const first = await knex.transaction();
-        expect(await redriveReceipt(first, receipt_id)).toBe(true);
+        expect(await redriveReceipts(first, [receipt_id])).toEqual([receipt_id]);
         const second = run(['receipts', 'redrive', receipt_id], { DATABASE_URL: stack.database.url });
         await whoWait(knex, 1, 'transactionid');
         await first[end]();

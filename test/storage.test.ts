@@ -20,7 +20,7 @@ import {
   openDatabase,
   openKnex,
   recordReceipts,
-  redriveReceipt,
+  redriveReceipts,
   releaseLease,
   removeOldIdempotencyKeys,
   reviewOrders,
@@ -212,7 +212,7 @@ test('a week is not dropped while a receipt of it is being redriven', async () =
   await record(dead);
   await db.knex('receipts').where({ receipt_id: dead.receiptId }).update({ state: 'dead' });
   const redrive = await db.knex.transaction();
-  expect(await redriveReceipt(redrive, dead.receiptId)).toBe(true);
+  expect(await redriveReceipts(redrive, [dead.receiptId])).toEqual([dead.receiptId]);
   const dropping = dropOldPartitions(db.knex, 290 * DAY);
   await until('the drop waits for the redrive', async () => {
     const { rows } = await db.knex.raw(

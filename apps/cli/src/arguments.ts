@@ -1,4 +1,4 @@
-import { type AccountRateLimit, parseEmailAddress, parseRateLimit } from '@orders/domain';
+import { type AccountRateLimit, parseAccountRateLimit, parseEmailAddress } from '@orders/domain';
 import { parseDuration } from '@orders/runtime';
 import { Option } from 'commander';
 import { WrongUse } from './errors.ts';
@@ -51,10 +51,8 @@ export function span(option: string): (text: string) => number {
 
 /** What rate holds for an account: `100/1s`, `none`, or `default`, which is null. */
 export function rateLimit(text: string): AccountRateLimit {
-  if (text === 'none') return 'none';
-  if (text === 'default') return null;
   try {
-    return parseRateLimit(text);
+    return parseAccountRateLimit(text);
   } catch {
     throw new WrongUse(
       'A limit is <requests>/<time in whole seconds>, at most 24d, such as 100/1s or 6000/1m; or none; or default.',

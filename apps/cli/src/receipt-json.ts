@@ -1,4 +1,4 @@
-import { type ReceiptRecord, type ReceiptRow, receiptJson as statusReply } from '@orders/database';
+import { payloadJson, type ReceiptRecord, type ReceiptRow, receiptJson as statusReply } from '@orders/database';
 
 /** A receipt as the command line shows it: what its account sees in a status reply, and whose it is. */
 export function receiptJson(receipt: ReceiptRow) {
@@ -18,12 +18,3 @@ export function receiptRecordJson(receipt: ReceiptRecord) {
 
 export type ReceiptJson = ReturnType<typeof receiptJson>;
 export type ReceiptRecordJson = ReturnType<typeof receiptRecordJson>;
-
-function payloadJson(body: Buffer | null): { payload: string | null } | { payload_base64: string } {
-  if (body === null) return { payload: null };
-  try {
-    return { payload: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
-  } catch {
-    return { payload_base64: body.toString('base64') };
-  }
-}

@@ -34,7 +34,7 @@ test('what would move the cursor is printed as its code', async () => {
   expect(stdout).toContain('evil\\u001b[2Jname\\u202e');
 });
 
-test('suspend and resume, each as often as one likes', async () => {
+test('suspend and resume, each as often as one likes; only what changes is on record', async () => {
   const { account_id } = await cli.json('accounts', 'create', 'Late Payer');
   const id = String(account_id);
   const suspended = await cli.json('accounts', 'suspend', 'Late Payer');
@@ -44,10 +44,8 @@ test('suspend and resume, each as often as one likes', async () => {
   expect(await cli.json('accounts', 'resume', id)).toMatchObject({ state: 'active', suspended_at: null });
   expect((await cli.run('accounts', 'resume', id)).stdout).toContain('is active');
   const audit = await cli.knex('audit_events').where({ account_id }).orderBy('event_id');
-  expect([audit[0].actor, audit.map(({ action }) => action).slice(0, 3)]).toEqual([
-    expect.stringMatching(/^operator:/),
-    ['account_created', 'account_suspended', 'account_suspended'],
-  ]);
+  expect(audit[0].actor).toMatch(/^operator:/);
+  expect(audit.map(({ action }) => action)).toEqual(['account_created', 'account_suspended', 'account_resumed']);
 });
 
 test('limit sets a rate, none or the default; show and list tell which', async () => {

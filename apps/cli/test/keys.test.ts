@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, findKeyHolder, openDatabase } from '@orders/database';
 import { hashApiKey, isApiKey } from '@orders/domain';
@@ -112,6 +113,29 @@ test('revoke ends a key; a second time changes nothing', async () => {
   expect(await cli.json('keys', 'revoke', String(key_id))).toEqual(revoked);
   expect((await cli.run('keys', 'revoke', String(key_id))).stdout).toContain('is revoked');
   expect(await cli.refused(1, 'keys', 'revoke', '999999')).toContain('No key has the id 999999');
+});
+
+test('what is done to keys is on record, once, and without their texts', async () => {
+  const { account_id } = await cli.json('accounts', 'create', 'On Record');
+  const first = await cli.json('keys', 'create', String(account_id), '--name', 'till');
+  const second = await cli.json('keys', 'replace', String(first.key_id), '--grace', '1h');
+  for (let times = 0; times < 2; times += 1) await cli.json('keys', 'revoke', String(second.key_id));
+  await cli.refused(1, 'keys', 'replace', String(second.key_id));
+  const actor = `operator:${userInfo().username}`;
+  const [subject, name] = [`key:${first.key_id}`, 'till'];
+  const events = await cli.audit(account_id);
+  expect(events).toMatchObject([
+    { action: 'account_created' },
+    { action: 'key_created', actor, subject, details: { name, last_four: first.last_four } },
+    {
+      action: 'key_replaced',
+      actor,
+      subject,
+      details: { name, last_four: first.last_four, grace_ms: 3_600_000, new_key_id: second.key_id },
+    },
+    { action: 'key_revoked', actor, subject: `key:${second.key_id}`, details: { name, last_four: second.last_four } },
+  ]);
+  for (const { key } of [first, second]) expect(JSON.stringify(events)).not.toContain(key.slice(4, -4));
 });
 
 test.each([

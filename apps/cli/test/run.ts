@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { runCli } from '@orders/cli';
+import { type AuditEvent, listAudit } from '@orders/database';
 import type { Knex } from 'knex';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 
@@ -50,6 +51,8 @@ export interface Cli {
   /** Expects success and exactly one JSON value. */
   // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for the test to say.
   json(...argv: string[]): Promise<any>;
+  /** What is on record about an account, oldest first. */
+  audit(accountId: number | string): Promise<AuditEvent[]>;
   /** Expects this exit code and returns the line that says why. */
   refused(code: 1 | 2, ...argv: string[]): Promise<string>;
 }
@@ -73,6 +76,9 @@ export function useCli(): Cli {
       const { code, stdout, stderr } = await cli.run(...argv, '--json');
       expect([code, stderr]).toEqual([0, '']);
       return JSON.parse(stdout);
+    },
+    async audit(accountId) {
+      return (await listAudit(database.knex, { accountId: Number(accountId), limit: 100 })).reverse();
     },
     async refused(code, ...argv) {
       const outcome = await cli.run(...argv);

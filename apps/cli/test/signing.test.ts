@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { beforeEach, expect, test } from '@jest/globals';
 import { run, useCli } from './run.ts';
 
@@ -56,6 +57,35 @@ test('with another SECRETS_KEY nothing is shown or changed; disable still works'
   }
   expect(await cli.json('signing', 'show', account)).toEqual(enabled);
   expect(await run(['signing', 'disable', account], { DATABASE_URL: cli.url })).toMatchObject({ code: 0 });
+});
+
+test('what is done to secrets, and who was shown them, is on record without their texts', async () => {
+  const shown: string[] = [];
+  const did = async (...words: string[]) => {
+    const { secrets } = await cli.json('signing', ...words);
+    shown.push(...secrets.map(({ secret }: { secret: string }) => secret));
+  };
+  await did('show', account);
+  await did('disable', account);
+  await did('enable', account);
+  await did('enable', account);
+  await did('show', account);
+  await did('rotate', account, '--overlap', '1h');
+  await did('disable', account);
+  await did('disable', account);
+  const [made, ...events] = await cli.audit(account);
+  expect(made?.action).toBe('account_created');
+  expect(events.map(({ action, details }) => [action, details])).toEqual([
+    ['signing_enabled', null],
+    ['signing_secret_revealed', null],
+    ['signing_secret_revealed', null],
+    ['signing_secret_rotated', { overlap_ms: 3_600_000 }],
+    ['signing_disabled', null],
+  ]);
+  for (const event of events)
+    expect(event).toMatchObject({ actor: `operator:${userInfo().username}`, subject: `account:${account}` });
+  expect(shown).toHaveLength(5);
+  for (const secret of shown) expect(JSON.stringify(events)).not.toContain(secret);
 });
 
 test.each([

@@ -37,7 +37,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const person = requirePerson(auth);
   const sameSite = refuseCrossSite(config.PORTAL_URL);
 
-  const ofAccount = Router({ mergeParams: true });
+  const ofAccount = Router();
   ofAccount.use(reviewRoutes(deps));
   ofAccount.use(accountAuditRoutes(deps));
   ofAccount.use(integrationRoutes(deps));

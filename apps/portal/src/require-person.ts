@@ -1,10 +1,11 @@
-import { findAccount } from '@orders/database';
+import { findAccount, type Role } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Knex } from 'knex';
 import { contextOf, personOf } from './context.ts';
+import { idOf, MAX_SMALL_ID } from './read-request.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
 /**
@@ -42,7 +43,7 @@ async function recognize(auth: Auth, request: Request, response: Response): Prom
     userId: user.id,
     email: user.email,
     name: user.name,
-    role: user.role as 'operator' | 'account_holder',
+    role: user.role as Role,
     accountId: user.accountId ?? null,
     sessionId: session.id,
   };
@@ -70,8 +71,6 @@ export const requireOperator: RequestHandler = (request, _response, next) => {
   next();
 };
 
-const ACCOUNT_ID = /^[1-9]\d{0,8}$/;
-
 /**
  * Takes the account from the path. An account holder has one; any other is exactly as unknown as one that never existed.
  *
@@ -79,17 +78,11 @@ const ACCOUNT_ID = /^[1-9]\d{0,8}$/;
  */
 export function requireAccount(knex: Knex): RequestHandler<{ accountId: string }> {
   return async (request, _response, next) => {
-    const { accountId: text } = request.params;
-    const id = ACCOUNT_ID.test(text) ? Number(text) : null;
+    const id = idOf(request.params.accountId, MAX_SMALL_ID);
     const { role, accountId } = personOf(request);
     const mayKnow = id !== null && (role === 'operator' ? (await findAccount(knex, id)) !== null : id === accountId);
     if (!mayKnow) throw new Problem('account_not_found');
     contextOf(request).accountId = id;
     next();
   };
-}
-
-/** A number such as an order's id from the path, or null when it is none. */
-export function idOf(text: string | string[] | undefined): number | null {
-  return typeof text === 'string' && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 }

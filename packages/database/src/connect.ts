@@ -36,7 +36,8 @@ export interface Statement {
   text: string;
 }
 
-// bigint as a number: the only ones are order ids, far below 2^53. numeric stays text, so that money is never a float.
+// bigint as a number: ids of orders, audit events and rejected deliveries, and counts, are far below 2^53. numeric stays
+// text, so that money is never a float.
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
@@ -100,6 +101,15 @@ export function openKnex(
   const silent = () => {};
   const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
   return knex({ client: 'pg', connection, pool: { min: 0, max: options.poolSize ?? 4 }, log });
+}
+
+/**
+ * Connects, so that what keeps it from that is told from what is wrong with a statement.
+ *
+ * @throws the connection's error, or {pg.DatabaseError} by which Postgres refused it.
+ */
+export async function reach(db: Knex): Promise<void> {
+  await db.raw('select 1');
 }
 
 /**

@@ -4,6 +4,7 @@ export {
   findAccount,
   findAccountsByName,
   listAccounts,
+  lockAccount,
   setRateLimit,
   setSuspended,
 } from './accounts/accounts.ts';
@@ -18,7 +19,7 @@ export {
 } from './accounts/api-keys.ts';
 export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
 export { unseal } from './accounts/seal.ts';
-export { findSecretsToDiagnose, type SealedSecret, touchSecret } from './accounts/secrets-in-use.ts';
+export { findSecretsToDiagnose, touchSecret } from './accounts/secrets-in-use.ts';
 export {
   disableSigning,
   enableSigning,
@@ -29,16 +30,10 @@ export {
   showSigning,
 } from './accounts/signing-secrets.ts';
 export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/survey-accounts.ts';
-export {
-  type Activity,
-  type ActivityPoint,
-  type Outcomes,
-  readActivity,
-  type WarningCount,
-} from './activity/read-activity.ts';
+export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
-export { answers, closeDatabase, type Database, openDatabase, openKnex, run } from './connect.ts';
+export { answers, closeDatabase, type Database, openDatabase, openKnex, reach, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
@@ -46,21 +41,18 @@ export { fillWords } from './orders/fill-words.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
 export {
   findOrderHistory,
-  findReceiptBody,
   findReviewedOrder,
-  type OrderAction,
   type OrderEvent,
   type OrderReview,
 } from './orders/find-reviewed-order.ts';
-export { countNeedingReview, listReviewSince, type ReviewNews } from './orders/list-news.ts';
+export { countNeedingReview, listReviewSince } from './orders/list-news.ts';
 export { listReview, type ReviewPage } from './orders/list-review.ts';
-export type { OrderState } from './orders/lock-orders.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review } from './orders/orders.ts';
 export type { ReviewFilter } from './orders/review-filter.ts';
-export { type ReviewOutcome, type ReviewRequest, reviewOrders } from './orders/review-orders.ts';
+export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
 export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
-export { browseDead, browseReceipts, LAST_UUID, type ReceiptPage } from './receipts/browse-receipts.ts';
+export { browseDead, browseReceipts, LAST_UUID } from './receipts/browse-receipts.ts';
 export {
   type ClaimedReceipt,
   claimAlone,
@@ -69,18 +61,20 @@ export {
   releaseLease,
 } from './receipts/claim-receipts.ts';
 export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
-export { type DeadOfAll, listDeadOfAll } from './receipts/dead-of-all.ts';
+export { type DeadOfAll, type DeadPlace, listDeadOfAll } from './receipts/dead-of-all.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
 export { findOldestPending } from './receipts/find-oldest-pending.ts';
-export { type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from './receipts/find-receipt.ts';
 export {
-  findReceiptRecord,
-  listReceipts,
-  type ReceiptRecord,
-} from './receipts/operate-receipts.ts';
-export { type Batch, settleBatch, sweepOutbox } from './receipts/outbox.ts';
+  type FinalReceipt,
+  findFinalReceipts,
+  findReceipt,
+  findReceiptBody,
+  type ReceiptRow,
+} from './receipts/find-receipt.ts';
+export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/operate-receipts.ts';
+export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
-export { receiptJson } from './receipts/receipt-json.ts';
+export { payloadJson, receiptJson } from './receipts/receipt-json.ts';
 export {
   findOriginals,
   type IncomingReceipt,
@@ -88,8 +82,8 @@ export {
   recordReceipts,
   removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
-export { redriveReceipt, redriveReceipts } from './receipts/redrive-receipts.ts';
-export { type Rehearsal, rehearseReceipt } from './receipts/rehearse-receipt.ts';
+export { redriveReceipts } from './receipts/redrive-receipts.ts';
+export { rehearseReceipt } from './receipts/rehearse-receipt.ts';
 export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export {
   listRejected,
@@ -98,14 +92,10 @@ export {
   type RejectedDelivery,
   recordRejected,
 } from './rejected-deliveries.ts';
-export { acceptInvitation, createInvitation, findInvitation, type Invitation } from './users/invitations.ts';
+export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';
+export { removeOldSignIns } from './users/remove-old-sign-ins.ts';
 export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';
-export {
-  forgetSignInAttempts,
-  removeOldSignIns,
-  returnSignInAttempt,
-  takeSignInAttempt,
-} from './users/sign-in-attempts.ts';
+export { forgetSignInAttempts, returnSignInAttempt, takeSignInAttempt } from './users/sign-in-attempts.ts';
 export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';

@@ -1,6 +1,6 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
-export { type EditedOrder, editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
+export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
 export { isDeeperThan } from './measure-depth.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
@@ -11,13 +11,17 @@ export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
 export {
   type FieldError,
-  PORTAL_PROBLEMS,
-  type PortalProblemCode,
   PROBLEMS,
   Problem,
   type ProblemCode,
 } from './problems.ts';
-export { type AccountRateLimit, formatRateLimit, parseRateLimit, type RateLimit } from './rate-limit.ts';
+export {
+  type AccountRateLimit,
+  formatAccountRateLimit,
+  parseAccountRateLimit,
+  parseRateLimit,
+  type RateLimit,
+} from './rate-limit.ts';
 export {
   type Channel,
   FINAL_STATES,

@@ -23,8 +23,24 @@ export function parseRateLimit(text: string): RateLimit {
   return limit;
 }
 
+/**
+ * Reads what is set for an account: a rate, `none`, or `default`.
+ *
+ * @throws {Error} when the text is none of these.
+ */
+export function parseAccountRateLimit(text: string): AccountRateLimit {
+  if (text === 'none') return 'none';
+  return text === 'default' ? null : parseRateLimit(text);
+}
+
+/** Writes what `parseAccountRateLimit` reads. */
+export function formatAccountRateLimit(limit: AccountRateLimit): string {
+  if (limit === null) return 'default';
+  return limit === 'none' ? 'none' : formatRateLimit(limit);
+}
+
 /** Writes what `parseRateLimit` reads, in the largest unit that fits. */
-export function formatRateLimit({ requests, seconds }: RateLimit): string {
+function formatRateLimit({ requests, seconds }: RateLimit): string {
   const [unit, length] = Object.entries(UNITS).findLast(([, length]) => seconds % length === 0) ?? ['s', 1];
   return `${requests}/${seconds / length}${unit}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatRateLimit, parseRateLimit } from '@orders/domain';
+import { formatAccountRateLimit, parseAccountRateLimit, parseRateLimit } from '@orders/domain';
 
 test.each([
   ['1/1s', { requests: 1, seconds: 1 }],
@@ -10,17 +10,22 @@ test.each([
   ['999999999/24d', { requests: 999_999_999, seconds: 2_073_600 }],
 ])('%s is read as it is written', (text, limit) => {
   expect(parseRateLimit(text)).toEqual(limit);
-  expect(formatRateLimit(limit)).toBe(text);
+  expect(formatAccountRateLimit(limit)).toBe(text);
+});
+
+test.each([
+  ['none', 'none'],
+  ['default', null],
+  ['100/1s', { requests: 100, seconds: 1 }],
+] as const)('%s, set for an account, is read as it is written', (text, limit) => {
+  expect(parseAccountRateLimit(text)).toEqual(limit);
+  expect(formatAccountRateLimit(limit)).toBe(text);
 });
 
 test('it is written in the largest unit that fits', () => {
-  expect(['1/60s', '1/60m', '1/24h', '1/48h', '1/25h'].map((text) => formatRateLimit(parseRateLimit(text)))).toEqual([
-    '1/1m',
-    '1/1h',
-    '1/1d',
-    '1/2d',
-    '1/25h',
-  ]);
+  expect(
+    ['1/60s', '1/60m', '1/24h', '1/48h', '1/25h'].map((text) => formatAccountRateLimit(parseRateLimit(text))),
+  ).toEqual(['1/1m', '1/1h', '1/1d', '1/2d', '1/25h']);
 });
 
 test.each([

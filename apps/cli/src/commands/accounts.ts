@@ -1,13 +1,12 @@
-import { type Account, createAccount, listAccounts, recordAudit, setRateLimit, setSuspended } from '@orders/database';
-import { type AccountRateLimit, formatRateLimit } from '@orders/domain';
+import { type Account, createAccount, listAccounts, lockAccount, setRateLimit, setSuspended } from '@orders/database';
+import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
 import type { Command } from 'commander';
 import { json, name, rateLimit } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { WrongUse } from '../errors.ts';
+import { recordOfAccount } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
-import { whoami } from '../whoami.ts';
-import type { Knex } from '../with-database.ts';
 
 /** `orders accounts create | list | show | suspend | resume | limit`. */
 export function addAccountCommands(program: Command, context: Context): void {
@@ -22,7 +21,7 @@ export function addAccountCommands(program: Command, context: Context): void {
       const account = await context.withDatabase((knex) =>
         knex.transaction(async (trx) => {
           const made = await createAccount(trx, newName);
-          await record(trx, made.account_id, 'account_created', { name: newName });
+          await recordOfAccount(trx, made.account_id, 'account_created', { name: newName });
           return made;
         }),
       );
@@ -52,8 +51,10 @@ export function addAccountCommands(program: Command, context: Context): void {
     const account = await context.withDatabase(async (knex) => {
       const { account_id } = await requireAccount(knex, reference);
       await knex.transaction(async (trx) => {
+        const before = await lockAccount(trx, account_id);
+        if ((before?.state === 'suspended') === suspended) return;
         await setSuspended(trx, account_id, suspended);
-        await record(trx, account_id, suspended ? 'account_suspended' : 'account_resumed');
+        await recordOfAccount(trx, account_id, suspended ? 'account_suspended' : 'account_resumed');
       });
       return requireAccount(knex, String(account_id));
     });
@@ -93,7 +94,7 @@ export function addAccountCommands(program: Command, context: Context): void {
         const { account_id } = await requireAccount(knex, reference);
         await knex.transaction(async (trx) => {
           await setRateLimit(trx, account_id, limit);
-          await record(trx, account_id, 'rate_limit_set', { rate_limit: rateText(limit) });
+          await recordOfAccount(trx, account_id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
         });
         return requireAccount(knex, String(account_id));
       });
@@ -136,16 +137,5 @@ function tabulate(accounts: readonly Account[]): string {
 }
 
 function limitText({ rate_limit }: Account): string {
-  return rateText(rate_limit);
-}
-
-function rateText(limit: AccountRateLimit): string {
-  if (limit === null) return 'default';
-  return limit === 'none' ? 'none' : formatRateLimit(limit);
-}
-
-/** Keeps in the audit trail what was done here, as the portal does. */
-function record(trx: Knex, accountId: number, action: string, details?: Record<string, unknown>): Promise<void> {
-  const subject = `account:${accountId}`;
-  return recordAudit(trx, { accountId, actor: whoami(), action, subject, details: details ?? null });
+  return formatAccountRateLimit(rate_limit);
 }

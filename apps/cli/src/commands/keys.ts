@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { json, keyId, name, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
+import { record } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
@@ -21,7 +22,11 @@ export function addKeyCommands(program: Command, context: Context): void {
     .action(async (reference: string, options) => {
       const key = await context.withDatabase(async (knex) => {
         const { account_id } = await requireAccount(knex, reference);
-        return createKey(knex, account_id, options.name);
+        return knex.transaction(async (trx) => {
+          const made = await createKey(trx, account_id, options.name);
+          await recordOfKey(trx, 'key_created', made);
+          return made;
+        });
       });
       context.print(options, key, () => describeNew(key));
     });
@@ -46,7 +51,9 @@ export function addKeyCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders keys replace 12 --grace 24h')
     .action(async (id: number, options) => {
-      const { old, key } = await context.withDatabase((knex) => replace(knex, id, options.grace));
+      const { old, key } = await context.withDatabase((knex) =>
+        knex.transaction((trx) => replace(trx, id, options.grace)),
+      );
       context.print(options, key, () => {
         const end =
           options.grace > 0 ? `works until ${old.expires_at?.toISOString()}` : 'stops working within 5 seconds';
@@ -60,19 +67,32 @@ export function addKeyCommands(program: Command, context: Context): void {
     .argument('<key-id>', 'as keys list shows it', keyId)
     .addOption(json())
     .action(async (id: number, options) => {
-      const key = await context.withDatabase((knex) => revokeKey(knex, id));
-      if (!key) throw noSuchKey(id);
+      const key = await context.withDatabase((knex) => knex.transaction((trx) => revoke(trx, id)));
       context.print(options, key, () => `Key ${id} is revoked; it stops working everywhere within 5 seconds.`);
     });
 }
 
-async function replace(knex: Knex, id: number, graceMs: number): Promise<{ old: ApiKey; key: NewApiKey }> {
-  const key = await replaceKey(knex, id, graceMs);
-  const old = await findKey(knex, id);
+async function replace(trx: Knex, id: number, graceMs: number): Promise<{ old: ApiKey; key: NewApiKey }> {
+  const key = await replaceKey(trx, id, graceMs);
+  const old = await findKey(trx, id);
   if (!old) throw noSuchKey(id);
   if (!key)
     throw new Failure(`Key ${id} is ${old.state} already; make a new one: orders keys create ${old.account_id}`);
+  await recordOfKey(trx, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
   return { old, key };
+}
+
+async function revoke(trx: Knex, id: number): Promise<ApiKey> {
+  const before = await findKey(trx, id);
+  const key = await revokeKey(trx, id);
+  if (!before || !key) throw noSuchKey(id);
+  if (before.state !== 'revoked') await recordOfKey(trx, 'key_revoked', key);
+  return key;
+}
+
+function recordOfKey(trx: Knex, action: string, key: ApiKey, more: object = {}): Promise<void> {
+  const details = { name: key.name, last_four: key.last_four, ...more };
+  return record(trx, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
 }
 
 function noSuchKey(id: number): Failure {

@@ -1,7 +1,7 @@
 import {
-  type Account,
   disableSigning,
   enableSigning,
+  lockAccount,
   rotateSigning,
   type SigningSecret,
   showSigning,
@@ -10,13 +10,20 @@ import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
+import { recordOfAccount } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
 const overlap = span('--overlap');
 
-type Work = (knex: Knex, secretsKey: Buffer, account: Account) => Promise<unknown>;
+type Work = (trx: Knex, secretsKey: Buffer, accountId: number) => Promise<Done>;
+
+/** What goes on record; of a look at secrets only when there were any. */
+interface Done {
+  action: 'signing_enabled' | 'signing_secret_revealed' | 'signing_secret_rotated';
+  details?: { overlap_ms: number };
+}
 
 /** `orders signing enable | show | rotate | disable`. */
 export function addSigningCommands(program: Command, context: Context): void {
@@ -25,12 +32,14 @@ export function addSigningCommands(program: Command, context: Context): void {
   /** Does the work, then shows the secrets that verify from now on. */
   const run = (work: Work) => async (reference: string, options: { json?: boolean }) => {
     const { account_id, secrets } = await context.withSecrets(async (knex, secretsKey) => {
-      const account = await requireAccount(knex, reference);
-      const { account_id } = account;
-      return readable(account_id, async () => {
-        await work(knex, secretsKey, account);
-        return { account_id, secrets: await showSigning(knex, secretsKey, account_id) };
+      const { account_id } = await requireAccount(knex, reference);
+      const worked = knex.transaction(async (trx) => {
+        const { action, details } = await work(trx, secretsKey, account_id);
+        const secrets = await showSigning(trx, secretsKey, account_id);
+        if (secrets.length > 0) await recordOfAccount(trx, account_id, action, details);
+        return { account_id, secrets };
       });
+      return readable(account_id, worked);
     });
     context.print(options, { account_id, secrets }, () => describe(account_id, secrets));
   };
@@ -40,14 +49,20 @@ export function addSigningCommands(program: Command, context: Context): void {
     .description('give an account its signing secret; one that has a secret keeps it')
     .argument('<account>', 'id or exact name')
     .addOption(json())
-    .action(run((knex, secretsKey, { account_id }) => enableSigning(knex, secretsKey, account_id)));
+    .action(
+      run(async (trx, secretsKey, accountId) => {
+        const before = await lockAccount(trx, accountId);
+        await enableSigning(trx, secretsKey, accountId);
+        return { action: before?.signing_enabled ? 'signing_secret_revealed' : 'signing_enabled' };
+      }),
+    );
 
   signing
     .command('show')
     .description('the secrets that verify now, newest first')
     .argument('<account>', 'id or exact name')
     .addOption(json())
-    .action(run(async () => {}));
+    .action(run(async () => ({ action: 'signing_secret_revealed' })));
 
   signing
     .command('rotate')
@@ -57,9 +72,10 @@ export function addSigningCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders signing rotate "Corner Bakery" --overlap 7d')
     .action((reference: string, options) =>
-      run(async (knex, secretsKey, { account_id }) => {
-        if (await rotateSigning(knex, secretsKey, account_id, options.overlap)) return;
-        throw new Failure(`Signing is not enabled for account ${account_id}: orders signing enable ${account_id}`);
+      run(async (trx, secretsKey, accountId) => {
+        if (!(await rotateSigning(trx, secretsKey, accountId, options.overlap)))
+          throw new Failure(`Signing is not enabled for account ${accountId}: orders signing enable ${accountId}`);
+        return { action: 'signing_secret_rotated', details: { overlap_ms: options.overlap } };
       })(reference, options),
     );
 
@@ -72,16 +88,22 @@ export function addSigningCommands(program: Command, context: Context): void {
       // Needs no SECRETS_KEY: it is also the way out when that was lost.
       const { account_id } = await context.withDatabase(async (knex) => {
         const account = await requireAccount(knex, reference);
-        await disableSigning(knex, account.account_id);
+        await knex.transaction((trx) => disable(trx, account.account_id));
         return account;
       });
       context.print(options, { account_id, secrets: [] }, () => describe(account_id, []));
     });
 }
 
-async function readable<Result>(accountId: number, work: () => Promise<Result>): Promise<Result> {
+async function disable(trx: Knex, accountId: number): Promise<void> {
+  const before = await lockAccount(trx, accountId);
+  await disableSigning(trx, accountId);
+  if (before?.signing_enabled) await recordOfAccount(trx, accountId, 'signing_disabled');
+}
+
+async function readable<Result>(accountId: number, work: Promise<Result>): Promise<Result> {
   try {
-    return await work();
+    return await work;
   } catch (error) {
     // Node gives a failed authentication of AES-GCM no code.
     if (!(Error.isError(error) && error.message.includes('unable to authenticate data'))) throw error;

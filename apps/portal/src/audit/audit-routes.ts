@@ -1,9 +1,11 @@
-import { type AuditEvent, listAudit } from '@orders/database';
+import { listAudit } from '@orders/database';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
+import type { Knex } from 'knex';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { queryOf } from '../read-body.ts';
+import { pageOf } from '../page-of.ts';
+import { plainText, queryOf, smallId } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 
@@ -13,15 +15,14 @@ interface AuditQuery {
   before?: number;
 }
 
-const page = { q: Joi.string().trim().max(300).allow(''), before: Joi.number().integer() };
+const page = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
 
 /** What was done in one account; below an account's address. */
 export function accountAuditRoutes({ knex }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, page);
-    const filter = { accountId: accountIdOf(request), ...whoOrWhat(q), before };
-    response.json(pageOf(await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 })));
+    response.json(await list(knex, { accountId: accountIdOf(request), ...whoOrWhat(q), before }));
   });
   return router;
 }
@@ -30,9 +31,8 @@ export function accountAuditRoutes({ knex }: PortalDeps): Router {
 export function auditRoutes({ knex }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
-    const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: Joi.number().integer() });
-    const filter = { accountId: account_id, ...whoOrWhat(q), before };
-    response.json(pageOf(await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 })));
+    const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: smallId });
+    response.json(await list(knex, { accountId: account_id, ...whoOrWhat(q), before }));
   });
   return router;
 }
@@ -43,7 +43,11 @@ function whoOrWhat(text: string | undefined): { actor?: string; subject?: string
   return /^(?!operator:)[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
 }
 
-function pageOf(events: AuditEvent[]): { events: AuditEvent[]; next: number | null } {
-  const shown = events.slice(0, PAGE_SIZE);
-  return { events: shown, next: events.length > PAGE_SIZE ? (shown.at(-1)?.event_id ?? null) : null };
+async function list(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {
+  const { shown, next } = pageOf(
+    await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 }),
+    PAGE_SIZE,
+    ({ event_id }) => event_id,
+  );
+  return { events: shown, next };
 }

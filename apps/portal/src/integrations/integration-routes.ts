@@ -11,7 +11,7 @@ const SHOWN = 100;
 
 /** What a shop's developer needs: keys, signing secrets, a test order, and what was refused of their deliveries. */
 export function integrationRoutes(deps: PortalDeps): Router {
-  const router = Router({ mergeParams: true });
+  const router = Router();
   router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     response.json({ rejected_deliveries: await listRejected(deps.knex, accountIdOf(request), SHOWN) });

@@ -1,23 +1,18 @@
-import { type ApiKey, createKey, findKey, listKeys, recordAudit, replaceKey, revokeKey } from '@orders/database';
+import { type ApiKey, createKey, findKey, listKeys, replaceKey, revokeKey } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
-import Joi from 'joi';
 import type { Knex } from 'knex';
-import { accountIdOf, personOf } from '../context.ts';
+import { recordBy } from '../audit/record.ts';
+import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
-import { idOf } from '../require-person.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-request.ts';
 import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
 
-const name = Joi.string()
-  .trim()
-  .max(200)
-  .pattern(/^\P{Cc}+$/u)
-  .required();
+const name = plainText(200).trim().required();
 
 /** The keys of an account. A key's text is in the reply that makes it and nowhere else. */
 export function keyRoutes({ knex }: PortalDeps): Router {
-  const router = Router({ mergeParams: true });
+  const router = Router();
 
   router.get('/keys', async (request, response) => {
     response.json({ keys: await listKeys(knex, accountIdOf(request)) });
@@ -27,7 +22,7 @@ export function keyRoutes({ knex }: PortalDeps): Router {
     const given = bodyOf<{ name: string }>(request, { name });
     const key = await knex.transaction(async (trx) => {
       const made = await createKey(trx, accountIdOf(request), given.name);
-      await audit(trx, request, 'key_created', made);
+      await record(trx, request, 'key_created', made);
       return made;
     });
     response.status(201).json(key);
@@ -39,7 +34,7 @@ export function keyRoutes({ knex }: PortalDeps): Router {
       const old = await keyOf(trx, request);
       const made = await replaceKey(trx, old.key_id, LASTING_MS[grace], old.account_id);
       if (!made) throw new Problem('conflicting_state');
-      await audit(trx, request, 'key_replaced', old, { grace, new_key_id: made.key_id });
+      await record(trx, request, 'key_replaced', old, { grace, new_key_id: made.key_id });
       return made;
     });
     response.status(201).json(key);
@@ -50,7 +45,7 @@ export function keyRoutes({ knex }: PortalDeps): Router {
       const { state, key_id, account_id } = await keyOf(trx, request);
       if (state === 'revoked') throw new Problem('conflicting_state');
       const revoked = (await revokeKey(trx, key_id, account_id)) as ApiKey;
-      await audit(trx, request, 'key_revoked', revoked);
+      await record(trx, request, 'key_revoked', revoked);
       return revoked;
     });
     response.json(key);
@@ -60,19 +55,13 @@ export function keyRoutes({ knex }: PortalDeps): Router {
 }
 
 async function keyOf(db: Knex, request: Request): Promise<ApiKey> {
-  const id = idOf(request.params.keyId);
-  // Ids are 32-bit numbers; to Postgres one that is no such number would be an error.
-  const key = id !== null && id < 2 ** 31 ? await findKey(db, id, accountIdOf(request)) : null;
+  const id = idOf(request.params.keyId, MAX_SMALL_ID);
+  const key = id !== null ? await findKey(db, id, accountIdOf(request)) : null;
   if (!key) throw new Problem('key_not_found');
   return key;
 }
 
-async function audit(db: Knex, request: Request, action: string, key: ApiKey, details: object = {}): Promise<void> {
-  await recordAudit(db, {
-    accountId: key.account_id,
-    actor: personOf(request).email,
-    action,
-    subject: `key:${key.key_id}`,
-    details: { name: key.name, last_four: key.last_four, ...details },
-  });
+function record(trx: Knex, request: Request, action: string, key: ApiKey, more: object = {}): Promise<void> {
+  const details = { name: key.name, last_four: key.last_four, ...more };
+  return recordBy(trx, request, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
 }

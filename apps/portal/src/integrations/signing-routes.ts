@@ -1,15 +1,16 @@
-import { listSigning, recordAudit, rotateSigning, showSigning } from '@orders/database';
+import { listSigning, rotateSigning, showSigning } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
-import { accountIdOf, personOf } from '../context.ts';
+import { recordBy } from '../audit/record.ts';
+import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf } from '../read-request.ts';
 import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
 
 /** The signing secrets of an account: their dates to look at, their texts on demand. Enabling is the operator's. */
 export function signingRoutes({ knex, config }: PortalDeps): Router {
-  const router = Router({ mergeParams: true });
+  const router = Router();
 
   router.get('/signing', async (request, response) => {
     response.json({ secrets: await listSigning(knex, accountIdOf(request)) });
@@ -20,7 +21,7 @@ export function signingRoutes({ knex, config }: PortalDeps): Router {
     const secrets = await knex.transaction(async (trx) => {
       const shown = await showSigning(trx, config.SECRETS_KEY, accountIdOf(request));
       if (shown.length === 0) throw new Problem('signing_unavailable');
-      await audit(trx, request, 'signing_secret_revealed');
+      await record(trx, request, 'signing_secret_revealed');
       return shown;
     });
     response.json({ secrets });
@@ -32,7 +33,7 @@ export function signingRoutes({ knex, config }: PortalDeps): Router {
       const accountId = accountIdOf(request);
       const made = await rotateSigning(trx, config.SECRETS_KEY, accountId, LASTING_MS[overlap]);
       if (!made) throw new Problem('signing_unavailable');
-      await audit(trx, request, 'signing_secret_rotated', { overlap });
+      await record(trx, request, 'signing_secret_rotated', { overlap });
       return listSigning(trx, accountId);
     });
     response.json({ secrets });
@@ -41,8 +42,7 @@ export function signingRoutes({ knex, config }: PortalDeps): Router {
   return router;
 }
 
-async function audit(db: Knex, request: Request, action: string, details: Record<string, string> | null = null) {
+function record(trx: Knex, request: Request, action: string, details: { overlap: Lasting } | null = null) {
   const accountId = accountIdOf(request);
-  const actor = personOf(request).email;
-  await recordAudit(db, { accountId, actor, action, subject: `account:${accountId}`, details });
+  return recordBy(trx, request, { accountId, action, subject: `account:${accountId}`, details });
 }

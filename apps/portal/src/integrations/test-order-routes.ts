@@ -1,14 +1,15 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { findAccount, recordAudit, recordReceipts } from '@orders/database';
+import { findAccount, recordReceipts } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
-import { accountIdOf, personOf } from '../context.ts';
+import { recordBy } from '../audit/record.ts';
+import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 
 /** Sends orders that are visibly tests, as if the account had: from the receipt on they go the way of every order. */
 export function testOrderRoutes({ knex, database }: PortalDeps): Router {
   const limitRate = onceEach(1000);
-  const router = Router({ mergeParams: true });
+  const router = Router();
 
   router.post('/test-orders', async (request, response) => {
     const accountId = accountIdOf(request);
@@ -20,9 +21,8 @@ export function testOrderRoutes({ knex, database }: PortalDeps): Router {
     const { source_order_id: sourceOrderId } = order;
     const receiptId = randomUUIDv7();
     await knex.transaction(async (trx) => {
-      await recordAudit(trx, {
+      await recordBy(trx, request, {
         accountId,
-        actor: personOf(request).email,
         action: 'test_order_sent',
         subject: `receipt:${receiptId}`,
         details: { source_order_id: sourceOrderId },

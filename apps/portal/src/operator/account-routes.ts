@@ -1,43 +1,37 @@
 import {
   type Account,
+  type AuditEntry,
   COUNTED_TO,
   createAccount,
   disableSigning,
   enableSigning,
   findAccount,
-  recordAudit,
+  lockAccount,
   setRateLimit,
   setSuspended,
   surveyAccounts,
 } from '@orders/database';
-import { type AccountRateLimit, formatRateLimit, Problem, parseRateLimit } from '@orders/domain';
-import { Router } from 'express';
+import { type AccountRateLimit, formatAccountRateLimit, Problem, parseAccountRateLimit } from '@orders/domain';
+import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';
-import { personOf } from '../context.ts';
+import { recordBy } from '../audit/record.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, queryOf } from '../read-body.ts';
-import { idOf } from '../require-person.ts';
+import { pageOf } from '../page-of.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 
 /** As the command line has it: not only digits, which are read as an id there. */
-const accountName = Joi.string()
-  .trim()
-  .max(200)
-  .pattern(/^[^\p{Cc}\p{Cs}]+$/u)
-  .pattern(/^\d+$/, { invert: true })
-  .required();
+const accountName = plainText(200).trim().pattern(/^\d+$/, { invert: true }).required();
 
 /** `100/1s`, `none`, or `default`, which is null. */
-const rateLimit = Joi.string().custom((text: string): { limit: AccountRateLimit } => ({
-  limit: text === 'none' ? text : text === 'default' ? null : parseRateLimit(text),
-}));
+const rateLimit = Joi.string().custom(parseAccountRateLimit);
 
 interface Change {
   suspended?: boolean;
   signing?: boolean;
-  rate_limit?: { limit: AccountRateLimit };
+  rate_limit?: AccountRateLimit;
 }
 
 /** All accounts, and what an operator decides about them. Each change is on record. */
@@ -46,12 +40,11 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
 
   router.get('/accounts', async (request, response) => {
     const { q, after } = queryOf<{ q?: string; after?: number }>(request, {
-      q: Joi.string().trim().max(200).allow(''),
-      after: Joi.number().integer(),
+      q: plainText(200).trim().allow(''),
+      after: smallId,
     });
     const accounts = await surveyAccounts(knex, { text: q, after, limit: PAGE_SIZE + 1 });
-    const shown = accounts.slice(0, PAGE_SIZE);
-    const next = accounts.length > PAGE_SIZE ? shown.at(-1)?.account_id : null;
+    const { shown, next } = pageOf(accounts, PAGE_SIZE, ({ account_id }) => account_id);
     response.json({ accounts: shown.map(accountJson), counted_to: COUNTED_TO, next });
   });
 
@@ -59,15 +52,10 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
     const { name } = bodyOf<{ name: string }>(request, { name: accountName });
     const account = await knex.transaction(async (trx) => {
       const made = await createAccount(trx, name);
-      await record(trx, made.account_id, 'account_created', { name });
+      await record(trx, request, made.account_id, 'account_created', { name });
       return made;
     });
     response.status(201).json(accountJson(account));
-
-    function record(trx: Knex, accountId: number, action: string, details: Record<string, unknown>) {
-      const { email: actor } = personOf(request);
-      return recordAudit(trx, { accountId, actor, action, subject: `account:${accountId}`, details });
-    }
   });
 
   router.patch('/accounts/:accountId', async (request, response) => {
@@ -76,30 +64,30 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
       signing: Joi.boolean().strict(),
       rate_limit: rateLimit,
     });
-    const id = idOf(request.params.accountId);
-    const account = await knex.transaction((trx) => apply(trx, id, change, personOf(request).email));
+    const id = idOf(request.params.accountId, MAX_SMALL_ID);
+    const account = await knex.transaction((trx) => apply(trx, id, change, request));
     response.json(accountJson(account));
   });
 
-  async function apply(trx: Knex, id: number | null, change: Change, actor: string): Promise<Account> {
-    // The row is locked, so that what is on record is what was changed.
-    const before = id === null || id > 2_147_483_647 ? null : await lockAccount(trx, id);
+  async function apply(trx: Knex, id: number | null, change: Change, request: Request): Promise<Account> {
+    // Locked, so that what is on record is what was changed.
+    const before = id === null ? null : await lockAccount(trx, id);
     if (!before) throw new Problem('account_not_found');
     const { account_id: accountId } = before;
-    const record = (action: string, details?: Record<string, unknown>) =>
-      recordAudit(trx, { accountId, actor, action, subject: `account:${accountId}`, details: details ?? null });
     if (change.suspended !== undefined && change.suspended !== (before.state === 'suspended')) {
       await setSuspended(trx, accountId, change.suspended);
-      await record(change.suspended ? 'account_suspended' : 'account_resumed');
+      await record(trx, request, accountId, change.suspended ? 'account_suspended' : 'account_resumed');
     }
     if (change.signing !== undefined && change.signing !== before.signing_enabled) {
       if (change.signing) await enableSigning(trx, config.SECRETS_KEY, accountId);
       else await disableSigning(trx, accountId);
-      await record(change.signing ? 'signing_enabled' : 'signing_disabled');
+      await record(trx, request, accountId, change.signing ? 'signing_enabled' : 'signing_disabled');
     }
     if (change.rate_limit !== undefined) {
-      await setRateLimit(trx, accountId, change.rate_limit.limit);
-      await record('rate_limit_set', { rate_limit: limitText(change.rate_limit.limit) });
+      await setRateLimit(trx, accountId, change.rate_limit);
+      await record(trx, request, accountId, 'rate_limit_set', {
+        rate_limit: formatAccountRateLimit(change.rate_limit),
+      });
     }
     return (await findAccount(trx, accountId)) as Account;
   }
@@ -107,17 +95,10 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
   return router;
 }
 
-async function lockAccount(trx: Knex, accountId: number): Promise<Account | null> {
-  await trx('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
-  return findAccount(trx, accountId);
-}
-
-/** The rate limit as people write it. */
-function limitText(limit: AccountRateLimit): string {
-  if (limit === null) return 'default';
-  return limit === 'none' ? 'none' : formatRateLimit(limit);
+function record(trx: Knex, request: Request, accountId: number, action: string, details: AuditEntry['details'] = null) {
+  return recordBy(trx, request, { accountId, action, subject: `account:${accountId}`, details });
 }
 
 function accountJson<T extends Account>(account: T): Omit<T, 'rate_limit'> & { rate_limit: string } {
-  return { ...account, rate_limit: limitText(account.rate_limit) };
+  return { ...account, rate_limit: formatAccountRateLimit(account.rate_limit) };
 }

@@ -1,10 +1,19 @@
-import { findOldestPending, listDeadOfAll } from '@orders/database';
+import { type DeadPlace, findOldestPending, listDeadOfAll } from '@orders/database';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
-import { queryOf } from '../read-body.ts';
+import { pageOf } from '../page-of.ts';
+import { queryOf } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
+
+/** A time to the microsecond as `DeadPlace` has it, of a day that there was; it stays a text, as a `Date` has milliseconds. */
+const moment = Joi.string()
+  .pattern(/^[12]\d{3}(-\d\d){2}T(\d\d:){2}\d\d\.\d{6}Z$/)
+  .custom((text: string) => {
+    if (!text.startsWith(new Date(text).toISOString().slice(0, -1))) throw new Error('no such day');
+    return text;
+  });
 
 /** How the service is doing, over all accounts. */
 export function serviceRoutes({ knex, queues }: PortalDeps): Router {
@@ -21,16 +30,14 @@ export function serviceRoutes({ knex, queues }: PortalDeps): Router {
   });
 
   router.get('/dead', async (request, response) => {
-    const { died_at, receipt_id } = queryOf<{ died_at?: Date; receipt_id?: string }>(request, {
-      died_at: Joi.date().iso(),
+    const { died_at, receipt_id } = queryOf<Partial<DeadPlace>>(request, {
+      died_at: moment,
       receipt_id: Joi.string().guid(),
     });
-    const before = died_at && receipt_id ? { diedAt: died_at, receiptId: receipt_id } : undefined;
-    const dead = await listDeadOfAll(knex, { before, limit: PAGE_SIZE + 1 });
-    const shown = dead.slice(0, PAGE_SIZE);
-    const last = shown.at(-1);
-    const next = dead.length > PAGE_SIZE && last ? { died_at: last.died_at, receipt_id: last.receipt_id } : null;
-    response.json({ dead: shown, next });
+    const before = died_at && receipt_id ? { died_at, receipt_id } : undefined;
+    const rows = await listDeadOfAll(knex, { before, limit: PAGE_SIZE + 1 });
+    const { shown, next } = pageOf(rows, PAGE_SIZE, ({ place }) => place);
+    response.json({ dead: shown.map(({ dead }) => dead), next });
   });
 
   return router;

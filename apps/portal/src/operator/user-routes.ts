@@ -1,10 +1,11 @@
-import { endSessions, findAccount, inviteUser, listUsers, recordAudit, removeUser, type User } from '@orders/database';
+import { endSessions, findAccount, inviteUser, listUsers, removeUser, type User } from '@orders/database';
 import { Problem, parseEmailAddress } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
+import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, queryOf } from '../read-body.ts';
+import { bodyOf, queryOf, smallId, textIdOf } from '../read-request.ts';
 
 const LINK_LASTS_MS = 7 * 86_400_000;
 
@@ -21,7 +22,7 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
   const router = Router();
 
   router.get('/users', async (request, response) => {
-    const { account_id } = queryOf<{ account_id?: number }>(request, { account_id: Joi.number().integer() });
+    const { account_id } = queryOf<{ account_id?: number }>(request, { account_id: smallId });
     response.json({ users: await listUsers(knex, { accountId: account_id }) });
   });
 
@@ -29,7 +30,7 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
   router.post('/users', async (request, response) => {
     const { email, account_id } = bodyOf<{ email: string; account_id: number | null }>(request, {
       email: emailAddress,
-      account_id: Joi.number().integer().min(1).max(2_147_483_647).allow(null).required(),
+      account_id: smallId.allow(null).required(),
     });
     if (account_id !== null && !(await findAccount(knex, account_id))) throw new Problem('account_not_found');
     const role = account_id === null ? 'operator' : 'account_holder';
@@ -55,9 +56,8 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
     const user = await requireUser(request);
     await knex.transaction(async (trx) => {
       const ended = await endSessions(trx, user.user_id);
-      await recordAudit(trx, {
+      await recordBy(trx, request, {
         accountId: user.account_id,
-        actor: personOf(request).email,
         action: 'sessions_ended',
         subject: `user:${user.email}`,
         details: { ended },
@@ -67,7 +67,8 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
   });
 
   async function requireUser(request: Request): Promise<User> {
-    const [user] = await listUsers(knex, { userId: String(request.params.userId) });
+    const userId = textIdOf(request.params.userId);
+    const [user] = userId === null ? [] : await listUsers(knex, { userId });
     if (!user) throw new Problem('user_not_found');
     return user;
   }

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { queryOf } from '../read-body.ts';
+import { queryOf } from '../read-request.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

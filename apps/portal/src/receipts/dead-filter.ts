@@ -1,5 +1,6 @@
 import type { DeadFilter } from '@orders/database';
 import Joi from 'joi';
+import { plainText } from '../read-request.ts';
 
 /** Which dead receipts, as asked for. */
 export interface DeadQuery {
@@ -11,9 +12,7 @@ export interface DeadQuery {
 
 export const DEAD_FILTER: Record<keyof DeadQuery, Joi.Schema> = {
   error_code: Joi.string().pattern(/^[a-z_]{1,50}$/),
-  source_prefix: Joi.string()
-    .max(255)
-    .pattern(/^\P{Cc}+$/u),
+  source_prefix: plainText(255),
   died_from: Joi.date().iso(),
   died_to: Joi.date().iso(),
 };

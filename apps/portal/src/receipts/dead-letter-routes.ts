@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitAtOnce } from '../limit-at-once.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { rehearseRedrive, TRIED_AT_MOST } from './rehearse-redrive.ts';
 
@@ -12,9 +12,13 @@ import { rehearseRedrive, TRIED_AT_MOST } from './rehearse-redrive.ts';
 const TOGETHER = 500;
 const AT_MOST = 10_000;
 
-/** `/dead-letters`: another try for all dead receipts that match. */
+/** `/dead-letters`: how many there are of what, and another try for all that match. */
 export function deadLetterRoutes({ knex, database }: PortalDeps): Router {
   const router = Router();
+
+  router.get('/dead-letters/counts', async (request, response) => {
+    response.json({ codes: await countDead(knex, accountIdOf(request), {}) });
+  });
 
   router.post('/dead-letters/redrive-preview', limitAtOnce(1), async (request, response) => {
     const accountId = accountIdOf(request);

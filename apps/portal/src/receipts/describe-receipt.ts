@@ -1,4 +1,4 @@
-import { listAudit, type ReceiptRecord, receiptJson } from '@orders/database';
+import { listAudit, payloadJson, type ReceiptRecord, receiptJson } from '@orders/database';
 import { attemptErrorDetail } from '@orders/domain';
 import type { Knex } from 'knex';
 
@@ -16,11 +16,13 @@ export interface ReceiptEvent {
   actor?: string | null;
 }
 
-/** A receipt with its past and the body as received: `payload` where that is UTF-8, else `payload_base64`. */
+/** A receipt with its past and the body as received: `payload` where that is UTF-8, else `payload_base64`; the other is null. */
 export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
   return {
     ...receiptJson(receipt),
     events: await eventsOf(knex, receipt),
+    payload: null,
+    payload_base64: null,
     ...payloadJson(receipt.body),
   };
 }
@@ -70,14 +72,4 @@ function pastEvents(entry: Entry, before: Entry | undefined, actors: ReadonlyMap
   };
   const failed = { kind: 'attempt_failed', at: at(entry.failed_at), attempt, code, sqlstate, constraint } as const;
   return [...taken, { ...failed, detail: attemptErrorDetail(code) }];
-}
-
-function payloadJson(body: Buffer | null): { payload: string | null; payload_base64: string | null } {
-  if (body === null) return { payload: null, payload_base64: null };
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    return { payload: text, payload_base64: null };
-  } catch {
-    return { payload: null, payload_base64: body.toString('base64') };
-  }
 }

@@ -1,7 +1,6 @@
 import {
   browseDead,
   browseReceipts,
-  countDead,
   findReceiptRecord,
   type ReceiptRecord,
   receiptJson,
@@ -14,7 +13,7 @@ import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitAtOnce } from '../limit-at-once.ts';
-import { queryOf } from '../read-body.ts';
+import { plainText, queryOf, UUID, uuidOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { rehearseRedrive } from './rehearse-redrive.ts';
@@ -24,8 +23,6 @@ interface ListQuery extends DeadQuery {
   before?: string;
   limit: number;
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** `/receipts`: what was accepted, what became of it, and another try for one that is dead. */
 export function receiptRoutes({ knex, database }: PortalDeps): Router {
@@ -47,19 +44,9 @@ export function receiptRoutes({ knex, database }: PortalDeps): Router {
   });
 
   router.get('/receipts/search', limitAtOnce(2), async (request, response) => {
-    const { q } = queryOf<{ q: string }>(request, {
-      q: Joi.string()
-        .max(255)
-        .pattern(/^\P{Cc}+$/u)
-        .required(),
-    });
+    const { q } = queryOf<{ q: string }>(request, { q: plainText(255).required() });
     const { receipts, ...covered } = await searchReceipts(database, accountIdOf(request), q);
     response.json({ receipts: receipts.map(receiptJson), ...covered });
-  });
-
-  router.get('/receipts/dead', async (request, response) => {
-    const codes = await countDead(knex, accountIdOf(request), {});
-    response.json({ codes });
   });
 
   router.get('/receipts/:receiptId', async (request, response) => {
@@ -80,9 +67,8 @@ export function receiptRoutes({ knex, database }: PortalDeps): Router {
   });
 
   async function receiptOf(request: Request): Promise<ReceiptRecord> {
-    const { receiptId } = request.params;
-    const isId = typeof receiptId === 'string' && UUID.test(receiptId);
-    const receipt = isId ? await findReceiptRecord(knex, receiptId, accountIdOf(request)) : null;
+    const id = uuidOf(request.params.receiptId);
+    const receipt = id !== null ? await findReceiptRecord(knex, id, accountIdOf(request)) : null;
     if (!receipt) throw new Problem('receipt_not_found');
     return receipt;
   }

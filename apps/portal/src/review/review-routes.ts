@@ -12,8 +12,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, queryOf } from '../read-body.ts';
-import { idOf } from '../require-person.ts';
+import { bodyOf, idOf, plainText, queryOf } from '../read-request.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
 import { showOrder } from './show-order.ts';
 
@@ -72,7 +71,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
     const given = bodyOf<{ order_ids: number[]; to: ReviewState; reason?: string }>(request, {
       order_ids: orderIds,
       to: Joi.valid(...REVIEW_STATES).required(),
-      reason: Joi.string().trim().min(1).max(500),
+      reason: plainText(500).trim(),
     });
     if (given.to === 'rejected' && given.reason === undefined) {
       const error = { pointer: '/reason', code: 'any_required', detail: 'reason is required to reject' };

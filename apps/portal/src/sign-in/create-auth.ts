@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
+import type { Database } from '@orders/database';
 import { betterAuth } from 'better-auth';
-import type pg from 'pg';
 
 /**
  * In UTF-16 units, and any characters: NIST SP 800-63B-4, section 3.1.1.2, asks for 15 where a password is all there is. What is longer
@@ -18,7 +18,12 @@ export type Auth = ReturnType<typeof createAuth>;
  * @param options.portalUrl where it is https, cookies are sent over nothing else.
  * @param options.lifetimeMs of a session after it was last used.
  */
-export function createAuth(options: { pool: pg.Pool; secretsKey: Buffer; portalUrl: string; lifetimeMs: number }) {
+export function createAuth(options: {
+  pool: Database['pool'];
+  secretsKey: Buffer;
+  portalUrl: string;
+  lifetimeMs: number;
+}) {
   const lifetime = Math.ceil(options.lifetimeMs / 1000);
   const isHttps = options.portalUrl.startsWith('https:');
   return betterAuth({

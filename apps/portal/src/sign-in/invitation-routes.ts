@@ -3,7 +3,7 @@ import { Problem } from '@orders/domain';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf, plainText } from '../read-request.ts';
 import { passCookies } from '../require-person.ts';
 import { newPassword, openSession } from './open-session.ts';
 
@@ -23,7 +23,7 @@ export function invitationRoutes({ auth, knex }: PortalDeps): Router {
   router.post('/invitations/accept', async (request, response) => {
     const given = bodyOf<{ token: string; name: string; password: string }>(request, {
       token,
-      name: Joi.string().trim().max(200).required(),
+      name: plainText(200).trim().required(),
       password: newPassword,
     });
     // To hash takes a processor a while; not for whoever has no link.

@@ -1,9 +1,10 @@
-import { endSession, findPasswordHash, listSessions, recordAudit, setPassword } from '@orders/database';
+import { endSession, findPasswordHash, listSessions, setPassword } from '@orders/database';
 import { type RequestHandler, Router } from 'express';
 import Joi from 'joi';
+import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf, textIdOf } from '../read-request.ts';
 import { passCookies } from '../require-person.ts';
 import { tryPassword } from './limit-guessing.ts';
 import { newPassword, openSession } from './open-session.ts';
@@ -18,9 +19,10 @@ export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler
   });
   router.delete('/sessions/:sessionId', person, async (request, response) => {
     const { userId, email, accountId } = personOf(request);
+    const id = textIdOf(request.params.sessionId);
     await knex.transaction(async (trx) => {
-      if (await endSession(trx, userId, String(request.params.sessionId)))
-        await recordAudit(trx, { accountId, actor: email, action: 'session_ended', subject: `user:${email}` });
+      if (id !== null && (await endSession(trx, userId, id)))
+        await recordBy(trx, request, { accountId, action: 'session_ended', subject: `user:${email}` });
     });
     response.status(204).end();
   });
@@ -38,7 +40,7 @@ export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler
     const hash = await password.hash(given.new_password);
     await knex.transaction(async (trx) => {
       await setPassword(trx, userId, hash);
-      await recordAudit(trx, { accountId, actor: email, action: 'password_changed', subject: `user:${email}` });
+      await recordBy(trx, request, { accountId, action: 'password_changed', subject: `user:${email}` });
     });
     // All sessions are over, this one too, in case its cookie is what somebody else got hold of.
     passCookies(await openSession(auth, request, email, given.new_password), response);

@@ -5,7 +5,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf } from '../read-body.ts';
+import { bodyOf } from '../read-request.ts';
 import { passCookies, requirePerson } from '../require-person.ts';
 import { invitationRoutes } from './invitation-routes.ts';
 import { tryPassword } from './limit-guessing.ts';

@@ -47,6 +47,15 @@ export async function findAccount(db: Knex, accountId: number): Promise<Account 
   return account ?? null;
 }
 
+/**
+ * The account of this id, or null, which nobody else locks until the transaction is over: what is decided by its state holds, and of two
+ * who make signing secrets at once the second waits.
+ */
+export async function lockAccount(trx: Knex, accountId: number): Promise<Account | null> {
+  await trx('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
+  return findAccount(trx, accountId);
+}
+
 /** Accounts of exactly this name. */
 export async function findAccountsByName(db: Knex, name: string): Promise<Account[]> {
   return selectAccounts(db).where('a.name', name);

@@ -1,5 +1,6 @@
 import { createSigningSecret } from '@orders/domain';
 import type { Knex } from 'knex';
+import { lockAccount } from './accounts.ts';
 import { seal, unseal } from './seal.ts';
 
 /** A signing secret, readable; `expires_at` is the end of its overlap once it was rotated out. */
@@ -83,9 +84,4 @@ async function addSecret(db: Knex, key: Buffer, accountId: number): Promise<Sign
   const row = { account_id: accountId, sealed: seal(key, accountId, secret) };
   const [{ created_at }] = await db('signing_secrets').insert(row).returning('created_at');
   return { secret, created_at, expires_at: null };
-}
-
-/** Two rotations at once would each leave a current secret; the second waits. */
-async function lockAccount(db: Knex, accountId: number): Promise<void> {
-  await db('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
 }

@@ -1,16 +1,12 @@
 import type { Knex } from 'knex';
+import { timeOf } from '../receipts/partitions.ts';
 
 /** How long a bucket of activity is, in milliseconds; weeks, by which receipts are dropped, begin with one. */
 export const BUCKET_MS = 300_000;
 
-/** The start of the bucket that a moment falls into, in Unix milliseconds. */
+/** The start of the bucket that a moment falls into, which for a receipt is the time of its id (`timeOf`), in Unix milliseconds. */
 export function bucketOf(time: number): number {
   return Math.floor(time / BUCKET_MS) * BUCKET_MS;
-}
-
-/** When a receipt's id was made, in Unix milliseconds (RFC 9562, section 5.7); by this it belongs to a bucket. */
-export function timeOf(receiptId: string): number {
-  return Number.parseInt(receiptId.slice(0, 8) + receiptId.slice(9, 13), 16);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { FINAL_STATES } from '@orders/domain';
 import type { Knex } from 'knex';
-import { firstUuidAt } from '../receipts/partitions.ts';
-import { BUCKET_MS, bucketOf, timeOf } from './buckets.ts';
+import { firstUuidAt, timeOf } from '../receipts/partitions.ts';
+import { BUCKET_MS, bucketOf } from './buckets.ts';
 import { latencySlot } from './latency.ts';
 
 /** Any number will do that nothing else in this database locks. */

@@ -10,6 +10,7 @@ create table users (
   email          text not null unique check (email = lower(email)),
   email_verified boolean not null default false,
   name           text not null,
+  -- The authentication library's; stays empty.
   image          text,
   role           text not null check (role in ('operator', 'account_holder')),
   account_id     integer references accounts,
@@ -50,6 +51,7 @@ create table user_credentials (
 );
 create index user_credentials_by_user on user_credentials (user_id);
 
+-- The authentication library's, for mails that it could send; stays empty.
 create table user_verifications (
   id              text primary key,
   identifier      text not null,

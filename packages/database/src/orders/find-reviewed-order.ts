@@ -1,6 +1,5 @@
 import type { OrderChange, ReviewState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
-import { BODY } from '../receipts/find-receipt.ts';
 import { type OrderJson, type OrderRow, orderRow, toJson } from './orders.ts';
 import { UNDO_SECONDS } from './review-orders.ts';
 
@@ -42,21 +41,6 @@ export async function findReviewedOrder(
   if (!row) return null;
   const { review_state: state, reviewed_by: by, reviewed_at: at, review_reason: reason, undo_until } = row;
   return { order: toJson(row), review: { state, by, at, reason, undo_until } };
-}
-
-const FIND_BODY = {
-  name: 'find-receipt-body',
-  text: `select ${BODY} as body from receipts r where r.receipt_id = $1::uuid and r.account_id = $2::int`,
-};
-
-/** The payload of a receipt of this account exactly as it was received; null when its retention is over. */
-export async function findReceiptBody(
-  database: Database,
-  accountId: number,
-  receiptId: string,
-): Promise<Buffer | null> {
-  const [row] = await run<{ body: Buffer | null }>(database, FIND_BODY, [receiptId, accountId]);
-  return row?.body ?? null;
 }
 
 export type OrderAction =

@@ -1,11 +1,10 @@
 import type { ReceiptState } from '@orders/domain';
 import type { Knex } from 'knex';
-import { timeOf } from '../activity/buckets.ts';
 import { type Connection, type Database, run, undone } from '../connect.ts';
 import { among, ascending } from './among.ts';
 import { type DeadFilter, findDead } from './dead-letters.ts';
 import { JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
-import { firstUuidAt } from './partitions.ts';
+import { firstUuidAt, timeOf } from './partitions.ts';
 
 /** Receipts of all accounts that one look goes through at most; an index by account would cost each order more than this does. */
 export const EXAMINED = 50_000;

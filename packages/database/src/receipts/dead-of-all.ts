@@ -9,18 +9,28 @@ export interface DeadOfAll {
   died_at: Date;
 }
 
-/** The dead receipts of all accounts, those that died last first; before one, where that is given. */
+/** A place in the list; `died_at` is a text to the microsecond, as a `Date` would lose the rows of the same millisecond. */
+export interface DeadPlace {
+  died_at: string;
+  receipt_id: string;
+}
+
+/** The dead receipts of all accounts, those that died last first; before a place, where that is given. */
 export async function listDeadOfAll(
   db: Knex,
-  filter: { before?: { diedAt: Date; receiptId: string } | undefined; limit: number },
-): Promise<DeadOfAll[]> {
+  filter: { before?: DeadPlace | undefined; limit: number },
+): Promise<{ dead: DeadOfAll; place: DeadPlace }[]> {
   const { before, limit } = filter;
-  const { rows } = await db.raw<{ rows: DeadOfAll[] }>(
-    `select d.receipt_id, d.account_id, a.name as account_name, d.error_code, d.died_at
+  const { rows } = await db.raw<{ rows: (DeadOfAll & { died_at_text: string })[] }>(
+    `select d.receipt_id, d.account_id, a.name as account_name, d.error_code, d.died_at,
+            to_char(d.died_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as died_at_text
      from dead_letters d join accounts a on a.account_id = d.account_id
      where :diedAt::timestamptz is null or (d.died_at, d.receipt_id) < (:diedAt, :receiptId::uuid)
      order by d.died_at desc, d.receipt_id desc limit :limit`,
-    { diedAt: before?.diedAt ?? null, receiptId: before?.receiptId ?? null, limit },
+    { diedAt: before?.died_at ?? null, receiptId: before?.receipt_id ?? null, limit },
   );
-  return rows;
+  return rows.map(({ died_at_text, ...dead }) => ({
+    dead,
+    place: { died_at: died_at_text, receipt_id: dead.receipt_id },
+  }));
 }

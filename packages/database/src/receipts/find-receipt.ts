@@ -1,5 +1,5 @@
 import type { Channel, ReceiptState, Warning } from '@orders/domain';
-import { type Database, run } from '../connect.ts';
+import { type Connection, type Database, run } from '../connect.ts';
 import { among, ascending } from './among.ts';
 
 /** A receipt as its account may see it. Times are by Postgres' clock. */
@@ -55,6 +55,21 @@ export async function findReceipt(
 export const BODY = `
   (select substring(p.bodies from r.body_start for r.body_length) from receipt_payloads p
    where p.batch_id = r.batch_id and p.account_id = r.account_id)`;
+
+const FIND_BODY = {
+  name: 'find-receipt-body',
+  text: `select ${BODY} as body from receipts r where r.receipt_id = $1::uuid and r.account_id = $2::int`,
+};
+
+/** The payload of a receipt of this account exactly as it was received; null when its retention is over. */
+export async function findReceiptBody(
+  database: Connection,
+  accountId: number,
+  receiptId: string,
+): Promise<Buffer | null> {
+  const [row] = await run<{ body: Buffer | null }>(database, FIND_BODY, [receiptId, accountId]);
+  return row?.body ?? null;
+}
 
 /** A receipt that has come to rest. */
 export interface FinalReceipt {

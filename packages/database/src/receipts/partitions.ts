@@ -18,6 +18,11 @@ export function firstUuidAt(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
+/** When a UUIDv7 was made, such as the id of a receipt or a batch, in Unix milliseconds. */
+export function timeOf(uuid: string): number {
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+}
+
 function partitionName(table: string, start: number): string {
   return `${table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }

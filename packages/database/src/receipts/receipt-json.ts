@@ -20,3 +20,13 @@ export function receiptJson(receipt: ReceiptRow) {
       original_receipt_id === null ? null : { receipt_id: original_receipt_id, order_id: original_order_id },
   };
 }
+
+/** The body of a receipt as received: `payload` where it is UTF-8, else `payload_base64`; null when its retention is over. */
+export function payloadJson(body: Buffer | null): { payload: string | null } | { payload_base64: string } {
+  if (body === null) return { payload: null };
+  try {
+    return { payload: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    return { payload_base64: body.toString('base64') };
+  }
+}

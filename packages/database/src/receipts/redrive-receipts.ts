@@ -45,12 +45,3 @@ export async function redriveReceipts(
     return rows.map(({ receipt_id }) => receipt_id);
   });
 }
-
-/**
- * Sends one dead receipt round again, as `redriveReceipts`.
- *
- * @returns false when it is not dead (any more), and nothing changed.
- */
-export async function redriveReceipt(db: Knex, receiptId: string): Promise<boolean> {
-  return (await redriveReceipts(db, [receiptId])).length > 0;
-}

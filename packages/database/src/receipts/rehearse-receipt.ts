@@ -3,7 +3,7 @@ import { normalizeOrder, parseBody } from '@orders/domain';
 import { type Connection, type Database, run, type Statement, undone } from '../connect.ts';
 import { faultOf, sqlstateOf } from '../database-errors.ts';
 import { writeOrders } from '../orders/write-orders.ts';
-import { BODY } from './find-receipt.ts';
+import { findReceiptBody } from './find-receipt.ts';
 
 /** How a dead receipt would end if it were redriven now. */
 export type Rehearsal =
@@ -25,11 +25,6 @@ where receipt_id = $2::uuid and account_id = $1::int and state = 'dead'
 returning receipt_id`,
 };
 
-const READ_BODY: Statement = {
-  name: 'read-body',
-  text: `select ${BODY} as body from receipts r where r.receipt_id = $2::uuid and r.account_id = $1::int`,
-};
-
 /**
  * Does to a dead receipt what a worker would, in a transaction that is then rolled back: nothing is written, but a number of the
  * sequence of order ids is used up.
@@ -48,9 +43,9 @@ async function rehearse(connection: Connection, accountId: number, receiptId: st
   const leaseId = randomUUID();
   const taken = await run(connection, TAKE, [accountId, receiptId, leaseId]);
   if (taken.length === 0) return { outcome: 'gone' };
-  const [row] = await run<{ body: Buffer | null }>(connection, READ_BODY, [accountId, receiptId]);
-  if (!row?.body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
-  const normalized = normalizeOrder(parseBody(row.body));
+  const body = await findReceiptBody(connection, accountId, receiptId);
+  if (!body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
+  const normalized = normalizeOrder(parseBody(body));
   const [written] = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);
   if (!written) return { outcome: 'undecided' };
   return { outcome: written.state, sourceOrderId: normalized.order.source_order_id };

@@ -1,8 +1,8 @@
-import { timeOf } from '../activity/buckets.ts';
 import { type Connection, type Database, run, undone } from '../connect.ts';
 import { findOrderBySource } from '../orders/find-order-by-source.ts';
 import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './browse-receipts.ts';
 import type { ReceiptRow } from './find-receipt.ts';
+import { timeOf } from './partitions.ts';
 
 /** What was found, and how far was looked for receipts that no index knows by their `source_order_id`. */
 export interface ReceiptSearch {

@@ -55,9 +55,11 @@ export function useDeadCounts(accountId: number) {
   return useQuery({
     queryKey: ['receipts', accountId, 'dead'],
     queryFn: ({ signal }) =>
-      call<{ codes: { error_code: string | null; count: number }[] }>('GET', `/accounts/${accountId}/receipts/dead`, {
-        signal,
-      }),
+      call<{ codes: { error_code: string | null; count: number }[] }>(
+        'GET',
+        `/accounts/${accountId}/dead-letters/counts`,
+        { signal },
+      ),
   });
 }
 
