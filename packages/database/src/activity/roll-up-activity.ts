@@ -75,6 +75,7 @@ export async function rollUpActivity(knex: Knex, notWithin = 0): Promise<number>
   // The lock is held by a transaction that has done nothing else: it holds back neither vacuum nor dispatchable_orders.
   return knex.transaction(async (guard) => {
     const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked, now() as now', [ACTIVITY_LOCK]);
+    // It is idle while the buckets are computed.
     await guard.raw("set local idle_in_transaction_session_timeout = '1min'");
     const [{ locked, now }] = rows as [{ locked: boolean; now: Date }];
     const clock = await knex('activity_clock').first<{ as_of: Date | null; computed_to: Date }>();

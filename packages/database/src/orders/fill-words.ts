@@ -59,6 +59,8 @@ export async function fillWords(
 ): Promise<number> {
   // The lock is held by a transaction that writes nothing: it holds back neither vacuum nor dispatchable_orders.
   return knex.transaction(async (guard) => {
+    // It is idle while others work, and while they rest.
+    await guard.raw("set local idle_in_transaction_session_timeout = '1h'");
     const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked', [WORDS_LOCK]);
     if (!rows[0].locked) return 0;
     let startedAt = performance.now();
