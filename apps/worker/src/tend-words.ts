@@ -3,9 +3,9 @@ import { fillWords, openKnex } from '@orders/database';
 
 /** How often somebody looks whether there is anything to do, in milliseconds. */
 export const WORDS_INTERVAL_MS = 10_000;
-/** It rests so many times as long as it worked, and at least so many milliseconds: orders come first, their words have time. */
+/** It rests so many times as long as it worked, within bounds in milliseconds: orders come first, their words have time. */
 const REST = 30;
-const MIN_REST_MS = 200;
+const [MIN_REST_MS, MAX_REST_MS] = [200, 5000];
 /** Short enough for a drain to wait for one. */
 const QUERY_TIMEOUT_MS = 10_000;
 
@@ -13,7 +13,9 @@ const QUERY_TIMEOUT_MS = 10_000;
 export async function tendWords(url: string, prepared: boolean, stopping: AbortSignal): Promise<void> {
   const knex = openKnex({ url, prepared, applicationName: 'orders words', queryTimeout: QUERY_TIMEOUT_MS });
   const rest = async (workedMs: number) => {
-    await sleep(Math.max(REST * workedMs, MIN_REST_MS), null, { signal: stopping }).catch(() => {});
+    await sleep(Math.min(Math.max(REST * workedMs, MIN_REST_MS), MAX_REST_MS), null, { signal: stopping }).catch(
+      () => {},
+    );
     return !stopping.aborted;
   };
   try {
