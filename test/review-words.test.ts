@@ -189,10 +189,10 @@ test('a worker makes them by itself', () =>
   withStack('postgres', async (stack) => {
     const { id: accountId } = await stack.account();
     const { knex } = stack.database;
-    await insertOrders(knex, accountId, 1200);
+    await insertOrders(knex, accountId, 600);
     await stack.worker();
     await until('the words are made', async () => {
       const filled = await knex('order_words').where({ account_id: accountId }).pluck('order_id');
-      return filled.length === 1200;
+      return filled.length === 600;
     });
   }));
