@@ -222,7 +222,8 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     expect(states).toContain('written');
     expect(states).not.toContain('normalized');
     const lateStates = await knex('receipts').whereIn('receipt_id', late).distinct('state').pluck('state');
-    expect(lateStates).toEqual(['received']);
+    // A fetch that was under way as the drain began may have brought a job of theirs; then that is done, and done wholly.
+    expect(['received', 'written']).toEqual(expect.arrayContaining(lateStates));
     await startWorker({});
     await expectSettled(stack, account, all([...early, ...late], 'written'));
   });
