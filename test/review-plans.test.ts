@@ -1,47 +1,33 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
-  closeDatabase,
   countNeedingReview,
-  type Database,
   fillWords,
   findOrderHistory,
   findReceiptBody,
   findReviewedOrder,
   listReview,
   listReviewSince,
-  openDatabase,
   openKnex,
   type ReviewFilter,
 } from '@orders/database';
 import type { Knex } from 'knex';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
-import { insertOrders } from './harness/review-list.ts';
+import { createReviewDatabase, insertOrders, NO_FILTER, type ReviewDatabase } from './harness/review-list.ts';
 import { until } from './harness/until.ts';
 
 const FEW_ROWS = 120;
 const ACCOUNT = 7;
 const ACCOUNTS = 5000;
 
-let db: TestDatabase;
-let database: Database;
+let db: ReviewDatabase;
 beforeAll(async () => {
-  db = await createTestDatabase();
-  database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+  db = await createReviewDatabase();
 });
-afterAll(async () => {
-  await closeDatabase(database);
-  await db.close();
-});
+afterAll(() => db.close());
 
 const ALL: ReviewFilter = {
   accountId: ACCOUNT,
   state: 'needs_review',
-  words: null,
-  channel: null,
-  emirate: null,
-  warned: null,
-  writtenAfter: null,
-  writtenBefore: null,
+  ...NO_FILTER,
 };
 
 /** Orders of this account and of another one, in turns; one in five thousand of a name of its own. */
@@ -70,7 +56,7 @@ async function apart<T>(work: (knex: Knex) => PromiseLike<T>): Promise<T> {
 
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   const total = async () => {
-    await database.pool.query('select pg_stat_force_next_flush()');
+    await db.database.pool.query('select pg_stat_force_next_flush()');
     const { rows } = await db.knex.raw(`
       select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
     return Number(rows[0].read);
@@ -81,7 +67,7 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
 }
 
 const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
-  listReview(database, { ...ALL, ...filter }, { below, limit: 50 });
+  listReview(db.database, { ...ALL, ...filter }, { below, limit: 50 });
 
 /** What is done with the list, and how many rows it may read; a plan that reads the list through reads 30,000. */
 const CASES: [string, number, () => Promise<unknown>][] = [
@@ -97,11 +83,11 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['older than most', 400, () => page({ writtenBefore: new Date(Date.now() - 55_000_000) })],
   ['the last hour', 400, () => page({ writtenAfter: new Date(Date.now() - 3_600_000) })],
   ['confirmed', FEW_ROWS, () => page({ state: 'confirmed' })],
-  ['news', 1200, () => listReviewSince(database, ALL, { after: 59_990, limit: 50 })],
-  ['count', 10_100, () => countNeedingReview(database, ACCOUNT)],
-  ['one order', FEW_ROWS, () => findReviewedOrder(database, ACCOUNT, 30_000)],
-  ['its payload', FEW_ROWS, () => findReceiptBody(database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
-  ['its history', FEW_ROWS, () => findOrderHistory(database, ACCOUNT, 30_000)],
+  ['news', 1200, () => listReviewSince(db.database, ALL, { after: 59_990, limit: 50 })],
+  ['count', 10_100, () => countNeedingReview(db.database, ACCOUNT)],
+  ['one order', FEW_ROWS, () => findReviewedOrder(db.database, ACCOUNT, 30_000)],
+  ['its payload', FEW_ROWS, () => findReceiptBody(db.database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
+  ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
 ];
 
 test('what was planned for an empty list does not read a full one through', async () => {

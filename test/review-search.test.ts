@@ -1,34 +1,24 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import {
-  closeDatabase,
-  createAccount,
-  type Database,
-  editStoredOrder,
-  fillWords,
-  listReview,
-  openDatabase,
-  reviewOrders,
-} from '@orders/database';
+import { createAccount, editStoredOrder, fillWords, listReview, reviewOrders } from '@orders/database';
 import fc from 'fast-check';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
-import { insertOrder, insertOrders } from './harness/review-list.ts';
+import {
+  createReviewDatabase,
+  insertOrder,
+  insertOrders,
+  NO_FILTER,
+  type ReviewDatabase,
+} from './harness/review-list.ts';
 
 const ACCOUNT = 3;
 
-let db: TestDatabase;
-let database: Database;
+let db: ReviewDatabase;
 beforeAll(async () => {
-  db = await createTestDatabase();
-  database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+  db = await createReviewDatabase();
 });
-afterAll(async () => {
-  await closeDatabase(database);
-  await db.close();
-});
+afterAll(() => db.close());
 
-const NOTHING = { channel: null, emirate: null, warned: null, writtenAfter: null, writtenBefore: null };
 const search = (words: string) =>
-  listReview(database, { ...NOTHING, accountId: ACCOUNT, state: 'needs_review', words }, { limit: 200 });
+  listReview(db.database, { ...NO_FILTER, accountId: ACCOUNT, state: 'needs_review', words }, { limit: 200 });
 
 /** What Postgres and its syntax of queries mind, and what people write. */
 const PIECES = [
@@ -58,8 +48,8 @@ test('whatever is searched for, and whatever an order holds: the one finds the o
 async function allPages(accountId: number, words: string, between: () => Promise<unknown>): Promise<number[]> {
   const found: number[] = [];
   for (let below: number | null | undefined; below !== null; ) {
-    const filter = { ...NOTHING, accountId, state: 'needs_review' as const, words };
-    const page = await listReview(database, filter, { ...(below && { below }), limit: 50 });
+    const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, words };
+    const page = await listReview(db.database, filter, { ...(below && { below }), limit: 50 });
     found.push(...page.orders.map(({ order_id }) => order_id));
     below = page.nextBelow;
     await between();

@@ -1,30 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount, editStoredOrder, fillWords, listReview, reviewOrders, undoReview } from '@orders/database';
 import {
-  closeDatabase,
-  createAccount,
-  type Database,
-  editStoredOrder,
-  fillWords,
-  listReview,
-  openDatabase,
-  reviewOrders,
-  undoReview,
-} from '@orders/database';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
-import { insertOrder, insertOrders } from './harness/review-list.ts';
+  createReviewDatabase,
+  insertOrder,
+  insertOrders,
+  NO_FILTER,
+  type ReviewDatabase,
+} from './harness/review-list.ts';
 import { withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
-let db: TestDatabase;
-let database: Database;
+let db: ReviewDatabase;
 beforeAll(async () => {
-  db = await createTestDatabase();
-  database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+  db = await createReviewDatabase();
 });
-afterAll(async () => {
-  await closeDatabase(database);
-  await db.close();
-});
+afterAll(() => db.close());
 
 const MINUTE = 60_000;
 const ago = (ms: number) => new Date(Date.now() - ms);
@@ -39,11 +29,10 @@ const filledOf = (accountId: number): Promise<number[]> =>
 const markOf = async (accountId: number): Promise<number | undefined> =>
   (await db.knex('order_words_marks').where({ account_id: accountId }).first())?.filled_to;
 
-const NOTHING = { channel: null, emirate: null, warned: null, writtenAfter: null, writtenBefore: null };
 /** One page, and whether there is another. */
 async function search(accountId: number, words: string): Promise<[number[], boolean]> {
-  const filter = { ...NOTHING, accountId, state: 'needs_review' as const, words };
-  const { orders, nextBelow } = await listReview(database, filter, { limit: 50 });
+  const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, words };
+  const { orders, nextBelow } = await listReview(db.database, filter, { limit: 50 });
   return [orders.map(({ order_id }) => order_id), nextBelow !== null];
 }
 

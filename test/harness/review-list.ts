@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { closeDatabase, type Database, openDatabase } from '@orders/database';
 import type { Knex } from 'knex';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './people.ts';
 import type { RunningPortal, Stack, TestAccount } from './stack.ts';
 
@@ -31,6 +33,34 @@ export function below(client: PortalClient, accountId: number): ShopClient {
     patch: (path, body) => client.patch(`${base}${path}`, body),
   };
 }
+
+/** A database of a test file's own, and the pool that lists are read by. */
+export interface ReviewDatabase extends TestDatabase {
+  database: Database;
+}
+
+export async function createReviewDatabase(): Promise<ReviewDatabase> {
+  const db = await createTestDatabase();
+  const database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+  return {
+    ...db,
+    database,
+    async close() {
+      await closeDatabase(database);
+      await db.close();
+    },
+  };
+}
+
+/** A filter that lets every order through. */
+export const NO_FILTER = {
+  words: null,
+  channel: null,
+  emirate: null,
+  warned: null,
+  writtenAfter: null,
+  writtenBefore: null,
+};
 
 /** An order as it lies in the table; what is not given is as plain as can be. */
 export async function insertOrder(

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { KeyHolder } from '@orders/database';
+import { requestContext } from '@orders/http';
 import type { Request } from 'express';
 
 /** What the steps of one request tell each other and the log. */
@@ -17,21 +18,8 @@ export interface RequestContext {
   problem?: string;
 }
 
-const CONTEXT = Symbol('context');
-
-type WithContext = Request & { [CONTEXT]?: RequestContext };
-
-/** Gives a request its context, once. */
-export function setContext(request: WithContext, context: RequestContext): void {
-  request[CONTEXT] = context;
-}
-
-/** The context that `beginRequest` made. */
-export function contextOf(request: WithContext): RequestContext {
-  const context = request[CONTEXT];
-  if (!context) throw new Error('a request without context');
-  return context;
-}
+/** `contextOf` gives what `beginRequest` made. */
+export const { setContext, contextOf } = requestContext<RequestContext>();
 
 const PLACE = Symbol('place');
 

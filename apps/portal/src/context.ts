@@ -1,4 +1,5 @@
 import type { Role } from '@orders/database';
+import { requestContext } from '@orders/http';
 import type { Request } from 'express';
 
 /** Who is signed in. */
@@ -22,21 +23,8 @@ export interface RequestContext {
   problem?: string;
 }
 
-const CONTEXT = Symbol('context');
-
-type WithContext = Request & { [CONTEXT]?: RequestContext };
-
-/** Gives a request its context, once. */
-export function setContext(request: WithContext, context: RequestContext): void {
-  request[CONTEXT] = context;
-}
-
-/** The context that `beginRequest` made. */
-export function contextOf(request: WithContext): RequestContext {
-  const context = request[CONTEXT];
-  if (!context) throw new Error('a request without context');
-  return context;
-}
+/** `contextOf` gives what `beginRequest` made. */
+export const { setContext, contextOf } = requestContext<RequestContext>();
 
 /** Who asks; only for routes behind `requirePerson`. */
 export function personOf(request: Request): Person {

@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../api/review.ts';
+import { ReviewButtons } from './review-buttons.tsx';
 
 /** Above the list: the names of its columns or, while orders are ticked, what can be done with all of them. */
 export function ListHead({
@@ -41,21 +42,7 @@ export function ListHead({
       {count > 0 ? (
         <div className="row bulk" role="toolbar" aria-label={t('list.bulk')}>
           <strong>{t('list.selected', { count })}</strong>
-          {state === 'needs_review' && (
-            <>
-              <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
-                {t('action.reject')}
-              </button>
-              <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
-                {t('action.confirm')}
-              </button>
-            </>
-          )}
-          {state === 'rejected' && (
-            <button type="button" className="button" onClick={() => onReview('needs_review')}>
-              {t('action.reopen')}
-            </button>
-          )}
+          <ReviewButtons state={state} onReview={onReview} />
           <button
             type="button"
             className="icon-button"

@@ -10,6 +10,7 @@ import { OrderFacts } from './order-facts.tsx';
 import { OrderHistory } from './order-history.tsx';
 import { PointingArea } from './pointing.tsx';
 import { RawPayload } from './raw-payload.tsx';
+import { ReviewButtons } from './review-buttons.tsx';
 import { useOrder } from './use-order.ts';
 import { useWide } from './use-wide.ts';
 
@@ -67,7 +68,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
             <span className="badge">{t(`common:channel.${order.channel}`)}</span> <Ago at={order.received_at} />
           </p>
         )}
-        {state && <ReviewButtons state={state} onReview={onReview} />}
+        {state && <Actions state={state} onReview={onReview} />}
       </header>
       {detail.data && state === detail.data.review.state && <ReviewNote review={detail.data.review} />}
       {detail.isError && (
@@ -86,30 +87,15 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   );
 }
 
-function ReviewButtons({ state, onReview }: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
+function Actions({ state, onReview }: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
   const { t } = useTranslation('review');
-  const buttons = {
-    needs_review: (
-      <>
-        <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
-          {t('action.reject')}
-        </button>
-        <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
-          {t('action.confirm')}
-        </button>
-      </>
-    ),
-    confirmed: <span className="badge badge-good">{t('state.confirmed')}</span>,
-    rejected: (
-      <>
-        <span className="badge badge-bad">{t('state.rejected')}</span>
-        <button type="button" className="button" onClick={() => onReview('needs_review')}>
-          {t('action.reopen')}
-        </button>
-      </>
-    ),
-  };
-  return <div className="row order-actions">{buttons[state]}</div>;
+  return (
+    <div className="row order-actions">
+      {state === 'confirmed' && <span className="badge badge-good">{t('state.confirmed')}</span>}
+      {state === 'rejected' && <span className="badge badge-bad">{t('state.rejected')}</span>}
+      <ReviewButtons state={state} onReview={onReview} />
+    </div>
+  );
 }
 
 function ReviewNote({ review: { state, by, at, reason } }: { review: OrderDetail['review'] }): ReactNode {

@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ReviewState } from '../../api/review.ts';
+
+/** What can be done to orders in this state. */
+export function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
+  const { state, onReview } = props;
+  const { t } = useTranslation('review');
+  if (state === 'confirmed') return null;
+  if (state === 'rejected')
+    return (
+      <button type="button" className="button" onClick={() => onReview('needs_review')}>
+        {t('action.reopen')}
+      </button>
+    );
+  return (
+    <>
+      <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
+        {t('action.reject')}
+      </button>
+      <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
+        {t('action.confirm')}
+      </button>
+    </>
+  );
+}
