@@ -347,6 +347,8 @@ describe('the list', () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.keyboard.press('/');
+      // With patience, as a dialog gives the focus back; had the key acted, the search would keep it.
+      await page.locator('input:focus').waitFor({ state: 'detached' });
       expect(await page.locator('input:focus').count()).toBe(0);
       await page.keyboard.press('ArrowDown');
       await page.locator('.order-number:focus').waitFor();
