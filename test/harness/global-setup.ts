@@ -33,7 +33,7 @@ export default async function globalSetup(): Promise<void> {
   const knex = openKnex({ url });
   await migrate(knex).finally(() => knex.destroy());
   await migrateQueue(url);
-  const kinds = [...(findRedisServer() || (await hasDocker()) ? ['redis'] : []), 'postgres'];
+  const kinds = [...(findRedisServer() || (await mayUseContainers()) ? ['redis'] : []), 'postgres'];
   Object.assign(process.env, {
     TEST_DATABASE_URL: url,
     TEST_DATABASE: postgres.what,
@@ -49,9 +49,14 @@ async function buildPage(): Promise<void> {
   });
 }
 
+/** With TEST_CONTAINERS=off no container is started, whether a Docker engine answers or not. */
+async function mayUseContainers(): Promise<boolean> {
+  return process.env.TEST_CONTAINERS !== 'off' && (await hasDocker());
+}
+
 async function getPostgres(): Promise<{ url: string; what: string }> {
   if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL' };
-  if (await hasDocker()) {
+  if (await mayUseContainers()) {
     const container = await startPostgresContainer('test').catch(() => null);
     if (container) {
       stop = container.stop;
