@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Database, findReceipt } from '@orders/database';
 import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
-import type { Counter, Logger } from '@orders/runtime';
+import type { Logger } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { contextOf, holderOf } from './context.ts';
+import type { IntakeMetrics } from './metrics.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { type Preferences, readPreferences } from './read-preferences.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
@@ -14,7 +15,7 @@ interface Deps {
   database: Database;
   writer: ReceiptWriter;
   waiters: ReceiptWaiters;
-  mismatches: Counter<never>;
+  metrics: Pick<IntakeMetrics, 'acceptSeconds' | 'mismatches'>;
   logger: Logger;
   basePath: string;
 }
@@ -39,6 +40,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
         body: request.body,
       }),
     );
+    deps.metrics.acceptSeconds.observe((performance.now() - contextOf(request).startedAt) / 1000);
     noteOutcome(request, recorded, deps);
     await reply(response, recorded, preferences, deps);
   };
@@ -60,7 +62,7 @@ function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   const context = contextOf(request);
   context.receiptId = recorded.receiptId;
   if (!recorded.payloadMismatch) return;
-  deps.mismatches.inc();
+  deps.metrics.mismatches.inc();
   deps.logger.warn('idempotency key repeated with another payload', {
     request_id: context.requestId,
     account_id: holderOf(request).accountId,

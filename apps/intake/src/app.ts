@@ -39,13 +39,12 @@ interface AppDeps {
 export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, bell, waiters } = deps;
   const { BASE_PATH: basePath, SECRETS_KEY: secretsKey } = config;
-  const { requests, requestSeconds, batchSizes, mismatches } = metrics;
-  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, batchSizes });
+  const { requests, requestSeconds } = metrics;
+  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, metrics });
   const authenticated = authenticate(database);
   const identify = [authenticated, limitRate(config.RATE_LIMIT, deps.redis)];
   const body = readBody(config.MAX_BODY_BYTES);
-  const accept = (channel: Channel) =>
-    acceptOrder(channel, { database, writer, waiters, mismatches, logger, basePath });
+  const accept = (channel: Channel) => acceptOrder(channel, { database, writer, waiters, metrics, logger, basePath });
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');

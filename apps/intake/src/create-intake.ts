@@ -1,16 +1,18 @@
-import { closeDatabase, openDatabase } from '@orders/database';
+import { closeDatabase, openDatabase, poolState } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
   createOutageLog,
+  exposePools,
   type Logger,
   listen,
   type Service,
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
+import { exposeLoad } from './expose-load.ts';
 import { createMetrics } from './metrics.ts';
 import { createPlaces } from './places.ts';
 import { checkReadiness } from './readiness.ts';
@@ -37,6 +39,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders intake',
   });
+  exposePools(metrics.registry, { hot: () => poolState(database) });
   const queue = createOutageLog(logger, 'the queue', 'the sweeper will ring');
   const bell = openBell({
     url: config.QUEUE_URL,
@@ -46,6 +49,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       queue.met(error);
     },
   });
+  const load = exposeLoad(metrics.registry, config, bell);
   // Also without RATE_LIMIT, as any account may be given a limit of its own.
   const redis = isRedisUrl(config.QUEUE_URL) ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS) : null;
   const waiters = createReceiptWaiters(database);
@@ -82,6 +86,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       await rejections.close();
       await bell.close();
       redis?.disconnect();
+      await load.close();
       await closeDatabase(database);
       await closeAdminServer(admin);
     },

@@ -5,6 +5,7 @@ import { isRedisUrl, openFailFastRedis } from './connections.ts';
 import { openLastingQueue } from './lasting-queue.ts';
 import { JOB_NAME, LANES, type Lane, RING_OPTIONS, type Ring, type RingJob } from './ring.ts';
 import { shareJobs } from './share-jobs.ts';
+import { countJobs, type LaneState } from './watch-queues.ts';
 
 /** The producer's side of the queue. */
 export interface Bell {
@@ -20,6 +21,12 @@ export interface Bell {
    * @throws {Error} when the queue does not answer.
    */
   depth(): Promise<number>;
+  /**
+   * The jobs of each lane.
+   *
+   * @throws {Error} when the queue does not answer.
+   */
+  lanes(): Promise<LaneState[]>;
   /** Sends what waits, waits for jobs under way, a second at most, and disconnects. */
   close(): Promise<void>;
 }
@@ -74,9 +81,8 @@ export function openBell(options: BellOptions): Bell {
     unsent.add(sending);
   }
 
-  async function depthOf(lane: Lane): Promise<number> {
-    const counts = await (await ready(lane)).getJobCounts('waiting', 'prioritized');
-    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  async function lanes(): Promise<LaneState[]> {
+    return Promise.all(LANES.map(async (lane) => countJobs(lane, await ready(lane))));
   }
 
   return {
@@ -85,9 +91,9 @@ export function openBell(options: BellOptions): Bell {
       else jobs[lane].ring(ring);
     },
     async depth() {
-      const depths = await Promise.all(LANES.map(depthOf));
-      return depths.reduce((sum, depth) => sum + depth, 0);
+      return (await lanes()).reduce((sum, { waiting }) => sum + waiting, 0);
     },
+    lanes,
     async close() {
       for (const lane of LANES) jobs[lane].flush();
       await Promise.race([Promise.all(unsent), sleep(1000, null, { ref: false })]);

@@ -18,6 +18,8 @@ export {
 export { inGroups } from './in-groups.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics.ts';
+export { Counter, createRegistry, exposePools, Gauge, Histogram, type PoolState, type Registry } from './metrics.ts';
 export { createOutageLog } from './outage-log.ts';
+export { patiently } from './patiently.ts';
+export { readRarely } from './read-rarely.ts';
 export { runProcess, type Service } from './run-process.ts';
