@@ -1,10 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
-import type { Bell } from '@orders/queue';
+import type { Bell, RedisClient } from '@orders/queue';
 import type { Logger } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
-import type { Redis } from 'ioredis';
 import { acceptOrder } from './accept-order.ts';
 import { authenticate } from './authenticate.ts';
 import { beginRequest } from './begin-request.ts';
@@ -30,7 +29,7 @@ interface AppDeps {
   database: Database;
   bell: Bell;
   /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
-  redis: Redis | null;
+  redis: RedisClient | null;
   waiters: ReceiptWaiters;
   rejections: RejectionLog;
 }

@@ -51,7 +51,9 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   });
   const load = exposeLoad(metrics.registry, config, bell);
   // Also without RATE_LIMIT, as any account may be given a limit of its own.
-  const redis = isRedisUrl(config.QUEUE_URL) ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS) : null;
+  const redis = isRedisUrl(config.QUEUE_URL)
+    ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_PATIENCE_MS })
+    : null;
   const waiters = createReceiptWaiters(database);
   const { unrecordedRejections: unrecorded } = metrics;
   const rejections = createRejectionLog({ database, secretsKey: config.SECRETS_KEY, unrecorded });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import ms from 'ms';
+import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
 
 /** The configuration is wrong or incomplete: one line that says what to set, fit to be printed as it is. */
 export class ConfigurationError extends Error {}
@@ -154,8 +155,23 @@ export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD
   PG_QUERY_TIMEOUT: duration('10s'),
 };
 
-/** Where the queue is: Redis (`redis://`, `rediss://`) or BullMQ's Postgres backend (`postgres://`). */
-export const queueUrl = address('redis', 'rediss', 'postgres', 'postgresql').required();
+const clusterAddress = Joi.string()
+  .custom((text: string) => {
+    parseClusterAddress(text);
+    return text;
+  })
+  .message(
+    '{{#label}} must be redis-cluster://[user:password@]host:port,host:port with valid hosts, ports and percent-encoding',
+  );
+
+/** Where the queue is: Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`) or BullMQ's Postgres backend (`postgres://`). */
+export const queueUrl = Joi.alternatives()
+  .conditional(Joi.string().pattern(CLUSTER_SCHEME), {
+    // biome-ignore lint/suspicious/noThenProperty: so Joi calls it.
+    then: clusterAddress,
+    otherwise: address('redis', 'rediss', 'postgres', 'postgresql'),
+  })
+  .required();
 
 /**
  * The key that signing secrets are encrypted with at rest: 32 bytes as base64 or hex.

@@ -1,4 +1,5 @@
 export { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
+export { CLUSTER_SCHEME, type ClusterAddress, parseClusterAddress } from './cluster-address.ts';
 export { describeError } from './describe-error.ts';
 export {
   ConfigurationError,
