@@ -112,6 +112,9 @@ export const databaseEnvironment: Record<keyof DatabaseEnvironment, Joi.Schema> 
   PG_QUERY_TIMEOUT: duration('10s'),
 };
 
+/** A standby of that Postgres, for look-ups that bear a copy. */
+export const databaseReadUrl = address('postgres', 'postgresql');
+
 /** Where the queue is: Redis (`redis://`, `rediss://`) or BullMQ's Postgres backend (`postgres://`). */
 export const queueUrl = address('redis', 'rediss', 'postgres', 'postgresql').required();
 

@@ -4,6 +4,7 @@ export {
   ConfigurationError,
   type DatabaseEnvironment,
   databaseEnvironment,
+  databaseReadUrl,
   duration,
   type ProcessEnvironment,
   parseDuration,
@@ -19,5 +20,5 @@ export { inGroups } from './in-groups.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics.ts';
-export { createOutageLog } from './outage-log.ts';
+export { createOutageLog, type OutageLog } from './outage-log.ts';
 export { runProcess, type Service } from './run-process.ts';
