@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Database, findReceipt } from '@orders/database';
 import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
 import type { Logger } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
@@ -7,12 +6,13 @@ import { contextOf, holderOf } from './context.ts';
 import type { IntakeMetrics } from './metrics.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { type Preferences, readPreferences } from './read-preferences.ts';
+import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import type { ReceiptWriter, Recorded } from './receipt-writer.ts';
 import { waitFor } from './wait-for.ts';
 
 interface Deps {
-  database: Database;
+  reader: ReceiptReader;
   writer: ReceiptWriter;
   waiters: ReceiptWaiters;
   metrics: Pick<IntakeMetrics, 'acceptSeconds' | 'mismatches'>;
@@ -102,7 +102,7 @@ async function outcomeAfter(seconds: number, response: Response, receiptId: stri
   try {
     const final = await waitFor(response, receiptId, seconds, deps.waiters);
     if (final) return { status: final.state, order_id: final.order_id };
-    const receipt = await findReceipt(deps.database, holderOf(response.req).accountId, receiptId);
+    const receipt = await deps.reader.find(holderOf(response.req).accountId, receiptId);
     return receipt && { status: receipt.state, order_id: receipt.order_id };
   } catch {
     return null;

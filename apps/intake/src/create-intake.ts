@@ -15,7 +15,9 @@ import type { IntakeConfig } from './config.ts';
 import { exposeLoad } from './expose-load.ts';
 import { createMetrics } from './metrics.ts';
 import { createPlaces } from './places.ts';
+import { openReadReplica, type ReadReplica } from './read-replica.ts';
 import { checkReadiness } from './readiness.ts';
+import { createReceiptReader } from './receipt-reader.ts';
 import { createReceiptWaiters } from './receipt-waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
 import { shedLoad } from './shed-load.ts';
@@ -54,12 +56,14 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const redis = isRedisUrl(config.QUEUE_URL)
     ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_PATIENCE_MS })
     : null;
-  const waiters = createReceiptWaiters(database);
+  const replica = openReplica(config, logger);
+  const reader = createReceiptReader({ primary: database, replica, lookups: metrics.lookups });
+  const waiters = createReceiptWaiters(reader);
   const { unrecordedRejections: unrecorded } = metrics;
   const rejections = createRejectionLog({ database, secretsKey: config.SECRETS_KEY, unrecorded });
   const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
-  const app = createApp({ config, logger, metrics, database, bell, redis, waiters, rejections });
+  const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections });
   server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
@@ -89,8 +93,18 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       await bell.close();
       redis?.disconnect();
       await load.close();
+      await replica?.close();
       await closeDatabase(database);
       await closeAdminServer(admin);
     },
   };
+}
+
+function openReplica(config: IntakeConfig, logger: Logger): ReadReplica | null {
+  if (config.DATABASE_READ_URL === undefined) return null;
+  const outage = createOutageLog(logger, 'the read replica', 'the primary answers instead');
+  return openReadReplica(
+    { url: config.DATABASE_READ_URL, poolSize: config.PG_POOL_SIZE, prepared: config.PG_PREPARED },
+    outage,
+  );
 }

@@ -155,6 +155,9 @@ export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD
   PG_QUERY_TIMEOUT: duration('10s'),
 };
 
+/** A standby of that Postgres, for look-ups that bear a copy. */
+export const databaseReadUrl = address('postgres', 'postgresql');
+
 const clusterAddress = Joi.string()
   .custom((text: string) => {
     parseClusterAddress(text);

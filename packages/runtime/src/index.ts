@@ -5,6 +5,7 @@ export {
   ConfigurationError,
   type DatabaseEnvironment,
   databaseEnvironment,
+  databaseReadUrl,
   duration,
   type ProcessEnvironment,
   parseDuration,
@@ -20,7 +21,7 @@ export { inGroups } from './in-groups.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createRegistry, exposePools, Gauge, Histogram, type PoolState, type Registry } from './metrics.ts';
-export { createOutageLog } from './outage-log.ts';
+export { createOutageLog, type OutageLog } from './outage-log.ts';
 export { patiently } from './patiently.ts';
 export { readRarely } from './read-rarely.ts';
 export { runProcess, type Service } from './run-process.ts';
