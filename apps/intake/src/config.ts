@@ -9,12 +9,14 @@ import {
   queueUrl,
   readEnvironment,
   secretsKey,
+  type TracingEnvironment,
+  tracingEnvironment,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
 
 /** What intake takes from the environment; times in milliseconds. */
-export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, Bounds {
+export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment, Bounds {
   QUEUE_URL: string;
   SECRETS_KEY: Buffer;
   HOST: string;
@@ -38,6 +40,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
     {
       ...processEnvironment,
       ...databaseEnvironment,
+      ...tracingEnvironment,
       QUEUE_URL: queueUrl,
       SECRETS_KEY: secretsKey.required(),
       HOST: Joi.string().default('127.0.0.1'),

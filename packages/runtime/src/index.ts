@@ -21,3 +21,5 @@ export { createLogger, type Logger } from './logger.ts';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics.ts';
 export { createOutageLog } from './outage-log.ts';
 export { runProcess, type Service } from './run-process.ts';
+export { createTracing, type Span, type SpanFacts, spanned, type Tracing, typeOf } from './tracing.ts';
+export { type TracingEnvironment, tracingEnvironment } from './tracing-environment.ts';
