@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
 import type { Bell, RedisClient } from '@orders/queue';
-import type { Logger } from '@orders/runtime';
+import type { Logger, Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
 import { acceptOrder } from './accept-order.ts';
 import { authenticate } from './authenticate.ts';
@@ -34,6 +34,7 @@ interface AppDeps {
   redis: RedisClient | null;
   waiters: ReceiptWaiters;
   rejections: RejectionLog;
+  tracing: Tracing | null;
 }
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
@@ -49,7 +50,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
-  app.use(beginRequest({ logger, requests, seconds: requestSeconds }));
+  app.use(beginRequest({ logger, requests, seconds: requestSeconds, tracing: deps.tracing }));
 
   const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
     const label: RequestHandler = (request, _response, next) => {

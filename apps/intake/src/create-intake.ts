@@ -5,6 +5,7 @@ import {
   closeAdminServer,
   createAdminServer,
   createOutageLog,
+  createTracing,
   exposePools,
   type Logger,
   listen,
@@ -63,11 +64,13 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const rejections = createRejectionLog({ database, secretsKey: config.SECRETS_KEY, unrecorded });
   const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
-  const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections });
+  const tracing = createTracing(config, 'orders-intake', logger);
+  const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections, tracing });
   server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,
+    logger,
   );
   let [port, adminPort] = [0, 0];
 
@@ -79,6 +82,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
+      await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       port = await listen(server, config.HOST, config.PORT);
       if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
@@ -90,6 +94,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       waiters.release();
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
       await rejections.close();
+      await tracing?.close(config.DRAIN_TIMEOUT * 0.1);
       await bell.close();
       redis?.disconnect();
       await load.close();

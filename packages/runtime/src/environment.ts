@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import ms from 'ms';
 import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
+import { LOG_LEVELS } from './log-level.ts';
 
 /** The configuration is wrong or incomplete: one line that says what to set, fit to be printed as it is. */
 export class ConfigurationError extends Error {}
@@ -106,7 +107,9 @@ export interface ProcessEnvironment {
 
 export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = {
   NODE_ENV: Joi.string().default('development'),
-  LOG_LEVEL: Joi.string().valid('error', 'warn', 'info', 'debug').default('info'),
+  LOG_LEVEL: Joi.string()
+    .valid(...LOG_LEVELS)
+    .default('info'),
   LOG_FORMAT: Joi.string()
     .valid('json', 'text')
     .default(process.stdout.isTTY ? 'text' : 'json'),

@@ -25,3 +25,5 @@ export { createOutageLog, type OutageLog } from './outage-log.ts';
 export { patiently } from './patiently.ts';
 export { readRarely } from './read-rarely.ts';
 export { runProcess, type Service } from './run-process.ts';
+export { createTracing, type Span, type SpanFacts, spanned, type Tracing, typeOf } from './tracing.ts';
+export { type TracingEnvironment, tracingEnvironment } from './tracing-environment.ts';
