@@ -12,7 +12,6 @@ export class ConfigurationError extends Error {}
 export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Schema>, env: NodeJS.ProcessEnv): T {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { error, value } = Joi.object(schema)
-    .unknown(true)
     .prefs({ abortEarly: false, stripUnknown: true, errors: { wrap: { label: false } } })
     .validate(present);
   if (!error) return value as T;
