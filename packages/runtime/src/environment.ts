@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import ms from 'ms';
+import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
+import { LOG_LEVELS } from './log-level.ts';
 
 /** The configuration is wrong or incomplete: one line that says what to set, fit to be printed as it is. */
 export class ConfigurationError extends Error {}
@@ -105,7 +107,9 @@ export interface ProcessEnvironment {
 
 export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = {
   NODE_ENV: Joi.string().default('development'),
-  LOG_LEVEL: Joi.string().valid('error', 'warn', 'info', 'debug').default('info'),
+  LOG_LEVEL: Joi.string()
+    .valid(...LOG_LEVELS)
+    .default('info'),
   LOG_FORMAT: Joi.string()
     .valid('json', 'text')
     .default(process.stdout.isTTY ? 'text' : 'json'),
@@ -154,8 +158,26 @@ export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD
   PG_QUERY_TIMEOUT: duration('10s'),
 };
 
-/** Where the queue is: Redis (`redis://`, `rediss://`) or BullMQ's Postgres backend (`postgres://`). */
-export const queueUrl = address('redis', 'rediss', 'postgres', 'postgresql').required();
+/** A standby of that Postgres, for look-ups that bear a copy. */
+export const databaseReadUrl = address('postgres', 'postgresql');
+
+const clusterAddress = Joi.string()
+  .custom((text: string) => {
+    parseClusterAddress(text);
+    return text;
+  })
+  .message(
+    '{{#label}} must be redis-cluster://[user:password@]host:port,host:port with valid hosts, ports and percent-encoding',
+  );
+
+/** Where the queue is: Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`) or BullMQ's Postgres backend (`postgres://`). */
+export const queueUrl = Joi.alternatives()
+  .conditional(Joi.string().pattern(CLUSTER_SCHEME), {
+    // biome-ignore lint/suspicious/noThenProperty: so Joi calls it.
+    then: clusterAddress,
+    otherwise: address('redis', 'rediss', 'postgres', 'postgresql'),
+  })
+  .required();
 
 /**
  * The key that signing secrets are encrypted with at rest: 32 bytes as base64 or hex.
