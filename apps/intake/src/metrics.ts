@@ -9,6 +9,7 @@ export interface IntakeMetrics {
   batchSizes: Histogram<never>;
   receipts: Counter<'outcome'>;
   mismatches: Counter<never>;
+  lookups: Counter<'answered_by'>;
   lostRings: Counter<never>;
   droppedConnections: Counter<never>;
   unrecordedRejections: Counter<never>;
@@ -65,6 +66,12 @@ export function createMetrics(places: Places): IntakeMetrics {
     mismatches: new Counter({
       name: 'intake_payload_mismatches_total',
       help: 'Idempotency keys repeated with another payload',
+      registers,
+    }),
+    lookups: new Counter({
+      name: 'intake_receipt_lookups_total',
+      help: 'Look-ups of one receipt by who answered: the replica of DATABASE_READ_URL, or the primary',
+      labelNames: ['answered_by'],
       registers,
     }),
     lostRings: new Counter({

@@ -9,8 +9,8 @@ import {
   recordReceipts,
 } from '@orders/database';
 import { parseBody } from '@orders/domain';
-import type { Bell, Lane } from '@orders/queue';
-import { inGroups } from '@orders/runtime';
+import type { Bell, Lane, Ring } from '@orders/queue';
+import { inGroups, type Span } from '@orders/runtime';
 import { createFairShare } from './fair-share.ts';
 import type { IntakeMetrics } from './metrics.ts';
 
@@ -23,12 +23,17 @@ export interface Recorded {
 }
 
 export interface ReceiptWriter {
-  /** Resolves once the receipt is committed; rejects with the database's error, and then the outcome may be unknown. */
-  record(receipt: IncomingReceipt): Promise<Recorded>;
+  /**
+   * Resolves once the receipt is committed; rejects with the database's error, and then the outcome may be unknown.
+   *
+   * @param span of the request, which the worker's is to continue; null where it is not traced.
+   */
+  record(receipt: IncomingReceipt, span: Span | null): Promise<Recorded>;
 }
 
 interface Waiting {
   receipt: IncomingReceipt;
+  span: Span | null;
   resolve: (recorded: Recorded) => void;
   reject: (error: unknown) => void;
 }
@@ -83,13 +88,15 @@ export function createReceiptWriter(deps: {
     );
     const ids = new Set(stored);
     const repeats: Waiting[] = [];
+    const ring: Ring = { batchId, receiptIds: stored };
     for (const one of batch) {
       if (ids.has(one.receipt.receiptId)) {
+        if (one.span) trace(ring, one.receipt.receiptId, one.span, batch.length);
         one.resolve({ receiptId: one.receipt.receiptId, duplicate: false, payloadMismatch: false });
       } else repeats.push(one);
     }
     // Behind the replies, which leave before the turn ends.
-    if (stored.length > 0) setImmediate(() => bell.ring(lane, { batchId, receiptIds: stored }));
+    if (stored.length > 0) setImmediate(() => bell.ring(lane, ring));
     metrics.batchSizes.observe(batch.length);
     metrics.receipts.inc({ outcome: 'accepted' }, stored.length);
     if (repeats.length > 0) await answerRepeats(lane, repeats);
@@ -115,11 +122,17 @@ export function createReceiptWriter(deps: {
   }
 
   return {
-    record(receipt) {
+    record(receipt, span) {
       const lane = laneOf(receipt.accountId);
-      return new Promise((resolve, reject) => add[lane]({ receipt, resolve, reject }));
+      return new Promise((resolve, reject) => add[lane]({ receipt, span, resolve, reject }));
     },
   };
+}
+
+function trace(ring: Ring, receiptId: string, span: Span, batchSize: number): void {
+  span.set({ 'orders.batch_id': ring.batchId, 'orders.batch_size': batchSize });
+  ring.traces ??= {};
+  ring.traces[receiptId] = span.traceparent;
 }
 
 function countOfBatch(waiting: readonly Waiting[]): number {

@@ -36,10 +36,14 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
   server.on('request', createApp({ config, logger, knex, database, auth, queues }, metrics));
-  const admin = createAdminServer(async () => {
-    const postgres = await answers(database);
-    return { ready: postgres && !open.draining, postgres: postgres ? 'ok' : 'unreachable', draining: open.draining };
-  }, metrics.registry);
+  const admin = createAdminServer(
+    async () => {
+      const postgres = await answers(database);
+      return { ready: postgres && !open.draining, postgres: postgres ? 'ok' : 'unreachable', draining: open.draining };
+    },
+    metrics.registry,
+    logger,
+  );
   let [port, adminPort] = [0, 0];
 
   return {

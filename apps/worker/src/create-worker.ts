@@ -4,6 +4,7 @@ import {
   closeAdminServer,
   createAdminServer,
   createOutageLog,
+  createTracing,
   describeError,
   exposePools,
   type Logger,
@@ -15,6 +16,7 @@ import { answerTogether } from './answer-together.ts';
 import type { WorkerConfig } from './config.ts';
 import { createFailAttempt } from './fail-attempt.ts';
 import { gatherRings } from './gather-rings.ts';
+import { type Lease, namesOf } from './lease.ts';
 import { createLeaseReturns } from './lease-returns.ts';
 import { createMetrics } from './metrics.ts';
 import { type Repetition, repeat } from './repeat.ts';
@@ -48,11 +50,13 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const failAttempt = createFailAttempt({ database, bell, retries, metrics, logger });
   const writeBatch = createWriteBatch({ database, failAttempt, metrics, logger });
-  const onCrashedOut = (receiptId: string) => {
+  const onCrashedOut = ({ trace }: Lease, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
-    logger.error('receipt dead: its workers died', { receipt_id: receiptId, code: 'worker_crashed' });
+    logger.error('receipt dead: its workers died', { ...namesOf(receiptId, trace), code: 'worker_crashed' });
+    trace?.moved(receiptId, 'dead', { 'orders.error_code': 'worker_crashed' });
   };
-  const deps = { database, writeBatch, failAttempt, leaseReturns, onCrashedOut, leaseMs, sweepAfterMs };
+  const tracing = createTracing(config, 'orders-worker', logger);
+  const deps = { database, writeBatch, failAttempt, leaseReturns, onCrashedOut, tracing, leaseMs, sweepAfterMs };
   const answer = answerTogether(deps);
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
@@ -84,10 +88,14 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   }
 
   let draining = false;
-  const admin = createAdminServer(async (): Promise<Readiness> => {
-    const isThere = await answers(database);
-    return { ready: isThere && !draining, postgres: isThere ? 'ok' : 'unreachable', draining };
-  }, metrics.registry);
+  const admin = createAdminServer(
+    async (): Promise<Readiness> => {
+      const isThere = await answers(database);
+      return { ready: isThere && !draining, postgres: isThere ? 'ok' : 'unreachable', draining };
+    },
+    metrics.registry,
+    logger,
+  );
   let answering: Answering[] = [];
   let repetitions: Repetition[] = [];
   let adminPort = 0;
@@ -97,6 +105,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
+      await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       // Each lane has groups and places of its own, so there is always room for what is prompt.
       answering = LANES.map((lane) =>
@@ -134,6 +143,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         ...answering.map((lane) => lane.close()),
         ...repetitions.map((repetition) => repetition.stop()),
       ]);
+      await tracing?.close(config.DRAIN_TIMEOUT * 0.1);
       await leaseReturns.close();
       await bell.close();
       await closeDatabase(database);

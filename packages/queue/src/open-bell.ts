@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
-import { isRedisUrl, openFailFastRedis } from './connections.ts';
 import { openLastingQueue } from './lasting-queue.ts';
+import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
 import { JOB_NAME, LANES, type Lane, RING_OPTIONS, type Ring, type RingJob } from './ring.ts';
 import { shareJobs } from './share-jobs.ts';
 import { countJobs, type LaneState } from './watch-queues.ts';
@@ -50,7 +50,7 @@ class QueueUnavailableError extends Error {
 /** Opens the bell. It connects by itself and again whenever the connection is lost. */
 export function openBell(options: BellOptions): Bell {
   const { url, onLost = () => {}, onDelivered = () => {} } = options;
-  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT_MS) : null;
+  const redis = isRedisUrl(url) ? openFailFastRedis(url, { timeoutMs: COMMAND_TIMEOUT_MS, retry: true }) : null;
   // Rings in the first moment wait for the connection to be made; later ones do not wait for one that is lost.
   const firstContact = redis
     ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT_MS, null, { ref: false })])

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
-import { isRedisUrl, openFailFastRedis } from './connections.ts';
 import { type LastingQueue, openLastingQueue } from './lasting-queue.ts';
+import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
 import { LANES, type Lane } from './ring.ts';
 
 /** Jobs of one lane, each of which rings for receipts. */
@@ -33,7 +33,7 @@ export async function countJobs(lane: Lane, queue: Queue): Promise<LaneState> {
 
 /** Opens a watch; it connects when it is first used. */
 export function watchQueues(url: string): QueueWatch {
-  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT_MS) : null;
+  const redis = isRedisUrl(url) ? openFailFastRedis(url, { timeoutMs: COMMAND_TIMEOUT_MS, retry: true }) : null;
   const lasting: LastingQueue[] = LANES.map((lane) => openLastingQueue(url, redis, lane));
   const queues = () => Promise.all(lasting.map((one) => one.ready()));
 
