@@ -11,6 +11,7 @@ export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
 export {
   type FieldError,
+  PORTAL_PROBLEMS,
   PROBLEMS,
   Problem,
   type ProblemCode,
