@@ -57,7 +57,7 @@ export function openPatientRedis(url: string): RedisClient {
   const limits: Limits = {
     maxRetriesPerRequest: null,
     // Longer than BullMQ's longest blocking read, 10 s. Without it a Redis whose host is gone would be waited for as long as TCP does.
-    socketTimeout: 30_000,
+    socketTimeout: 15_000,
   };
   const redis = CLUSTER_SCHEME.test(url)
     ? openCluster(url, limits, { maxRedirections: Number.POSITIVE_INFINITY })
