@@ -67,10 +67,9 @@ export function openPatientRedis(url: string): RedisClient {
 
 function openCluster(url: string, limits: Limits, options: ClusterOptions): Cluster {
   const { seeds, username, password, tls } = parseClusterAddress(url);
-  return new Cluster(seeds, {
+  const cluster = new Cluster(seeds, {
     ...options,
     clusterRetryStrategy: retryStrategy,
-    slotsRefreshInterval: SLOTS_REFRESH_MS,
     redisOptions: {
       ...EVERY,
       ...limits,
@@ -81,6 +80,11 @@ function openCluster(url: string, limits: Limits, options: ClusterOptions): Clus
     // A certificate names the host, not what it resolves to.
     ...(tls && { dnsLookup: (host, done) => done(null, host) }),
   });
+  // ioredis' own interval goes on for ever when it is ended in the middle of a refresh.
+  const refreshing = setInterval(() => {
+    if (cluster.status === 'ready') cluster.refreshSlotsCache();
+  }, SLOTS_REFRESH_MS).unref();
+  return cluster.once('end', () => clearInterval(refreshing));
 }
 
 /** With a listener, the news that Redis is gone is not the end of the process. */
