@@ -10,8 +10,11 @@ import pg from 'pg';
 import type { FaultyPostgres } from './faulty-postgres.ts';
 import { until } from './until.ts';
 
-/** What a Postgres must be started with so that a standby can be made of it: it keeps the WAL of the time that this takes. */
-export const FOLLOWED = ['wal_keep_size=256MB'];
+/**
+ * What a Postgres must be started with so that a standby can be made of it: it keeps the WAL of the time that this takes. What its processes wrote outlives
+ * them without `fsync`.
+ */
+export const FOLLOWED = ['fsync=off', 'wal_keep_size=256MB'];
 
 /** A Postgres that streams from another. */
 export interface Standby {
@@ -34,6 +37,7 @@ export async function startStandby(primary: FaultyPostgres): Promise<Standby> {
     password,
     port: await freePortBelowEphemeral(),
     settings: [
+      'fsync=off',
       `primary_conninfo=host=${hostname} port=${port} user=${username} password=${password} application_name=standby`,
     ],
   });
