@@ -1,10 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
-import type { Bell } from '@orders/queue';
-import type { Logger } from '@orders/runtime';
+import type { Bell, RedisClient } from '@orders/queue';
+import type { Logger, Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
-import type { Redis } from 'ioredis';
 import { acceptOrder } from './accept-order.ts';
 import { authenticate } from './authenticate.ts';
 import { beginRequest } from './begin-request.ts';
@@ -32,25 +31,26 @@ interface AppDeps {
   reader: ReceiptReader;
   bell: Bell;
   /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
-  redis: Redis | null;
+  redis: RedisClient | null;
   waiters: ReceiptWaiters;
   rejections: RejectionLog;
+  tracing: Tracing | null;
 }
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
 export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, reader, bell, waiters } = deps;
   const { BASE_PATH: basePath, SECRETS_KEY: secretsKey } = config;
-  const { requests, requestSeconds, batchSizes, mismatches } = metrics;
-  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, batchSizes });
+  const { requests, requestSeconds } = metrics;
+  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, metrics });
   const authenticated = authenticate(database);
   const identify = [authenticated, limitRate(config.RATE_LIMIT, deps.redis)];
   const body = readBody(config.MAX_BODY_BYTES);
-  const accept = (channel: Channel) => acceptOrder(channel, { reader, writer, waiters, mismatches, logger, basePath });
+  const accept = (channel: Channel) => acceptOrder(channel, { reader, writer, waiters, metrics, logger, basePath });
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
-  app.use(beginRequest({ logger, requests, seconds: requestSeconds }));
+  app.use(beginRequest({ logger, requests, seconds: requestSeconds, tracing: deps.tracing }));
 
   const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
     const label: RequestHandler = (request, _response, next) => {

@@ -10,12 +10,14 @@ import {
   queueUrl,
   readEnvironment,
   secretsKey,
+  type TracingEnvironment,
+  tracingEnvironment,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
 
 /** What intake takes from the environment; times in milliseconds. */
-export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, Bounds {
+export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment, Bounds {
   /** A standby that status look-ups go to first. */
   DATABASE_READ_URL?: string;
   QUEUE_URL: string;
@@ -42,6 +44,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       ...processEnvironment,
       ...databaseEnvironment,
       DATABASE_READ_URL: databaseReadUrl,
+      ...tracingEnvironment,
       QUEUE_URL: queueUrl,
       SECRETS_KEY: secretsKey.required(),
       HOST: Joi.string().default('127.0.0.1'),

@@ -5,7 +5,9 @@ export interface IntakeMetrics {
   registry: Registry;
   requests: Counter<'route' | 'status' | 'code'>;
   requestSeconds: Histogram<'route'>;
+  acceptSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
+  receipts: Counter<'outcome'>;
   mismatches: Counter<never>;
   lookups: Counter<'answered_by'>;
   lostRings: Counter<never>;
@@ -25,8 +27,17 @@ export function createMetrics(places: Places): IntakeMetrics {
       this.set(places.taken);
     },
   });
+  const receipts = new Counter({
+    name: 'intake_receipts_total',
+    help: 'Orders that were accepted, and repeated idempotency keys that were answered with their first receipt',
+    labelNames: ['outcome'],
+    registers,
+  });
+  // What begins with its first event shows no increase by it.
+  for (const outcome of ['accepted', 'replayed']) receipts.inc({ outcome }, 0);
   return {
     registry,
+    receipts,
     requests: new Counter({
       name: 'intake_requests_total',
       help: 'Requests by route, HTTP status and problem code',
@@ -38,6 +49,12 @@ export function createMetrics(places: Places): IntakeMetrics {
       help: 'Time from the head of a request to the end of its reply',
       labelNames: ['route'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    acceptSeconds: new Histogram({
+      name: 'intake_accept_seconds',
+      help: 'Time from the head of a request to the commit of its receipt, of those accepted or replayed',
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     batchSizes: new Histogram({
