@@ -3,6 +3,7 @@ import type { Bounds } from '@orders/http';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,
+  databaseReadUrl,
   duration,
   type ProcessEnvironment,
   processEnvironment,
@@ -17,6 +18,8 @@ import Joi from 'joi';
 
 /** What intake takes from the environment; times in milliseconds. */
 export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment, Bounds {
+  /** A standby that status look-ups go to first. */
+  DATABASE_READ_URL?: string;
   QUEUE_URL: string;
   SECRETS_KEY: Buffer;
   HOST: string;
@@ -40,6 +43,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
     {
       ...processEnvironment,
       ...databaseEnvironment,
+      DATABASE_READ_URL: databaseReadUrl,
       ...tracingEnvironment,
       QUEUE_URL: queueUrl,
       SECRETS_KEY: secretsKey.required(),

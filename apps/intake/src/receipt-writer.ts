@@ -10,8 +10,9 @@ import {
 } from '@orders/database';
 import { parseBody } from '@orders/domain';
 import type { Bell, Lane, Ring } from '@orders/queue';
-import { type Histogram, inGroups, type Span } from '@orders/runtime';
+import { inGroups, type Span } from '@orders/runtime';
 import { createFairShare } from './fair-share.ts';
+import type { IntakeMetrics } from './metrics.ts';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
 export interface Recorded {
@@ -53,9 +54,9 @@ export function createReceiptWriter(deps: {
   database: Database;
   bell: Bell;
   graceMs: number;
-  batchSizes: Histogram<never>;
+  metrics: Pick<IntakeMetrics, 'batchSizes' | 'receipts'>;
 }): ReceiptWriter {
-  const { database, bell, graceMs, batchSizes } = deps;
+  const { database, bell, graceMs, metrics } = deps;
   const laneOf = createFairShare();
   // Batches of their own: an account within its share waits for no other's, here or at the worker.
   const add: Record<Lane, (one: Waiting) => void> = {
@@ -96,7 +97,8 @@ export function createReceiptWriter(deps: {
     }
     // Behind the replies, which leave before the turn ends.
     if (stored.length > 0) setImmediate(() => bell.ring(lane, ring));
-    batchSizes.observe(batch.length);
+    metrics.batchSizes.observe(batch.length);
+    metrics.receipts.inc({ outcome: 'accepted' }, stored.length);
     if (repeats.length > 0) await answerRepeats(lane, repeats);
   }
 
@@ -110,6 +112,7 @@ export function createReceiptWriter(deps: {
       const original = originals.get(keyOf(one.receipt));
       if (original) {
         const payloadMismatch = original.body !== null && differs(original.body, one.receipt.body);
+        metrics.receipts.inc({ outcome: 'replayed' });
         one.resolve({ receiptId: original.receiptId, duplicate: true, payloadMismatch });
       } else {
         // The key's row was removed between the two statements, so the key is free again.

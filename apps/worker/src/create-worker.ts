@@ -1,4 +1,4 @@
-import { answers, closeDatabase, faultOf, openDatabase } from '@orders/database';
+import { answers, closeDatabase, faultOf, openDatabase, poolState } from '@orders/database';
 import { type Answering, answerRings, LANES, openBell, type Ring } from '@orders/queue';
 import {
   closeAdminServer,
@@ -6,6 +6,7 @@ import {
   createOutageLog,
   createTracing,
   describeError,
+  exposePools,
   type Logger,
   listen,
   type Readiness,
@@ -34,7 +35,6 @@ const UPKEEP_INTERVAL_MS = 600_000;
 /** Puts the worker app together; nothing connects before `start`. */
 export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
   const { LEASE: leaseMs, SWEEP_AFTER: sweepAfterMs, QUEUE_URL: queueUrl } = config;
-  const metrics = createMetrics();
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
@@ -43,6 +43,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     applicationName: 'orders worker',
     bulk: true,
   });
+  const metrics = createMetrics();
+  exposePools(metrics.registry, { hot: () => poolState(database) });
   const bell = openBell({ url: queueUrl, onLost: () => metrics.lostRings.inc() });
   const leaseReturns = createLeaseReturns(database);
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };

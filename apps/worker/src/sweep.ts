@@ -23,7 +23,6 @@ export async function sweep(deps: {
 }): Promise<void> {
   const { database, bell, leaseMs, metrics, logger } = deps;
   const depth = await bell.depth();
-  metrics.queueDepth.set(depth);
   if (depth >= LONG_QUEUE) return;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
   const isDebug = logger.isDebugEnabled();

@@ -55,7 +55,11 @@ export function createWriteBatch(deps: {
   }
 
   function report({ trace }: Lease, written: readonly Written[]): void {
-    const duplicates = written.reduce((count, { state }) => count + Number(state === 'duplicate'), 0);
+    let duplicates = 0;
+    for (const { state, seconds } of written) {
+      if (state === 'duplicate') duplicates += 1;
+      else metrics.writtenSeconds.observe(seconds);
+    }
     metrics.outcomes.inc({ outcome: 'written' }, written.length - duplicates);
     metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates);
     // winston formats a line before it asks whether anybody wants it.
