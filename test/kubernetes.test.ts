@@ -25,7 +25,7 @@ const theOne = (kind: string, name: string): Manifest => {
 
 const settings = readSettings('settings.env');
 const guide = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
-const dockerfile = readFileSync(resolve(import.meta.dirname, '../Dockerfile'), 'utf8');
+const dockerfile = readFileSync(resolve(import.meta.dirname, '../Dockerfile'), 'utf8').replaceAll(/ \\\n */g, ' ');
 const image = Object.fromEntries(
   [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' ').map((pair) => pair.split('='))),
 );
