@@ -18,6 +18,7 @@ export {
   revokeKey,
 } from './accounts/api-keys.ts';
 export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
+export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { unseal } from './accounts/seal.ts';
 export { findSecretsToDiagnose, touchSecret } from './accounts/secrets-in-use.ts';
 export {
