@@ -15,6 +15,8 @@ export interface Surroundings {
 export interface Context {
   /** With `--json` the value as JSON and nothing else; otherwise the text for people. */
   print(options: { json?: boolean }, value: unknown, text: () => string): void;
+  /** A line for whoever waits for long work, apart from what the command prints. */
+  report(line: string): void;
   config(): Promise<CliConfig>;
   withDatabase<Result>(work: (knex: Knex) => Promise<Result>): Promise<Result>;
   /** As `withDatabase`, for what reads or makes signing secrets. */
@@ -22,12 +24,13 @@ export interface Context {
 }
 
 /** The environment is read when a command first needs it, so that `--help` works without any. */
-export function createContext({ stdout, env, localDirectory }: Surroundings): Context {
+export function createContext({ stdout, stderr, env, localDirectory }: Surroundings): Context {
   const config = () => readConfig(env, localDirectory);
   return {
     print(options, value, text) {
       stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
     },
+    report: (line) => void stderr.write(`${line}\n`),
     config,
     async withDatabase(work) {
       return withDatabase(await config(), work);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/accounts.ts';
+import { addEraseCommand } from './commands/erase.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrderCommands } from './commands/orders.ts';
@@ -44,5 +45,6 @@ export function createProgram(context: Context, writeHelp: (text: string) => voi
   addReceiptCommands(program, context);
   addOrderCommands(program, context);
   addUserCommands(program, context);
+  addEraseCommand(program, context);
   return program;
 }

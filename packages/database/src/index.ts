@@ -35,6 +35,8 @@ export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { answers, closeDatabase, type Database, openDatabase, openKnex, reach, run } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export { type ErasedOrder, eraseOrder } from './erasure/erase-order.ts';
+export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
 export { migrate } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';
