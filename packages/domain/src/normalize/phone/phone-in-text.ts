@@ -2,8 +2,8 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { toAsciiDigits } from '../digits.ts';
 import { removeInvisible } from '../text.ts';
 
-/** What people put between the digits of one number. */
-const BETWEEN = String.raw`[\s().\-/_]*`;
+/** What people put between the digits of one number; bounded, or a long text of blanks would take for ever. */
+const BETWEEN = String.raw`[\s().\-/_]{0,3}`;
 /** With fewer digits it is in too many texts that are about something else. */
 const MIN_DIGITS = 7;
 
