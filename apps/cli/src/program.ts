@@ -15,7 +15,7 @@ An <account> is given by its id or its exact name. --json prints exactly one JSO
 Environment:
   DATABASE_URL  the Postgres of the service
   QUEUE_URL     its queue, for migrate
-  SECRETS_KEY   the key that signing secrets are encrypted with, for signing
+  SECRETS_KEY   the key that signing secrets are encrypted with, for signing; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    where browsers find the portal, for users invite
   Each may come from a file: DATABASE_URL_FILE says where DATABASE_URL lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.

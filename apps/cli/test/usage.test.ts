@@ -5,7 +5,7 @@ const VERBS = {
   '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders', 'users', 'erase'],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
   keys: ['create', 'list', 'replace', 'revoke'],
-  signing: ['enable', 'show', 'rotate', 'disable'],
+  signing: ['enable', 'show', 'rotate', 'disable', 'reseal'],
   receipts: ['list', 'show', 'redrive'],
   orders: ['list', 'show', 'confirm', 'reject', 'reopen'],
   users: ['invite', 'list', 'remove'],

@@ -18,7 +18,8 @@ export {
   revokeKey,
 } from './accounts/api-keys.ts';
 export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
-export { unseal } from './accounts/seal.ts';
+export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
+export { type SecretsKeys, unseal } from './accounts/seal.ts';
 export { findSecretsToDiagnose, touchSecret } from './accounts/secrets-in-use.ts';
 export {
   disableSigning,
