@@ -6,6 +6,7 @@ import * as usersAndAudit from './migrations/004-users-and-audit.ts';
 import * as reviewList from './migrations/005-review-list.ts';
 import * as rejectedDeliveries from './migrations/006-rejected-deliveries.ts';
 import * as activity from './migrations/007-activity.ts';
+import * as erasure from './migrations/008-erasure.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
 interface Migration {
@@ -22,6 +23,7 @@ const MIGRATIONS: Migration[] = [
   reviewList,
   rejectedDeliveries,
   activity,
+  erasure,
 ];
 
 // Any number will do that nothing else in this database locks.
