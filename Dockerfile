@@ -37,7 +37,7 @@ RUN rm -rf apps/portal/page
 COPY --from=page /app/apps/portal/page/dist apps/portal/page/dist
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090 DRAIN_DELAY=5s
 WORKDIR /app
 RUN for command in intake:intake worker:worker portal:portal orders:cli; do \
       printf '#!/bin/sh\nexec node /app/apps/%s/src/main.ts "$@"\n' "${command#*:}" > "/usr/local/bin/${command%:*}" \

@@ -69,14 +69,16 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      // Ready is said only once there is somebody to be ready.
       port = await listen(server, config.HOST, config.PORT);
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
         logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
       }
       logger.info('intake listens', { port, admin_port: adminPort });
     },
     async close() {
+      await open.announce(config.DRAIN_DELAY);
       waiters.release();
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
       await rejections.close();

@@ -49,11 +49,13 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      // Ready is said only once there is somebody to be ready.
       port = await listen(server, config.HOST, config.PORT);
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       logger.info('portal listens', { port, admin_port: adminPort });
     },
     async close() {
+      await open.announce(config.DRAIN_DELAY);
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
       await queues.close();
       await knex.destroy();

@@ -4,6 +4,7 @@ export {
   ConfigurationError,
   type DatabaseEnvironment,
   databaseEnvironment,
+  drainDelay,
   duration,
   type ProcessEnvironment,
   parseDuration,
