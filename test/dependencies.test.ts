@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { IMAGES } from '@orders/local-services';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
@@ -20,4 +21,10 @@ test('everything is installed with one version of pnpm, and only as the lockfile
   const installs = texts.split('\n').filter((line) => /pnpm@\S+ (install|i|ci)\b/.test(line));
   expect(installs.length).toBeGreaterThanOrEqual(2);
   for (const line of installs) expect(line).toContain('--frozen-lockfile');
+});
+
+test('what is tested in containers is what Compose starts, named by its major version', () => {
+  const services = [...read('docker-compose.yml').matchAll(/^ {4}image: (\w+:\S+)$/gm)].map(([, image]) => image);
+  expect(services).toEqual([IMAGES.postgres, IMAGES.redis]);
+  for (const image of services) expect(image).toMatch(/:\d+$/);
 });

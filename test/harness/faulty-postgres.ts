@@ -8,16 +8,21 @@ import type { TestDatabase } from './database.ts';
 
 /** A Postgres that a test can kill and start again on its data. */
 export interface FaultyPostgres extends TestDatabase {
+  /** Of its data; what stands beside it is removed with it. */
+  directory: string;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
   start(): Promise<void>;
 }
 
-export async function startFaultyPostgres(): Promise<FaultyPostgres> {
-  const directory = await mkdtemp(join(tmpdir(), 'orders-postgres-'));
-  await chmod(directory, 0o755);
+/** @param settings as on the command line of Postgres, such as `wal_keep_size=128MB`. */
+export async function startFaultyPostgres(settings: string[] = []): Promise<FaultyPostgres> {
+  const parent = await mkdtemp(join(tmpdir(), 'orders-postgres-'));
+  await chmod(parent, 0o755);
+  const directory = join(parent, 'postgres');
   const server = await startServer({
-    directory: join(directory, 'postgres'),
+    directory,
+    settings,
     password: 'test',
     port: await freePort(),
   });
@@ -28,13 +33,14 @@ export async function startFaultyPostgres(): Promise<FaultyPostgres> {
   await migrateQueue(url);
   return {
     url,
+    directory,
     knex,
     kill,
     start,
     async close() {
       await knex.destroy();
       await server.close();
-      await rm(directory, { recursive: true, force: true });
+      await rm(parent, { recursive: true, force: true });
     },
   };
 }

@@ -24,6 +24,9 @@ export default async function globalSetup(): Promise<void> {
   if (process.env.CI === 'true' && !findRedisServer()) {
     throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
   }
+  if (mustUseContainers() && !(await hasDocker())) {
+    throw new Error('With TEST_CONTAINERS=on Postgres and Redis come from containers, but no Docker engine answers.');
+  }
   await buildPage();
   const postgres = await getPostgres();
   const template = new URL(postgres.url);
@@ -34,10 +37,12 @@ export default async function globalSetup(): Promise<void> {
   await migrate(knex).finally(() => knex.destroy());
   await migrateQueue(url);
   const kinds = [...(findRedisServer() || (await mayUseContainers()) ? ['redis'] : []), 'postgres'];
+  const redis = mustUseContainers() ? 'redis in containers' : 'redis';
   Object.assign(process.env, {
     TEST_DATABASE_URL: url,
     TEST_DATABASE: postgres.what,
     TEST_QUEUE_KINDS: kinds.join(','),
+    TEST_QUEUES: kinds.join(' and ').replace('redis', redis),
   });
 }
 
@@ -49,6 +54,9 @@ async function buildPage(): Promise<void> {
   });
 }
 
+/** With TEST_CONTAINERS=on Postgres and each Redis that is not to be broken come from containers. */
+const mustUseContainers = () => process.env.TEST_CONTAINERS === 'on';
+
 /** With TEST_CONTAINERS=off no container is started, whether a Docker engine answers or not. */
 async function mayUseContainers(): Promise<boolean> {
   return process.env.TEST_CONTAINERS !== 'off' && (await hasDocker());
@@ -57,7 +65,8 @@ async function mayUseContainers(): Promise<boolean> {
 async function getPostgres(): Promise<{ url: string; what: string }> {
   if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL' };
   if (await mayUseContainers()) {
-    const container = await startPostgresContainer('test').catch(() => null);
+    const starting = startPostgresContainer('test');
+    const container = await (mustUseContainers() ? starting : starting.catch(() => null));
     if (container) {
       stop = container.stop;
       return { url: container.url, what: 'Postgres in a container' };

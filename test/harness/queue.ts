@@ -13,7 +13,7 @@ export interface TestQueue {
 /** A queue of a test file's own. */
 export async function startQueue(kind: QueueKind, databaseUrl: string): Promise<TestQueue> {
   if (kind === 'postgres') return { url: databaseUrl, close: async () => {} };
-  if (findRedisServer()) return startFaultyRedis();
+  if (process.env.TEST_CONTAINERS !== 'on' && findRedisServer()) return startFaultyRedis();
   const container = await startRedisContainer();
   return { url: container.url, close: container.stop };
 }

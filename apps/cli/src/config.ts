@@ -31,6 +31,7 @@ type Environment = {
 
 const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
+  PGPASSWORD: databaseEnvironment.PGPASSWORD,
   DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
   QUEUE_URL: queueUrl.optional(),
   SECRETS_KEY: secretsKey.optional(),

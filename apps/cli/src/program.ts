@@ -16,6 +16,7 @@ Environment:
   QUEUE_URL     its queue, for migrate
   SECRETS_KEY   the key that signing secrets are encrypted with, for signing
   PORTAL_URL    where browsers find the portal, for users invite
+  Each may come from a file: DATABASE_URL_FILE says where DATABASE_URL lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
 
 Exit codes: 0 done, 1 failed, 2 wrong use.

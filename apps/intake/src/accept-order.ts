@@ -1,20 +1,21 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Database, findReceipt } from '@orders/database';
 import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
-import type { Counter, Logger } from '@orders/runtime';
+import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import { contextOf, holderOf } from './context.ts';
+import { contextOf, holderOf, namesOf } from './context.ts';
+import type { IntakeMetrics } from './metrics.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { type Preferences, readPreferences } from './read-preferences.ts';
+import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import type { ReceiptWriter, Recorded } from './receipt-writer.ts';
 import { waitFor } from './wait-for.ts';
 
 interface Deps {
-  database: Database;
+  reader: ReceiptReader;
   writer: ReceiptWriter;
   waiters: ReceiptWaiters;
-  mismatches: Counter<never>;
+  metrics: Pick<IntakeMetrics, 'acceptSeconds' | 'mismatches'>;
   logger: Logger;
   basePath: string;
 }
@@ -29,16 +30,21 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
       response.set('Preference-Applied', 'handling=strict');
       validateStrictly(payload);
     } else validateOrder(payload);
+    const context = contextOf(request);
+    const { span } = context;
+    context.receiptId = randomUUIDv7();
+    const receipt = {
+      receiptId: context.receiptId,
+      accountId: holderOf(request).accountId,
+      channel,
+      sourceOrderId: payload.source_order_id as string,
+      idempotencyKey,
+      body: request.body,
+    };
     const recorded = await keepingPlace(request, () =>
-      deps.writer.record({
-        receiptId: randomUUIDv7(),
-        accountId: holderOf(request).accountId,
-        channel,
-        sourceOrderId: payload.source_order_id as string,
-        idempotencyKey,
-        body: request.body,
-      }),
+      spanned(span?.begin('record receipt'), () => deps.writer.record(receipt, span)),
     );
+    deps.metrics.acceptSeconds.observe((performance.now() - contextOf(request).startedAt) / 1000);
     noteOutcome(request, recorded, deps);
     await reply(response, recorded, preferences, deps);
   };
@@ -60,11 +66,9 @@ function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   const context = contextOf(request);
   context.receiptId = recorded.receiptId;
   if (!recorded.payloadMismatch) return;
-  deps.mismatches.inc();
+  deps.metrics.mismatches.inc();
   deps.logger.warn('idempotency key repeated with another payload', {
-    request_id: context.requestId,
-    account_id: holderOf(request).accountId,
-    receipt_id: recorded.receiptId,
+    ...namesOf(context),
   });
 }
 
@@ -100,7 +104,7 @@ async function outcomeAfter(seconds: number, response: Response, receiptId: stri
   try {
     const final = await waitFor(response, receiptId, seconds, deps.waiters);
     if (final) return { status: final.state, order_id: final.order_id };
-    const receipt = await findReceipt(deps.database, holderOf(response.req).accountId, receiptId);
+    const receipt = await deps.reader.find(holderOf(response.req).accountId, receiptId);
     return receipt && { status: receipt.state, order_id: receipt.order_id };
   } catch {
     return null;

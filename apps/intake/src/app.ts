@@ -1,10 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
-import type { Bell } from '@orders/queue';
-import type { Logger } from '@orders/runtime';
+import type { Bell, RedisClient } from '@orders/queue';
+import type { Logger, Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
-import type { Redis } from 'ioredis';
 import { acceptOrder } from './accept-order.ts';
 import { authenticate } from './authenticate.ts';
 import { beginRequest } from './begin-request.ts';
@@ -16,6 +15,7 @@ import type { IntakeMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { previewOrder } from './preview-order.ts';
 import { readBody, requireJson } from './read-body.ts';
+import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { createReceiptWriter } from './receipt-writer.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
@@ -28,28 +28,29 @@ interface AppDeps {
   logger: Logger;
   metrics: IntakeMetrics;
   database: Database;
+  reader: ReceiptReader;
   bell: Bell;
   /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
-  redis: Redis | null;
+  redis: RedisClient | null;
   waiters: ReceiptWaiters;
   rejections: RejectionLog;
+  tracing: Tracing | null;
 }
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
 export function createApp(deps: AppDeps): RequestListener {
-  const { config, logger, metrics, database, bell, waiters } = deps;
+  const { config, logger, metrics, database, reader, bell, waiters } = deps;
   const { BASE_PATH: basePath, SECRETS_KEY: secretsKey } = config;
-  const { requests, requestSeconds, batchSizes, mismatches } = metrics;
-  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, batchSizes });
+  const { requests, requestSeconds } = metrics;
+  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, metrics });
   const authenticated = authenticate(database);
   const identify = [authenticated, limitRate(config.RATE_LIMIT, deps.redis)];
   const body = readBody(config.MAX_BODY_BYTES);
-  const accept = (channel: Channel) =>
-    acceptOrder(channel, { database, writer, waiters, mismatches, logger, basePath });
+  const accept = (channel: Channel) => acceptOrder(channel, { reader, writer, waiters, metrics, logger, basePath });
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
-  app.use(beginRequest({ logger, requests, seconds: requestSeconds }));
+  app.use(beginRequest({ logger, requests, seconds: requestSeconds, tracing: deps.tracing }));
 
   const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
     const label: RequestHandler = (request, _response, next) => {
@@ -70,7 +71,7 @@ export function createApp(deps: AppDeps): RequestListener {
     post: [...identify, requireJson, body, verifySignature(database, secretsKey), accept('webhook')],
   });
   route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
-  route('/ingest/status/:receiptId', { get: [authenticated, showStatus(database, waiters)] });
+  route('/ingest/status/:receiptId', { get: [authenticated, showStatus(reader, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));
 

@@ -1,20 +1,23 @@
 import { requestIdOf } from '@orders/http';
-import type { Counter, Histogram, Logger } from '@orders/runtime';
+import type { Counter, Histogram, Logger, Span, Tracing } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
-import { contextOf, placeOf, setContext } from './context.ts';
+import { contextOf, namesOf, placeOf, type RequestContext, setContext } from './context.ts';
 
-/** Gives each request its id and each reply its common headers, and logs and counts it when it is over. */
+/** Gives each request its id and each reply its common headers, and logs, counts and, where that is wanted, traces it. */
 export function beginRequest(deps: {
   logger: Logger;
   requests: Counter<'route' | 'status' | 'code'>;
   seconds: Histogram<'route'>;
+  tracing: Tracing | null;
 }): RequestHandler {
   return (request, response, next) => {
     const requestId = requestIdOf(request);
-    setContext(request, { requestId, startedAt: performance.now(), route: 'none', leave: placeOf(request) });
+    const span = beginSpan(deps.tracing, request);
+    setContext(request, { requestId, startedAt: performance.now(), route: 'none', span, leave: placeOf(request) });
     response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
     response.on('close', () => {
-      const { route, startedAt, holder, receiptId, problem, leave } = contextOf(request);
+      const context = contextOf(request);
+      const { route, startedAt, problem, leave } = context;
       leave();
       const duration = performance.now() - startedAt;
       const status = response.writableFinished ? response.statusCode : isTooSlow(request) ? 408 : 499;
@@ -25,11 +28,10 @@ export function beginRequest(deps: {
         route,
         status,
         ...(problem && { code: problem }),
-        request_id: requestId,
-        ...(holder && { account_id: holder.accountId }),
-        ...(receiptId && { receipt_id: receiptId }),
+        ...namesOf(context),
         duration_ms: Math.round(duration * 10) / 10,
       });
+      if (context.span) endSpan(context.span, request, context, status);
     });
     // A path that cannot be decoded is taken as it is: it is simply no path of ours, and no receipt's id.
     try {
@@ -44,4 +46,28 @@ export function beginRequest(deps: {
 /** Whether its connection was cut off because it took longer than `REQUEST_TIMEOUT`. */
 function isTooSlow(request: Request): boolean {
   return (request.socket.errored as NodeJS.ErrnoException | null)?.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+}
+
+/** Continues the trace that the sender is in, if it says so. Its `tracestate` is not read: it is of any length and in no words of ours. */
+function beginSpan(tracing: Tracing | null, { headers, method }: Request): Span | null {
+  const { traceparent } = headers;
+  const parent = typeof traceparent === 'string' ? traceparent : undefined;
+  return tracing?.begin(method, { kind: 'server', parent }) ?? null;
+}
+
+/** By the semantic conventions of OpenTelemetry for HTTP servers, but without the path, which can hold anything. */
+function endSpan(span: Span, { method }: Request, context: RequestContext, status: number): void {
+  const { requestId, route, problem, receiptId } = context;
+  span.rename(route === 'none' ? method : `${method} ${route}`);
+  span.set({
+    'http.request.method': method,
+    ...(route !== 'none' && { 'http.route': route }),
+    'http.response.status_code': status,
+    'url.scheme': 'http',
+    'orders.request_id': requestId,
+    ...(receiptId && { 'orders.receipt_id': receiptId }),
+    ...(problem && { 'orders.problem_code': problem }),
+  });
+  if (status >= 500) span.fail(problem ?? String(status));
+  span.end();
 }

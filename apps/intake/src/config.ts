@@ -3,6 +3,7 @@ import type { Bounds } from '@orders/http';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,
+  databaseReadUrl,
   drainDelay,
   duration,
   type ProcessEnvironment,
@@ -10,12 +11,16 @@ import {
   queueUrl,
   readEnvironment,
   secretsKey,
+  type TracingEnvironment,
+  tracingEnvironment,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
 
 /** What intake takes from the environment; times in milliseconds. */
-export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, Bounds {
+export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment, Bounds {
+  /** A standby that status look-ups go to first. */
+  DATABASE_READ_URL?: string;
   QUEUE_URL: string;
   SECRETS_KEY: Buffer;
   HOST: string;
@@ -41,6 +46,8 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
     {
       ...processEnvironment,
       ...databaseEnvironment,
+      DATABASE_READ_URL: databaseReadUrl,
+      ...tracingEnvironment,
       QUEUE_URL: queueUrl,
       SECRETS_KEY: secretsKey.required(),
       HOST: Joi.string().default('127.0.0.1'),

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KeyHolder } from '@orders/database';
 import { requestContext } from '@orders/http';
+import type { Span } from '@orders/runtime';
 import type { Request } from 'express';
 
 /** What the steps of one request tell each other and the log. */
@@ -12,7 +13,10 @@ export interface RequestContext {
   holder?: KeyHolder;
   /** Looks the holder up anew, whatever is remembered of it. */
   findHolderAgain?: () => Promise<KeyHolder | null>;
+  /** The one made for this request, as soon as there is one; in the end the one that it was answered with. */
   receiptId?: string;
+  /** Null where this request is not traced. */
+  span: Span | null;
   /** Gives back the place that the request holds among those in flight, if it holds one; called at its end at the latest. */
   leave: () => void;
   problem?: string;
@@ -20,6 +24,16 @@ export interface RequestContext {
 
 /** `contextOf` gives what `beginRequest` made. */
 export const { setContext, contextOf } = requestContext<RequestContext>();
+
+/** What names a request in the log. */
+export function namesOf({ requestId, holder, receiptId, span }: RequestContext): Record<string, string | number> {
+  return {
+    request_id: requestId,
+    ...(holder && { account_id: holder.accountId }),
+    ...(receiptId && { receipt_id: receiptId }),
+    ...(span && { trace_id: span.traceId }),
+  };
+}
 
 const PLACE = Symbol('place');
 

@@ -1,19 +1,24 @@
-import { closeDatabase, openDatabase } from '@orders/database';
+import { closeDatabase, openDatabase, poolState } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
   createOutageLog,
+  createTracing,
+  exposePools,
   type Logger,
   listen,
   type Service,
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
+import { exposeLoad } from './expose-load.ts';
 import { createMetrics } from './metrics.ts';
 import { createPlaces } from './places.ts';
+import { openReadReplica, type ReadReplica } from './read-replica.ts';
 import { checkReadiness } from './readiness.ts';
+import { createReceiptReader } from './receipt-reader.ts';
 import { createReceiptWaiters } from './receipt-waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
 import { shedLoad } from './shed-load.ts';
@@ -37,6 +42,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders intake',
   });
+  exposePools(metrics.registry, { hot: () => poolState(database) });
   const queue = createOutageLog(logger, 'the queue', 'the sweeper will ring');
   const bell = openBell({
     url: config.QUEUE_URL,
@@ -46,18 +52,25 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       queue.met(error);
     },
   });
+  const load = exposeLoad(metrics.registry, config, bell);
   // Also without RATE_LIMIT, as any account may be given a limit of its own.
-  const redis = isRedisUrl(config.QUEUE_URL) ? openFailFastRedis(config.QUEUE_URL, RATE_LIMITER_PATIENCE_MS) : null;
-  const waiters = createReceiptWaiters(database);
+  const redis = isRedisUrl(config.QUEUE_URL)
+    ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_PATIENCE_MS })
+    : null;
+  const replica = openReplica(config, logger);
+  const reader = createReceiptReader({ primary: database, replica, lookups: metrics.lookups });
+  const waiters = createReceiptWaiters(reader);
   const { unrecordedRejections: unrecorded } = metrics;
   const rejections = createRejectionLog({ database, secretsKey: config.SECRETS_KEY, unrecorded });
   const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
-  const app = createApp({ config, logger, metrics, database, bell, redis, waiters, rejections });
+  const tracing = createTracing(config, 'orders-intake', logger);
+  const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections, tracing });
   server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,
+    logger,
   );
   let [port, adminPort] = [0, 0];
 
@@ -69,6 +82,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
+      await tracing?.start();
       // Ready is said only once there is somebody to be ready.
       port = await listen(server, config.HOST, config.PORT);
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
@@ -82,10 +96,22 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       waiters.release();
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
       await rejections.close();
+      await tracing?.close(config.DRAIN_TIMEOUT * 0.1);
       await bell.close();
       redis?.disconnect();
+      await load.close();
+      await replica?.close();
       await closeDatabase(database);
       await closeAdminServer(admin);
     },
   };
+}
+
+function openReplica(config: IntakeConfig, logger: Logger): ReadReplica | null {
+  if (config.DATABASE_READ_URL === undefined) return null;
+  const outage = createOutageLog(logger, 'the read replica', 'the primary answers instead');
+  return openReadReplica(
+    { url: config.DATABASE_READ_URL, poolSize: config.PG_POOL_SIZE, prepared: config.PG_PREPARED },
+    outage,
+  );
 }

@@ -1,6 +1,6 @@
 import { Problem, type RateLimit } from '@orders/domain';
+import type { RedisClient } from '@orders/queue';
 import type { RequestHandler, Response } from 'express';
-import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { holderOf } from './context.ts';
 
@@ -11,7 +11,7 @@ import { holderOf } from './context.ts';
  *
  * @throws {Problem} `rate_limited`.
  */
-export function limitRate(general: RateLimit | undefined, redis: Redis | null): RequestHandler {
+export function limitRate(general: RateLimit | undefined, redis: RedisClient | null): RequestHandler {
   // It only counts, and for every account; how many are too many is decided below, since that differs.
   const options = { points: Number.MAX_SAFE_INTEGER, duration: 1, keyPrefix: 'rate' };
   const alone = new RateLimiterMemory(options);

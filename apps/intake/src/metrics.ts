@@ -5,8 +5,11 @@ export interface IntakeMetrics {
   registry: Registry;
   requests: Counter<'route' | 'status' | 'code'>;
   requestSeconds: Histogram<'route'>;
+  acceptSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
+  receipts: Counter<'outcome'>;
   mismatches: Counter<never>;
+  lookups: Counter<'answered_by'>;
   lostRings: Counter<never>;
   droppedConnections: Counter<never>;
   unrecordedRejections: Counter<never>;
@@ -24,8 +27,17 @@ export function createMetrics(places: Places): IntakeMetrics {
       this.set(places.taken);
     },
   });
+  const receipts = new Counter({
+    name: 'intake_receipts_total',
+    help: 'Orders that were accepted, and repeated idempotency keys that were answered with their first receipt',
+    labelNames: ['outcome'],
+    registers,
+  });
+  // What begins with its first event shows no increase by it.
+  for (const outcome of ['accepted', 'replayed']) receipts.inc({ outcome }, 0);
   return {
     registry,
+    receipts,
     requests: new Counter({
       name: 'intake_requests_total',
       help: 'Requests by route, HTTP status and problem code',
@@ -39,6 +51,12 @@ export function createMetrics(places: Places): IntakeMetrics {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
+    acceptSeconds: new Histogram({
+      name: 'intake_accept_seconds',
+      help: 'Time from the head of a request to the commit of its receipt, of those accepted or replayed',
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
     batchSizes: new Histogram({
       name: 'intake_batch_receipts',
       help: 'Receipts committed together',
@@ -48,6 +66,12 @@ export function createMetrics(places: Places): IntakeMetrics {
     mismatches: new Counter({
       name: 'intake_payload_mismatches_total',
       help: 'Idempotency keys repeated with another payload',
+      registers,
+    }),
+    lookups: new Counter({
+      name: 'intake_receipt_lookups_total',
+      help: 'Look-ups of one receipt by who answered: the replica of DATABASE_READ_URL, or the primary',
+      labelNames: ['answered_by'],
       registers,
     }),
     lostRings: new Counter({

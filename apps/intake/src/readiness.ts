@@ -1,6 +1,6 @@
 import { type Database, run } from '@orders/database';
 import type { Bell } from '@orders/queue';
-import type { Readiness } from '@orders/runtime';
+import { patiently, type Readiness } from '@orders/runtime';
 
 const MAX_CLOCK_SKEW_MS = 60_000;
 const PATIENCE_MS = 2000;
@@ -12,8 +12,8 @@ const PATIENCE_MS = 2000;
 export function checkReadiness(database: Database, bell: Bell, draining: () => boolean): () => Promise<Readiness> {
   return async () => {
     const [state, queue] = await Promise.all([
-      patiently(askPostgres(database)),
-      patiently(bell.depth()).then((depth) => (depth === null ? 'unreachable' : 'ok')),
+      patiently(askPostgres(database), PATIENCE_MS),
+      patiently(bell.depth(), PATIENCE_MS).then((depth) => (depth === null ? 'unreachable' : 'ok')),
     ]);
     if (state === null) return { ready: false, postgres: 'unreachable', queue, draining: draining() };
     const clock = state.skewMs <= MAX_CLOCK_SKEW_MS ? 'ok' : 'off';
@@ -31,10 +31,4 @@ const ASK = {
 async function askPostgres(database: Database): Promise<{ skewMs: number; hasSchema: boolean }> {
   const [row] = await run<{ now: Date; hasSchema: boolean }>(database, ASK, []);
   return { skewMs: Math.abs(Date.now() - (row?.now.getTime() ?? 0)), hasSchema: row?.hasSchema ?? false };
-}
-
-async function patiently<T>(answer: Promise<T>): Promise<T | null> {
-  const timer = Promise.withResolvers<null>();
-  const timeout = setTimeout(() => timer.resolve(null), PATIENCE_MS);
-  return Promise.race([answer.catch(() => null), timer.promise]).finally(() => clearTimeout(timeout));
 }

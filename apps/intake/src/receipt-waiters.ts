@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, type FinalReceipt, findFinalReceipts } from '@orders/database';
+import type { FinalReceipt } from '@orders/database';
+import type { ReceiptReader } from './receipt-reader.ts';
 
 export interface ReceiptWaiters {
   /**
@@ -15,7 +16,7 @@ const TICK_MS = 50;
 const MAX_WAITERS = 1000;
 
 /** All waiters of a process share one query a tick; with nobody waiting nothing is asked. */
-export function createReceiptWaiters(database: Database): ReceiptWaiters {
+export function createReceiptWaiters(reader: ReceiptReader): ReceiptWaiters {
   const waiters = new Map<string, Set<(receipt: FinalReceipt | null) => void>>();
   let count = 0;
   let asking = false;
@@ -27,7 +28,7 @@ export function createReceiptWaiters(database: Database): ReceiptWaiters {
     while (waiters.size > 0) {
       await sleep(TICK_MS);
       try {
-        for (const receipt of await findFinalReceipts(database, [...waiters.keys()])) tell(receipt.receipt_id, receipt);
+        for (const receipt of await reader.findFinal([...waiters.keys()])) tell(receipt.receipt_id, receipt);
       } catch {
         for (const receiptId of waiters.keys()) tell(receiptId, null);
       }

@@ -9,9 +9,10 @@ import {
   recordReceipts,
 } from '@orders/database';
 import { parseBody } from '@orders/domain';
-import type { Bell, Lane } from '@orders/queue';
-import { type Histogram, inGroups } from '@orders/runtime';
+import type { Bell, Lane, Ring } from '@orders/queue';
+import { inGroups, type Span } from '@orders/runtime';
 import { createFairShare } from './fair-share.ts';
+import type { IntakeMetrics } from './metrics.ts';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
 export interface Recorded {
@@ -22,12 +23,17 @@ export interface Recorded {
 }
 
 export interface ReceiptWriter {
-  /** Resolves once the receipt is committed; rejects with the database's error, and then the outcome may be unknown. */
-  record(receipt: IncomingReceipt): Promise<Recorded>;
+  /**
+   * Resolves once the receipt is committed; rejects with the database's error, and then the outcome may be unknown.
+   *
+   * @param span of the request, which the worker's is to continue; null where it is not traced.
+   */
+  record(receipt: IncomingReceipt, span: Span | null): Promise<Recorded>;
 }
 
 interface Waiting {
   receipt: IncomingReceipt;
+  span: Span | null;
   resolve: (recorded: Recorded) => void;
   reject: (error: unknown) => void;
 }
@@ -48,9 +54,9 @@ export function createReceiptWriter(deps: {
   database: Database;
   bell: Bell;
   graceMs: number;
-  batchSizes: Histogram<never>;
+  metrics: Pick<IntakeMetrics, 'batchSizes' | 'receipts'>;
 }): ReceiptWriter {
-  const { database, bell, graceMs, batchSizes } = deps;
+  const { database, bell, graceMs, metrics } = deps;
   const laneOf = createFairShare();
   // Batches of their own: an account within its share waits for no other's, here or at the worker.
   const add: Record<Lane, (one: Waiting) => void> = {
@@ -82,14 +88,17 @@ export function createReceiptWriter(deps: {
     );
     const ids = new Set(stored);
     const repeats: Waiting[] = [];
+    const ring: Ring = { batchId, receiptIds: stored };
     for (const one of batch) {
       if (ids.has(one.receipt.receiptId)) {
+        if (one.span) trace(ring, one.receipt.receiptId, one.span, batch.length);
         one.resolve({ receiptId: one.receipt.receiptId, duplicate: false, payloadMismatch: false });
       } else repeats.push(one);
     }
     // Behind the replies, which leave before the turn ends.
-    if (stored.length > 0) setImmediate(() => bell.ring(lane, { batchId, receiptIds: stored }));
-    batchSizes.observe(batch.length);
+    if (stored.length > 0) setImmediate(() => bell.ring(lane, ring));
+    metrics.batchSizes.observe(batch.length);
+    metrics.receipts.inc({ outcome: 'accepted' }, stored.length);
     if (repeats.length > 0) await answerRepeats(lane, repeats);
   }
 
@@ -103,6 +112,7 @@ export function createReceiptWriter(deps: {
       const original = originals.get(keyOf(one.receipt));
       if (original) {
         const payloadMismatch = original.body !== null && differs(original.body, one.receipt.body);
+        metrics.receipts.inc({ outcome: 'replayed' });
         one.resolve({ receiptId: original.receiptId, duplicate: true, payloadMismatch });
       } else {
         // The key's row was removed between the two statements, so the key is free again.
@@ -112,11 +122,17 @@ export function createReceiptWriter(deps: {
   }
 
   return {
-    record(receipt) {
+    record(receipt, span) {
       const lane = laneOf(receipt.accountId);
-      return new Promise((resolve, reject) => add[lane]({ receipt, resolve, reject }));
+      return new Promise((resolve, reject) => add[lane]({ receipt, span, resolve, reject }));
     },
   };
+}
+
+function trace(ring: Ring, receiptId: string, span: Span, batchSize: number): void {
+  span.set({ 'orders.batch_id': ring.batchId, 'orders.batch_size': batchSize });
+  ring.traces ??= {};
+  ring.traces[receiptId] = span.traceparent;
 }
 
 function countOfBatch(waiting: readonly Waiting[]): number {

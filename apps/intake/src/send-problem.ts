@@ -3,7 +3,7 @@ import { Problem } from '@orders/domain';
 import { writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
-import { contextOf } from './context.ts';
+import { contextOf, namesOf } from './context.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
@@ -16,7 +16,7 @@ export function sendProblems(logger: Logger, rejections: RejectionLog): ErrorReq
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       logger.log(level, 'request failed', {
-        request_id: context.requestId,
+        ...namesOf(context),
         route: context.route,
         code: problem.code,
         error: describeError(error, { stack: problem.code === 'internal_error' }),

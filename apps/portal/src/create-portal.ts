@@ -1,7 +1,7 @@
-import { answers, closeDatabase, openDatabase, openKnex } from '@orders/database';
+import { answers, closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { watchQueues } from '@orders/queue';
-import { closeAdminServer, createAdminServer, type Logger, listen, type Service } from '@orders/runtime';
+import { closeAdminServer, createAdminServer, exposePools, type Logger, listen, type Service } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
@@ -25,6 +25,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   };
   const database = openDatabase(connect);
   const knex = openKnex(connect);
+  exposePools(metrics.registry, { hot: () => poolState(database), knex: () => knexPoolState(knex) });
   const auth = createAuth({
     pool: database.pool,
     secretsKey: config.SECRETS_KEY,
@@ -35,10 +36,14 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
   server.on('request', createApp({ config, logger, knex, database, auth, queues }, metrics));
-  const admin = createAdminServer(async () => {
-    const postgres = await answers(database);
-    return { ready: postgres && !open.draining, postgres: postgres ? 'ok' : 'unreachable', draining: open.draining };
-  }, metrics.registry);
+  const admin = createAdminServer(
+    async () => {
+      const postgres = await answers(database);
+      return { ready: postgres && !open.draining, postgres: postgres ? 'ok' : 'unreachable', draining: open.draining };
+    },
+    metrics.registry,
+    logger,
+  );
   let [port, adminPort] = [0, 0];
 
   return {

@@ -8,10 +8,12 @@ import {
   settleBatch,
 } from '@orders/database';
 import type { Ring } from '@orders/queue';
+import { spanned, type Tracing, typeOf } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseReturns } from './lease-returns.ts';
 import { normalizeClaimed } from './normalize-claimed.ts';
+import { type BatchTrace, traceBatch } from './trace-batch.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /** A receipt that was alone in so many workers that died is not tried again. */
@@ -23,7 +25,8 @@ interface AnswerDeps {
   failAttempt: FailAttempt;
   leaseReturns: LeaseReturns;
   /** Told of a receipt that ended `dead` because its workers died. */
-  onCrashedOut: (receiptId: string) => void;
+  onCrashedOut: (lease: Lease, receiptId: string) => void;
+  tracing: Tracing | null;
   leaseMs: number;
   sweepAfterMs: number;
 }
@@ -48,8 +51,10 @@ export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<voi
     claim: () => Promise<ClaimedReceipt[]>,
   ): Promise<{ claimed: number; moved: number }> {
     try {
-      const claimed = await claim();
-      const writable = await normalizeClaimed(lease, claimed, deps.failAttempt);
+      const claimed = await spanned(lease.trace?.begin('claim', receiptIds.length), claim);
+      const writable = await spanned(lease.trace?.begin('normalize', claimed.length), () =>
+        normalizeClaimed(lease, claimed, deps.failAttempt),
+      );
       return { claimed: claimed.length, moved: await deps.writeBatch(lease, writable) };
     } catch (error) {
       deps.leaseReturns.giveBack(lease.id, receiptIds);
@@ -57,26 +62,37 @@ export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<voi
     }
   }
 
-  async function workAlone(rings: Ring[], receiptId: string): Promise<void> {
-    const lease = { id: randomUUID(), rings };
+  async function workAlone(rings: Ring[], receiptId: string, trace: BatchTrace | null): Promise<void> {
+    const lease = { id: randomUUID(), rings, trace };
     await work(lease, [receiptId], async () => {
       const claimed = await claimAlone(database, receiptId, lease.id, leaseMs, MAX_CRASHES_ALONE);
-      if (claimed === 'dead') deps.onCrashedOut(receiptId);
+      if (claimed === 'dead') deps.onCrashedOut(lease, receiptId);
       return claimed === null || claimed === 'dead' ? [] : [claimed];
     });
   }
 
-  return async (rings) => {
+  async function answer(rings: Ring[], trace: BatchTrace | null): Promise<void> {
     const receiptIds = [...new Set(rings.flatMap((ring) => ring.receiptIds))];
-    const lease = { id: randomUUID(), rings };
+    const lease = { id: randomUUID(), rings, trace };
     const done = await work(lease, receiptIds, () => claimReceipts(database, receiptIds, lease.id, leaseMs));
     // All of them in one statement took their promises in the outbox along.
     if (done.moved === receiptIds.length) return;
     if (done.claimed < receiptIds.length) {
-      for (const suspect of await findSuspects(database, receiptIds)) await workAlone(rings, suspect);
+      for (const suspect of await findSuspects(database, receiptIds)) await workAlone(rings, suspect, trace);
     }
     for (const batchId of new Set(rings.map((ring) => ring.batchId))) {
       await settleBatch(database, batchId, sweepAfterMs);
+    }
+  }
+
+  return async (rings) => {
+    const trace = traceBatch(deps.tracing, rings);
+    try {
+      await answer(rings, trace);
+      trace?.end();
+    } catch (error) {
+      trace?.end(typeOf(error));
+      throw error;
     }
   };
 }

@@ -7,11 +7,13 @@ import {
   processEnvironment,
   queueUrl,
   readEnvironment,
+  type TracingEnvironment,
+  tracingEnvironment,
   wholeNumber,
 } from '@orders/runtime';
 
 /** What the worker takes from the environment; times in milliseconds. */
-export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment {
+export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment {
   QUEUE_URL: string;
   /** Jobs taken at once of each lane; their rings are answered together. */
   WORKER_CONCURRENCY: number;
@@ -33,6 +35,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     {
       ...processEnvironment,
       ...databaseEnvironment,
+      ...tracingEnvironment,
       QUEUE_URL: queueUrl,
       WORKER_CONCURRENCY: wholeNumber(16, 1, 100),
       LEASE: duration('15s'),

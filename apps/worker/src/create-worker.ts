@@ -1,10 +1,12 @@
-import { answers, closeDatabase, faultOf, openDatabase } from '@orders/database';
+import { answers, closeDatabase, faultOf, openDatabase, poolState } from '@orders/database';
 import { type Answering, answerRings, LANES, openBell, type Ring } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
   createOutageLog,
+  createTracing,
   describeError,
+  exposePools,
   type Logger,
   listen,
   type Readiness,
@@ -14,6 +16,7 @@ import { answerTogether } from './answer-together.ts';
 import type { WorkerConfig } from './config.ts';
 import { createFailAttempt } from './fail-attempt.ts';
 import { gatherRings } from './gather-rings.ts';
+import { type Lease, namesOf } from './lease.ts';
 import { createLeaseReturns } from './lease-returns.ts';
 import { createMetrics } from './metrics.ts';
 import { type Repetition, repeat } from './repeat.ts';
@@ -32,7 +35,6 @@ const UPKEEP_INTERVAL_MS = 600_000;
 /** Puts the worker app together; nothing connects before `start`. */
 export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
   const { LEASE: leaseMs, SWEEP_AFTER: sweepAfterMs, QUEUE_URL: queueUrl } = config;
-  const metrics = createMetrics();
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
@@ -41,16 +43,20 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     applicationName: 'orders worker',
     bulk: true,
   });
+  const metrics = createMetrics();
+  exposePools(metrics.registry, { hot: () => poolState(database) });
   const bell = openBell({ url: queueUrl, onLost: () => metrics.lostRings.inc() });
   const leaseReturns = createLeaseReturns(database);
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const failAttempt = createFailAttempt({ database, bell, retries, metrics, logger });
   const writeBatch = createWriteBatch({ database, failAttempt, metrics, logger });
-  const onCrashedOut = (receiptId: string) => {
+  const onCrashedOut = ({ trace }: Lease, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
-    logger.error('receipt dead: its workers died', { receipt_id: receiptId, code: 'worker_crashed' });
+    logger.error('receipt dead: its workers died', { ...namesOf(receiptId, trace), code: 'worker_crashed' });
+    trace?.moved(receiptId, 'dead', { 'orders.error_code': 'worker_crashed' });
   };
-  const deps = { database, writeBatch, failAttempt, leaseReturns, onCrashedOut, leaseMs, sweepAfterMs };
+  const tracing = createTracing(config, 'orders-worker', logger);
+  const deps = { database, writeBatch, failAttempt, leaseReturns, onCrashedOut, tracing, leaseMs, sweepAfterMs };
   const answer = answerTogether(deps);
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
@@ -82,10 +88,14 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   }
 
   let draining = false;
-  const admin = createAdminServer(async (): Promise<Readiness> => {
-    const isThere = await answers(database);
-    return { ready: isThere && !draining, postgres: isThere ? 'ok' : 'unreachable', draining };
-  }, metrics.registry);
+  const admin = createAdminServer(
+    async (): Promise<Readiness> => {
+      const isThere = await answers(database);
+      return { ready: isThere && !draining, postgres: isThere ? 'ok' : 'unreachable', draining };
+    },
+    metrics.registry,
+    logger,
+  );
   let answering: Answering[] = [];
   let repetitions: Repetition[] = [];
   let adminPort = 0;
@@ -95,6 +105,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
+      await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       // Each lane has groups and places of its own, so there is always room for what is prompt.
       answering = LANES.map((lane) =>
@@ -132,6 +143,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         ...answering.map((lane) => lane.close()),
         ...repetitions.map((repetition) => repetition.stop()),
       ]);
+      await tracing?.close(config.DRAIN_TIMEOUT * 0.1);
       await leaseReturns.close();
       await bell.close();
       await closeDatabase(database);

@@ -2,7 +2,7 @@ import { type Database, failReceipt, sqlstateOf } from '@orders/database';
 import type { AttemptErrorCode, Warning } from '@orders/domain';
 import { type Bell, backoff } from '@orders/queue';
 import { describeError, type Logger } from '@orders/runtime';
-import type { Lease } from './lease.ts';
+import { type Lease, namesOf } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** When a receipt that failed is tried again; times in milliseconds. */
@@ -46,15 +46,19 @@ export function createFailAttempt(deps: {
     metrics.outcomes.inc({ outcome: state });
     const next = state === 'failed' ? { next_attempt_in_ms: Math.round(delayMs) } : {};
     logger.warn(`receipt ${state}`, {
-      receipt_id: receiptId,
+      ...namesOf(receiptId, lease.trace),
       attempt: attempts + 1,
       code,
       ...next,
       error: description,
     });
+    lease.trace?.moved(receiptId, state, { 'orders.attempt': attempts + 1, 'orders.error_code': code });
     if (state !== 'failed') return;
-    for (const { batchId, receiptIds } of lease.rings) {
-      if (receiptIds.includes(receiptId)) bell.ring('bulk', { batchId, receiptIds: [receiptId] }, delayMs);
+    for (const { batchId, receiptIds, traces } of lease.rings) {
+      if (!receiptIds.includes(receiptId)) continue;
+      const traceparent = traces?.[receiptId];
+      const trace = traceparent === undefined ? {} : { traces: { [receiptId]: traceparent } };
+      bell.ring('bulk', { batchId, receiptIds: [receiptId], ...trace }, delayMs);
     }
   };
 }

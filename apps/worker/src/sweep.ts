@@ -23,10 +23,14 @@ export async function sweep(deps: {
 }): Promise<void> {
   const { database, bell, leaseMs, metrics, logger } = deps;
   const depth = await bell.depth();
-  metrics.queueDepth.set(depth);
   if (depth >= LONG_QUEUE) return;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
-  for (const batch of overdue) bell.ring('bulk', batch);
+  const isDebug = logger.isDebugEnabled();
+  for (const batch of overdue) {
+    bell.ring('bulk', batch);
+    if (!isDebug) continue;
+    for (const receiptId of batch.receiptIds) logger.debug('rang again', { receipt_id: receiptId });
+  }
   const receipts = overdue.reduce((sum, batch) => sum + batch.receiptIds.length, 0);
   metrics.swept.inc(receipts);
   if (receipts > 0) logger.info('rang again for receipts that waited too long', { batches: overdue.length, receipts });

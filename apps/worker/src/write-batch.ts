@@ -1,7 +1,7 @@
 import { answers, type Database, faultOf, sqlstateOf, type Written, writeOrders } from '@orders/database';
-import type { Logger } from '@orders/runtime';
+import { type Logger, spanned } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
-import type { Lease } from './lease.ts';
+import { type Lease, namesOf } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-claimed.ts';
 
@@ -29,14 +29,12 @@ export function createWriteBatch(deps: {
   async function writeTogether(lease: Lease, orders: readonly Writable[], isSecondTry = false): Promise<number> {
     if (orders.length === 0) return 0;
     try {
-      const written = await writeOrders(
-        database,
-        lease.id,
-        lease.rings.map(({ batchId }) => batchId),
-        orders,
+      const batchIds = lease.rings.map(({ batchId }) => batchId);
+      const written = await spanned(lease.trace?.begin('write', orders.length), () =>
+        writeOrders(database, lease.id, batchIds, orders),
       );
       metrics.batchSizes.observe(written.length);
-      report(written);
+      report(lease, written);
       return written.length;
     } catch (error) {
       // Another worker has just written one of them; looked up again, it is found.
@@ -56,14 +54,20 @@ export function createWriteBatch(deps: {
     }
   }
 
-  function report(written: readonly Written[]): void {
-    const duplicates = written.reduce((count, { state }) => count + Number(state === 'duplicate'), 0);
+  function report({ trace }: Lease, written: readonly Written[]): void {
+    let duplicates = 0;
+    for (const { state, seconds } of written) {
+      if (state === 'duplicate') duplicates += 1;
+      else metrics.writtenSeconds.observe(seconds);
+    }
     metrics.outcomes.inc({ outcome: 'written' }, written.length - duplicates);
     metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates);
     // winston formats a line before it asks whether anybody wants it.
-    if (!logger.isDebugEnabled()) return;
+    const isDebug = logger.isDebugEnabled();
+    if (!isDebug && !trace) return;
     for (const { receiptId, state, orderId } of written) {
-      logger.debug(`receipt ${state}`, { receipt_id: receiptId, order_id: orderId });
+      if (isDebug) logger.debug(`receipt ${state}`, { ...namesOf(receiptId, trace), order_id: orderId });
+      trace?.moved(receiptId, state, orderId === null ? {} : { 'orders.order_id': orderId });
     }
   }
 

@@ -44,7 +44,7 @@ test('orders that failed before are tried again apart, and the others are writte
   const failAttempt: FailAttempt = async (_lease, { receiptId }) => void failed.push(receiptId);
   const metrics = createMetrics();
   const { logger } = memoryLog('worker');
-  const lease = { id: randomUUID(), rings: [{ batchId, receiptIds }] };
+  const lease = { id: randomUUID(), rings: [{ batchId, receiptIds }], trace: null };
   const claimed = await claimReceipts(database, receiptIds, lease.id, 10_000);
   const writable = (await normalizeClaimed(lease, claimed, failAttempt)).map((one) => ({
     ...one,

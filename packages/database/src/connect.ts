@@ -87,6 +87,23 @@ export async function closeDatabase(database: Database): Promise<void> {
   await database.pool.end();
 }
 
+/** How a pool does: connections in use and idle, who waits for one, and how many it may hold. */
+export function poolState({ pool }: Database): { busy: number; idle: number; waiting: number; size: number } {
+  const { totalCount, idleCount, waitingCount, options } = pool;
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, size: options.max };
+}
+
+/** The same of knex' pool. */
+export function knexPoolState(knex: Knex): ReturnType<typeof poolState> {
+  const { pool } = knex.client;
+  return {
+    busy: pool.numUsed(),
+    idle: pool.numFree(),
+    waiting: pool.numPendingAcquires(),
+    size: pool.max,
+  };
+}
+
 /** Opens knex for what is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
 export function openKnex(
   options: Pick<ConnectOptions, 'url' | 'applicationName' | 'queryTimeout'> &

@@ -33,7 +33,17 @@ export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/sur
 export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
-export { answers, closeDatabase, type Database, openDatabase, openKnex, reach, run } from './connect.ts';
+export {
+  answers,
+  closeDatabase,
+  type Database,
+  knexPoolState,
+  openDatabase,
+  openKnex,
+  poolState,
+  reach,
+  run,
+} from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { migrate } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
@@ -74,6 +84,7 @@ export {
 export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/operate-receipts.ts';
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
+export { type Load, readLoad } from './receipts/read-load.ts';
 export { payloadJson, receiptJson } from './receipts/receipt-json.ts';
 export {
   findOriginals,

@@ -1,5 +1,8 @@
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 
+/** What the containers are of; those of docker-compose.yml are the same. */
+export const IMAGES = { postgres: 'postgres:18', redis: 'redis:8' };
+
 /** A service in a container, removed with this process at the latest. */
 export interface ContainerService {
   url: string;
@@ -14,8 +17,8 @@ export async function hasDocker(): Promise<boolean> {
   );
 }
 
-export async function startRedisContainer(image = 'redis:8'): Promise<ContainerService> {
-  const container = await new GenericContainer(image)
+export async function startRedisContainer(): Promise<ContainerService> {
+  const container = await new GenericContainer(IMAGES.redis)
     .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
@@ -26,8 +29,8 @@ export async function startRedisContainer(image = 'redis:8'): Promise<ContainerS
   };
 }
 
-export async function startPostgresContainer(password: string, image = 'postgres:18'): Promise<ContainerService> {
-  const container = await new GenericContainer(image)
+export async function startPostgresContainer(password: string): Promise<ContainerService> {
+  const container = await new GenericContainer(IMAGES.postgres)
     .withEnvironment({ POSTGRES_USER: 'orders', POSTGRES_PASSWORD: password, POSTGRES_DB: 'orders' })
     .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
     .withExposedPorts(5432)

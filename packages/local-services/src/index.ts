@@ -1,5 +1,6 @@
+export { markForRecovery, takeBaseBackup } from './base-backup.ts';
 export { type Child, startChild } from './child.ts';
-export { hasDocker, startPostgresContainer, startRedisContainer } from './containers.ts';
+export { hasDocker, IMAGES, startPostgresContainer, startRedisContainer } from './containers.ts';
 export { dropDatabase, ensureDatabase } from './databases.ts';
 export { type FaultyPostgres, startFaultyPostgres } from './faulty-postgres.ts';
 export { type FaultyRedis, startFaultyRedis } from './faulty-redis.ts';

@@ -23,6 +23,9 @@ export interface LocalPostgres {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** A standby takes read-only connections. */
+const READY = /database system is ready to accept (read-only )?connections/;
+
 /** Of its log; a statement that it died of takes many. */
 const LINES_KEPT = 100;
 
@@ -117,7 +120,7 @@ async function startServer(
     lines.on('line', (line) => {
       lastLines.push(line);
       lastLines.splice(0, lastLines.length - LINES_KEPT);
-      if (line.includes('database system is ready to accept connections')) resolve();
+      if (READY.test(line)) resolve();
     });
   });
   await Promise.race([

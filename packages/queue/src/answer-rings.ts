@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'bullmq';
-import { createWorker, isRedisUrl, openPatientRedis } from './connections.ts';
+import { createWorker } from './connections.ts';
+import { isRedisUrl, openPatientRedis } from './open-redis.ts';
 import type { Lane, Ring, RingJob } from './ring.ts';
 
 /** The worker's side of the queue. */

@@ -1,47 +1,7 @@
 import { createPostgresBackend, Queue, type QueueOptions, runMigrations, Worker, type WorkerOptions } from 'bullmq';
-import { Redis } from 'ioredis';
 import pg from 'pg';
+import { isRedisUrl, type RedisClient } from './open-redis.ts';
 import { type Lane, outageBackoff, QUEUE_NAMES, type Ring, type RingJob } from './ring.ts';
-
-const KEEP_ALIVE_MS = 10_000;
-
-/** Whether a queue address means Redis (or Valkey); otherwise it is BullMQ's Postgres backend. */
-export function isRedisUrl(url: string): boolean {
-  return /^rediss?:/.test(url);
-}
-
-/**
- * A Redis connection that fails fast: nothing is queued up while Redis is away. When a command is not answered in `timeoutMs` milliseconds,
- * all that wait fail, and the connection is given up and made anew; until Redis answers on the new one, every command fails at once.
- */
-export function openFailFastRedis(url: string, timeoutMs: number): Redis {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    keepAlive: KEEP_ALIVE_MS,
-    connectTimeout: 5000,
-    disconnectTimeout: 200,
-    retryStrategy: (times) => Math.min(times * 100, 1000),
-  });
-  redis.on('error', () => {});
-  return redis;
-}
-
-/** A Redis connection for blocking reads: it waits for Redis as long as it takes. */
-export function openPatientRedis(url: string): Redis {
-  const redis = new Redis(url, {
-    maxRetriesPerRequest: null,
-    // Longer than BullMQ's longest blocking read, 10 s. Without it a Redis whose host is gone would be waited for as long as TCP does.
-    socketTimeout: 30_000,
-    keepAlive: KEEP_ALIVE_MS,
-    disconnectTimeout: 200,
-    retryStrategy: (times) => Math.min(times * 100, 1000),
-  });
-  redis.on('error', () => {});
-  return redis;
-}
 
 /** Makes BullMQ's schema where the queue lives in Postgres; elsewhere there is nothing to do. */
 export async function migrateQueue(url: string): Promise<void> {
@@ -67,11 +27,19 @@ function postgresConnection(url: string) {
   return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000, Client: HeardClient } };
 }
 
+/**
+ * BullMQ's scripts touch many keys of a queue at once, and in a cluster these must lie in one slot: the hash tag decides which. With a tag
+ * of its own each lane may lie on another master.
+ */
+function prefixOf(redis: RedisClient, name: string): string {
+  return redis.isCluster ? `{${name}}` : 'bull';
+}
+
 /** BullMQ's queue of a lane on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
-export function createQueue(url: string, redis: Redis | null, lane: Lane): Queue<RingJob> {
+export function createQueue(url: string, redis: RedisClient | null, lane: Lane): Queue<RingJob> {
   const name = QUEUE_NAMES[lane];
   const queue = redis
-    ? new Queue<RingJob>(name, { connection: redis } as QueueOptions)
+    ? new Queue<RingJob>(name, { connection: redis, prefix: prefixOf(redis, name) } as QueueOptions)
     : new Queue(name, postgresConnection(url), createPostgresBackend);
   return queue as Queue<RingJob>;
 }
@@ -84,7 +52,7 @@ class RingsUnansweredError extends Error {
 /** BullMQ's worker, not yet running, on whichever store the address names. */
 export function createWorker(
   url: string,
-  redis: Redis | null,
+  redis: RedisClient | null,
   work: (rings: Ring[]) => Promise<void>,
   options: { lane: Lane; concurrency: number; lockMs: number },
 ): Worker<RingJob> {
@@ -97,13 +65,19 @@ export function createWorker(
     // Leases decide who may write, so a stalled job may come back as often as it likes.
     maxStalledCount: 1_000_000,
     settings: { backoffStrategy: outageBackoff },
+    // After the connection failed; a failover is over in less than BullMQ's own 15 s.
+    runRetryDelay: 1000,
   };
   const process = (job: { data: RingJob }) =>
     work(job.data.rings).catch(() => {
       throw new RingsUnansweredError('these rings met an outage, which the worker has logged');
     });
   const worker = redis
-    ? new Worker<RingJob>(name, process, { ...common, connection: redis } as WorkerOptions)
+    ? new Worker<RingJob>(name, process, {
+        ...common,
+        connection: redis,
+        prefix: prefixOf(redis, name),
+      } as WorkerOptions)
     : new Worker(name, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
   return worker as Worker<RingJob>;
 }

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { createQueue } from './connections.ts';
+import type { RedisClient } from './open-redis.ts';
 import type { Lane, RingJob } from './ring.ts';
 
 /** The queue of one lane for as long as a bell is open. */
@@ -11,7 +11,7 @@ export interface LastingQueue {
 }
 
 /** Opens a lane's queue when it is first asked for, and anew if that failed: a BullMQ queue whose first contact failed never recovers. */
-export function openLastingQueue(url: string, redis: Redis | null, lane: Lane): LastingQueue {
+export function openLastingQueue(url: string, redis: RedisClient | null, lane: Lane): LastingQueue {
   let opened: Promise<Queue<RingJob>> | null = null;
 
   async function connect(): Promise<Queue<RingJob>> {

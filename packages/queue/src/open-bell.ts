@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
-import { isRedisUrl, openFailFastRedis } from './connections.ts';
 import { openLastingQueue } from './lasting-queue.ts';
+import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
 import { JOB_NAME, LANES, type Lane, RING_OPTIONS, type Ring, type RingJob } from './ring.ts';
 import { shareJobs } from './share-jobs.ts';
+import { countJobs, type LaneState } from './watch-queues.ts';
 
 /** The producer's side of the queue. */
 export interface Bell {
@@ -20,6 +21,12 @@ export interface Bell {
    * @throws {Error} when the queue does not answer.
    */
   depth(): Promise<number>;
+  /**
+   * The jobs of each lane.
+   *
+   * @throws {Error} when the queue does not answer.
+   */
+  lanes(): Promise<LaneState[]>;
   /** Sends what waits, waits for jobs under way, a second at most, and disconnects. */
   close(): Promise<void>;
 }
@@ -43,7 +50,7 @@ class QueueUnavailableError extends Error {
 /** Opens the bell. It connects by itself and again whenever the connection is lost. */
 export function openBell(options: BellOptions): Bell {
   const { url, onLost = () => {}, onDelivered = () => {} } = options;
-  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT_MS) : null;
+  const redis = isRedisUrl(url) ? openFailFastRedis(url, { timeoutMs: COMMAND_TIMEOUT_MS, retry: true }) : null;
   // Rings in the first moment wait for the connection to be made; later ones do not wait for one that is lost.
   const firstContact = redis
     ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT_MS, null, { ref: false })])
@@ -74,9 +81,8 @@ export function openBell(options: BellOptions): Bell {
     unsent.add(sending);
   }
 
-  async function depthOf(lane: Lane): Promise<number> {
-    const counts = await (await ready(lane)).getJobCounts('waiting', 'prioritized');
-    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  async function lanes(): Promise<LaneState[]> {
+    return Promise.all(LANES.map(async (lane) => countJobs(lane, await ready(lane))));
   }
 
   return {
@@ -85,9 +91,9 @@ export function openBell(options: BellOptions): Bell {
       else jobs[lane].ring(ring);
     },
     async depth() {
-      const depths = await Promise.all(LANES.map(depthOf));
-      return depths.reduce((sum, depth) => sum + depth, 0);
+      return (await lanes()).reduce((sum, { waiting }) => sum + waiting, 0);
     },
+    lanes,
     async close() {
       for (const lane of LANES) jobs[lane].flush();
       await Promise.race([Promise.all(unsent), sleep(1000, null, { ref: false })]);

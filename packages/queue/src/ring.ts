@@ -1,11 +1,13 @@
 import type { JobsOptions } from 'bullmq';
 import { backoff } from './backoff.ts';
 
-/** Says that receipts of one batch wait; it carries ids and nothing else. */
+/** Says that receipts of one batch wait; it carries ids and nothing else: of receipts, their batch and their traces. */
 export interface Ring {
   /** The outbox row that promises this ring. */
   batchId: string;
   receiptIds: string[];
+  /** Where receipts are traced: the `traceparent` of their request (W3C Trace Context, 55 characters), by their ids. */
+  traces?: Record<string, string>;
 }
 
 /** The one kind of job there is. */

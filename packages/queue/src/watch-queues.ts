@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
-import { isRedisUrl, openFailFastRedis } from './connections.ts';
 import { type LastingQueue, openLastingQueue } from './lasting-queue.ts';
+import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
 import { LANES, type Lane } from './ring.ts';
 
 /** Jobs of one lane, each of which rings for receipts. */
@@ -24,22 +24,23 @@ export interface QueueWatch {
 
 const COMMAND_TIMEOUT_MS = 2000;
 
+/** @throws {Error} when the queue does not answer. */
+export async function countJobs(lane: Lane, queue: Queue): Promise<LaneState> {
+  const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+  const { waiting = 0, prioritized = 0, active = 0, delayed = 0 } = counts;
+  return { lane, waiting: waiting + prioritized, active, delayed };
+}
+
 /** Opens a watch; it connects when it is first used. */
 export function watchQueues(url: string): QueueWatch {
-  const redis = isRedisUrl(url) ? openFailFastRedis(url, COMMAND_TIMEOUT_MS) : null;
+  const redis = isRedisUrl(url) ? openFailFastRedis(url, { timeoutMs: COMMAND_TIMEOUT_MS, retry: true }) : null;
   const lasting: LastingQueue[] = LANES.map((lane) => openLastingQueue(url, redis, lane));
   const queues = () => Promise.all(lasting.map((one) => one.ready()));
 
   return {
     queues,
     async lanes() {
-      const counts = (await queues()).map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed'));
-      return (await Promise.all(counts)).map(({ waiting = 0, prioritized = 0, active = 0, delayed = 0 }, at) => ({
-        lane: LANES[at] as Lane,
-        waiting: waiting + prioritized,
-        active,
-        delayed,
-      }));
+      return Promise.all((await queues()).map((queue, at) => countJobs(LANES[at] as Lane, queue)));
     },
     async workers() {
       // Each process answers every lane.

@@ -1,20 +1,20 @@
 /** What may be logged of an error: never its message, which can quote a query, a payload or a key. */
 export interface ErrorDescription {
   name: string;
-  code?: string;
+  code?: string | number;
   constraint?: string;
   at?: string[];
 }
 
 /**
- * Names an error for the log without any text that outside data could have reached: its class, its code (SQLSTATE, `ECONNREFUSED`, …),
+ * Names an error for the log without any text that outside data could have reached: its class, its code (SQLSTATE, `ECONNREFUSED`, the status of a reply, …),
  * a violated constraint and, where `stack` is asked for, the frames of its stack.
  */
 export function describeError(error: unknown, options: { stack?: boolean } = {}): ErrorDescription {
   if (!Error.isError(error)) return { name: typeof error };
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   const description: ErrorDescription = { name: error.name };
-  if (typeof code === 'string') description.code = code;
+  if (typeof code === 'string' || typeof code === 'number') description.code = code;
   if (typeof constraint === 'string') description.constraint = constraint;
   if (options.stack) description.at = framesOf(error);
   return description;

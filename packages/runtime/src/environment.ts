@@ -1,23 +1,57 @@
+import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import ms from 'ms';
+import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
+import { LOG_LEVELS } from './log-level.ts';
 
 /** The configuration is wrong or incomplete: one line that says what to set, fit to be printed as it is. */
 export class ConfigurationError extends Error {}
 
 /**
- * Reads and validates the environment once; everything else takes typed slices of the result.
+ * Reads and validates the environment once; everything else takes typed slices of the result. What the schema names may come from a
+ * file instead: `DATABASE_URL_FILE` is where `DATABASE_URL` lies. A variable that is empty counts as unset.
  *
- * @throws {ConfigurationError} naming every variable that is missing or wrong; values are never echoed, as they may be secrets.
+ * @throws {ConfigurationError} naming every variable that is missing or wrong; values and paths are never echoed, as they may be secrets.
  */
 export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Schema>, env: NodeJS.ProcessEnv): T {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { error, value } = Joi.object(schema)
-    .unknown(true)
-    .prefs({ abortEarly: false, stripUnknown: true, errors: { wrap: { label: false } } })
-    .validate(present);
+  const present = readValues(Object.keys(schema), env);
+  const { error, value } = Joi.object(schema).validate(present, {
+    abortEarly: false,
+    errors: { wrap: { label: false } },
+    context: present,
+  });
   if (!error) return value as T;
-  const reasons = error.details.map((detail) => detail.message);
-  throw new ConfigurationError(`Configuration: ${[...new Set(reasons)].join('; ')}.`);
+  throw misconfigured(error.details.map((detail) => detail.message));
+}
+
+function misconfigured(reasons: string[]): ConfigurationError {
+  return new ConfigurationError(`Configuration: ${[...new Set(reasons)].join('; ')}.`);
+}
+
+/** What each variable is set to, or the content of its file without the line break that editors and `echo` put at the end. */
+function readValues(names: string[], env: NodeJS.ProcessEnv): Record<string, string> {
+  const values: Record<string, string> = {};
+  const reasons: string[] = [];
+  for (const name of names) {
+    const { [name]: own, [`${name}_FILE`]: path } = env;
+    if (own) values[name] = own;
+    if (!path) continue;
+    const content = readOrNull(path)?.replace(/[\r\n]+$/, '');
+    if (own) reasons.push(`${name} and ${name}_FILE are both set; set one of them`);
+    else if (content === undefined) reasons.push(`${name}_FILE must be a file that can be read`);
+    else if (content === '') reasons.push(`${name}_FILE is an empty file`);
+    else values[name] = content;
+  }
+  if (reasons.length > 0) throw misconfigured(reasons);
+  return values;
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -79,7 +113,9 @@ export interface ProcessEnvironment {
 
 export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = {
   NODE_ENV: Joi.string().default('development'),
-  LOG_LEVEL: Joi.string().valid('error', 'warn', 'info', 'debug').default('info'),
+  LOG_LEVEL: Joi.string()
+    .valid(...LOG_LEVELS)
+    .default('info'),
   LOG_FORMAT: Joi.string()
     .valid('json', 'text')
     .default(process.stdout.isTTY ? 'text' : 'json'),
@@ -95,11 +131,19 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
 function address(...schemes: string[]): Joi.StringSchema {
   return Joi.string()
     .uri({ scheme: schemes })
-    .custom((text: string) => {
+    .custom((text: string, { prefs }) => {
       decodeURIComponent(new URL(text.replace(/@(?=[/?]|$)/, '@localhost')).href);
-      return text;
+      return withPassword(text, prefs.context?.PGPASSWORD);
     })
     .message('{{#label}} must be an address with a valid host, port and percent-encoding');
+}
+
+/** As `PGPASSWORD` works everywhere: an address of Postgres that has a password keeps it. */
+function withPassword(address: string, password: string | undefined): string {
+  const parts = /^(postgres(?:ql)?:\/\/)(?:([^/?#@:]*)(:[^/?#@]*)?@)?(.*)$/.exec(address);
+  if (!parts || password === undefined) return address;
+  const [, scheme, user = '', own, rest] = parts;
+  return own === undefined ? `${scheme}${user}:${encodeURIComponent(password)}@${rest}` : address;
 }
 
 /** Where Postgres is and how to talk to it. */
@@ -111,15 +155,35 @@ export interface DatabaseEnvironment {
   PG_QUERY_TIMEOUT: number;
 }
 
-export const databaseEnvironment: Record<keyof DatabaseEnvironment, Joi.Schema> = {
+/** What `PGPASSWORD` says is in the addresses afterwards. */
+export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD', Joi.Schema> = {
+  PGPASSWORD: Joi.string().strip(),
   DATABASE_URL: address('postgres', 'postgresql').required(),
   PG_POOL_SIZE: wholeNumber(10, 1, 1000),
   PG_PREPARED: Joi.boolean().truthy('on').falsy('off').default(true),
   PG_QUERY_TIMEOUT: duration('10s'),
 };
 
-/** Where the queue is: Redis (`redis://`, `rediss://`) or BullMQ's Postgres backend (`postgres://`). */
-export const queueUrl = address('redis', 'rediss', 'postgres', 'postgresql').required();
+/** A standby of that Postgres, for look-ups that bear a copy. */
+export const databaseReadUrl = address('postgres', 'postgresql');
+
+const clusterAddress = Joi.string()
+  .custom((text: string) => {
+    parseClusterAddress(text);
+    return text;
+  })
+  .message(
+    '{{#label}} must be redis-cluster://[user:password@]host:port,host:port with valid hosts, ports and percent-encoding',
+  );
+
+/** Where the queue is: Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`) or BullMQ's Postgres backend (`postgres://`). */
+export const queueUrl = Joi.alternatives()
+  .conditional(Joi.string().pattern(CLUSTER_SCHEME), {
+    // biome-ignore lint/suspicious/noThenProperty: so Joi calls it.
+    then: clusterAddress,
+    otherwise: address('redis', 'rediss', 'postgres', 'postgresql'),
+  })
+  .required();
 
 /**
  * The key that signing secrets are encrypted with at rest: 32 bytes as base64 or hex.

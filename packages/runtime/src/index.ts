@@ -1,9 +1,11 @@
 export { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
+export { CLUSTER_SCHEME, type ClusterAddress, parseClusterAddress } from './cluster-address.ts';
 export { describeError } from './describe-error.ts';
 export {
   ConfigurationError,
   type DatabaseEnvironment,
   databaseEnvironment,
+  databaseReadUrl,
   drainDelay,
   duration,
   type ProcessEnvironment,
@@ -19,6 +21,10 @@ export {
 export { inGroups } from './in-groups.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics.ts';
-export { createOutageLog } from './outage-log.ts';
+export { Counter, createRegistry, exposePools, Gauge, Histogram, type PoolState, type Registry } from './metrics.ts';
+export { createOutageLog, type OutageLog } from './outage-log.ts';
+export { patiently } from './patiently.ts';
+export { readRarely } from './read-rarely.ts';
 export { runProcess, type Service } from './run-process.ts';
+export { createTracing, type Span, type SpanFacts, spanned, type Tracing, typeOf } from './tracing.ts';
+export { type TracingEnvironment, tracingEnvironment } from './tracing-environment.ts';

@@ -9,3 +9,53 @@ export function createRegistry(): Registry {
   client.collectDefaultMetrics({ register: registry });
   return registry;
 }
+
+/** What a pool of connections tells of itself. */
+export interface PoolState {
+  busy: number;
+  idle: number;
+  /** Who waits for a connection. */
+  waiting: number;
+  /** Connections that it may hold. */
+  size: number;
+}
+
+/**
+ * Shows pools of connections to Postgres as they are when the metrics are read.
+ *
+ * @param pools by the name that each has as its label.
+ */
+export function exposePools(registry: Registry, pools: Record<string, () => PoolState>): void {
+  const registers = [registry];
+  const states = () => Object.entries(pools).map(([pool, read]) => ({ pool, ...read() }));
+  new client.Gauge({
+    name: 'postgres_pool_connections',
+    help: 'Connections to Postgres that the pool holds',
+    labelNames: ['pool', 'state'],
+    registers,
+    collect() {
+      for (const { pool, busy, idle } of states()) {
+        this.set({ pool, state: 'busy' }, busy);
+        this.set({ pool, state: 'idle' }, idle);
+      }
+    },
+  });
+  new client.Gauge({
+    name: 'postgres_pool_size',
+    help: 'Connections to Postgres that the pool may hold',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const { pool, size } of states()) this.set({ pool }, size);
+    },
+  });
+  new client.Gauge({
+    name: 'postgres_pool_waiting',
+    help: 'Statements and transactions that wait for a connection',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const { pool, waiting } of states()) this.set({ pool }, waiting);
+    },
+  });
+}

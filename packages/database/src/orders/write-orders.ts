@@ -13,6 +13,8 @@ export interface Written {
   receiptId: string;
   state: 'written' | 'duplicate';
   orderId: number | null;
+  /** From its receipt on, in seconds. */
+  seconds: number;
 }
 
 const WRITE = {
@@ -55,7 +57,7 @@ with input as materialized (
   where batch_id = any($2::uuid[])
     and not exists (select from unnest(receipt_ids) as promised(id) where id not in (select receipt_id from moved))
 )
-select receipt_id as "receiptId", state, order_id as "orderId" from moved`,
+select receipt_id as "receiptId", state, order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds from moved`,
 };
 
 /**

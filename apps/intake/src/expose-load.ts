@@ -1,0 +1,71 @@
+import { closeDatabase, type Load, openDatabase, readLoad } from '@orders/database';
+import type { Bell, LaneState } from '@orders/queue';
+import { Gauge, type Registry, readRarely } from '@orders/runtime';
+import type { IntakeConfig } from './config.ts';
+
+/** However often the metrics are read, and by how many. */
+const EVERY_MS = 5000;
+const PATIENCE_MS = 2000;
+
+type LoadConfig = Pick<IntakeConfig, 'DATABASE_URL' | 'PG_PREPARED'>;
+
+/**
+ * Shows the load of the whole service, by which its workers are scaled. Every intake shows the same, as there may be no worker that could.
+ * What cannot be read is absent: an old figure, or 0, would have workers taken away in an outage. It has a connection of its own, so it
+ * takes none from orders and waits for none of theirs.
+ */
+export function exposeLoad(registry: Registry, config: LoadConfig, bell: Bell): { close(): Promise<void> } {
+  const registers = [registry];
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: 1,
+    prepared: config.PG_PREPARED,
+    queryTimeout: PATIENCE_MS,
+    applicationName: 'orders load',
+  });
+  const times = { everyMs: EVERY_MS, patienceMs: PATIENCE_MS };
+  const askDatabase = readRarely(() => readLoad(database), times);
+  const askQueue = readRarely(() => bell.lanes(), times);
+
+  const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const value = await read();
+        if (value === null) this.remove();
+        else this.set(value);
+      },
+    });
+  const ofDatabase = (figure: keyof Load) => async () => (await askDatabase())?.[figure] ?? null;
+  const ofQueue = (state: 'waiting' | 'active') => async () =>
+    (await askQueue())?.reduce((sum, lane) => sum + lane[state], 0) ?? null;
+
+  gauge('orders_receipts_waiting', 'Receipts without a final state, counted to 10,000 batches', ofDatabase('waiting'));
+  gauge('orders_receipts_dead', 'Receipts that are dead, counted to 10,000', ofDatabase('dead'));
+  gauge('orders_oldest_waiting_seconds', 'For how long the oldest receipt has been due', ofDatabase('oldestSeconds'));
+  gauge('orders_jobs_waiting', 'Jobs that wait in the queue, of all lanes', ofQueue('waiting'));
+  gauge('orders_jobs_active', 'Jobs that workers have taken, of all lanes', ofQueue('active'));
+  exposeLanes(registry, askQueue);
+
+  return { close: () => closeDatabase(database) };
+}
+
+const STATES = ['waiting', 'active', 'delayed'] as const;
+
+function exposeLanes(registry: Registry, ask: () => Promise<LaneState[] | null>): void {
+  new Gauge({
+    name: 'orders_lane_jobs',
+    help: 'Jobs in the queue by lane and state',
+    labelNames: ['lane', 'state'],
+    registers: [registry],
+    async collect() {
+      const lanes = await ask();
+      this.reset();
+      for (const one of lanes ?? []) {
+        for (const state of STATES) this.set({ lane: one.lane, state }, one[state]);
+      }
+    },
+  });
+}

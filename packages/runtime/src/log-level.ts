@@ -1,0 +1,44 @@
+import type { Logger } from './logger.ts';
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+export type Level = (typeof LOG_LEVELS)[number];
+
+/** How much a process logs now. */
+export interface LogLevel {
+  level: string;
+  /** When it goes back to what the process began with; ISO 8601. */
+  until?: string;
+}
+
+export interface LevelSwitch {
+  now(): LogLevel;
+  /** @param forMs goes back after so many milliseconds to the level that the process began with; null stays. */
+  set(level: Level, forMs: number | null): void;
+}
+
+/** Changes the level of a running process, which ends with it. */
+export function createLevelSwitch(logger: Logger): LevelSwitch {
+  const first = logger.level;
+  let until: string | null = null;
+  let back: NodeJS.Timeout | undefined;
+
+  function change(level: string): void {
+    const was = logger.level;
+    logger.level = level;
+    logger.warn('log level changed', { was, now: level, ...(until !== null && { until }) });
+  }
+
+  return {
+    now: () => ({ level: logger.level, ...(until !== null && { until }) }),
+    set(level, forMs) {
+      clearTimeout(back);
+      until = forMs === null ? null : new Date(Date.now() + forMs).toISOString();
+      change(level);
+      if (forMs === null) return;
+      back = setTimeout(() => {
+        until = null;
+        change(first);
+      }, forMs).unref();
+    },
+  };
+}

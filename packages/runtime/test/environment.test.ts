@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { databaseEnvironment, readEnvironment } from '@orders/runtime';
+import Joi from 'joi';
+
+const ADDRESS = 'postgres://orders:pa55word@db/orders';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orders-environment-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function file(content: string): Promise<string> {
+  const path = join(directory, String(Math.random()));
+  await writeFile(path, content);
+  return path;
+}
+
+const read = (env: Record<string, string>) => readEnvironment<{ DATABASE_URL: string }>(databaseEnvironment, env);
+
+describe('a setting from a file', () => {
+  test.each(['', '\n', '\r\n', '\n\n'])('is what the file holds without the line break at its end: %j', async (end) => {
+    expect(read({ DATABASE_URL_FILE: await file(ADDRESS + end) }).DATABASE_URL).toBe(ADDRESS);
+  });
+
+  test('keeps blanks and line breaks within', async () => {
+    const schema = { NOTE: Joi.string() };
+    expect(readEnvironment(schema, { NOTE_FILE: await file(' a\nb \n') })).toEqual({ NOTE: ' a\nb ' });
+  });
+
+  test('follows the same rules, and is not echoed', async () => {
+    const wrong = file('mysql://me:pa55word@db');
+    expect(await wrong.then((path) => reasonOf({ DATABASE_URL_FILE: path }))).toBe(
+      'Configuration: DATABASE_URL must be a valid uri with a scheme matching the postgres|postgresql pattern.',
+    );
+  });
+
+  test('is one that the reader knows: of other names the file is not opened', () => {
+    expect(read({ DATABASE_URL: ADDRESS, OTHER_FILE: '/nonexistent' }).DATABASE_URL).toBe(ADDRESS);
+  });
+
+  test.each([
+    ['a file that is not there', '/nonexistent/pa55word', 'DATABASE_URL_FILE must be a file that can be read'],
+    ['a directory', '/', 'DATABASE_URL_FILE must be a file that can be read'],
+    ['the value instead of a path', ADDRESS, 'DATABASE_URL_FILE must be a file that can be read'],
+    ['nothing in it', '/dev/null', 'DATABASE_URL_FILE is an empty file'],
+  ])('%s is refused in one line', (_, path, reason) => {
+    expect(reasonOf({ DATABASE_URL_FILE: path })).toBe(`Configuration: ${reason}.`);
+  });
+
+  test('with the setting itself set too is refused; one that is empty counts as unset', async () => {
+    const path = await file(ADDRESS);
+    expect(reasonOf({ DATABASE_URL: ADDRESS, DATABASE_URL_FILE: path })).toBe(
+      'Configuration: DATABASE_URL and DATABASE_URL_FILE are both set; set one of them.',
+    );
+    expect(read({ DATABASE_URL: '', DATABASE_URL_FILE: path }).DATABASE_URL).toBe(ADDRESS);
+    expect(read({ DATABASE_URL: ADDRESS, DATABASE_URL_FILE: '' }).DATABASE_URL).toBe(ADDRESS);
+  });
+
+  function reasonOf(env: Record<string, string>): string {
+    try {
+      read(env);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return 'accepted';
+  }
+});
+
+describe('PGPASSWORD', () => {
+  test.each([
+    ['postgres://orders@db:5432/orders', 'postgres://orders:p%40ss%2F%25@db:5432/orders'],
+    ['postgresql://db/orders?sslmode=verify-full', 'postgresql://:p%40ss%2F%25@db/orders?sslmode=verify-full'],
+    ['postgres:///orders?host=/run/postgresql', 'postgres://:p%40ss%2F%25@/orders?host=/run/postgresql'],
+    [ADDRESS, ADDRESS],
+  ])('goes into an address of Postgres that has no password: %s', (DATABASE_URL, address) => {
+    expect(read({ DATABASE_URL, PGPASSWORD: 'p@ss/%' })).toMatchObject({ DATABASE_URL: address });
+  });
+
+  test('comes from a file as well, and stays out of the settings themselves', async () => {
+    const settings = read({ DATABASE_URL: 'postgres://orders@db/orders', PGPASSWORD_FILE: await file('pa55word\n') });
+    expect(settings).toEqual({ DATABASE_URL: ADDRESS, PG_POOL_SIZE: 10, PG_PREPARED: true, PG_QUERY_TIMEOUT: 10_000 });
+  });
+});

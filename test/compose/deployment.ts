@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePortBelowEphemeral } from '@orders/local-services';
+import { run, until } from './run.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** What `docker inspect` says of a container, as far as it is needed. */
+export interface Container {
+  Id: string;
+  RestartCount: number;
+  Config: { Labels: Record<string, string> };
+  HostConfig: { ReadonlyRootfs: boolean; CapDrop: string[] | null };
+  State: { Running: boolean; ExitCode: number; Health?: { Status: string } };
+}
+
+/** The service as docker-compose.yml describes it, under a project, an image, ports and secrets of its own. */
+export interface Deployment {
+  image: string;
+  intakeUrl: string;
+  portalUrl: string;
+  /** The secrets that it was given. */
+  secrets: string[];
+  compose(...args: string[]): Promise<string>;
+  /** The operator's commands, in the container of intake; what they print as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for its caller to know.
+  orders(...args: string[]): Promise<any>;
+  query<Row>(sql: string): Promise<Row[]>;
+  /** All containers, or those of one service, ended ones too. */
+  containers(service?: string): Promise<Container[]>;
+  /** Until each container that is to run does, and is healthy. */
+  untilHealthy(): Promise<void>;
+  /** Removes containers, volumes, image and secrets; nobody can end that. */
+  remove(): Promise<void>;
+}
+
+/** @param signal ends whatever is under way. */
+export async function prepareDeployment(signal: AbortSignal): Promise<Deployment> {
+  const project = `orders-test-${randomBytes(3).toString('hex')}`;
+  const directory = await mkdtemp(join(tmpdir(), `${project}-`));
+  const [intakePort, portalPort] = [await freePortBelowEphemeral(), await freePortBelowEphemeral()];
+  const intakeUrl = `http://127.0.0.1:${intakePort}`;
+  const portalUrl = `http://127.0.0.1:${portalPort}`;
+  const postgresPassword = randomBytes(24).toString('base64');
+  const secretsKey = randomBytes(32).toString('base64');
+  const postgresFile = join(directory, 'postgres_password');
+  const secretsFile = join(directory, 'secrets_key');
+  await writeFile(postgresFile, `${postgresPassword}\n`);
+  await writeFile(secretsFile, `${secretsKey}\n`);
+
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    ORDERS_IMAGE: project,
+    POSTGRES_PASSWORD: '',
+    POSTGRES_PASSWORD_FILE: postgresFile,
+    SECRETS_KEY: '',
+    SECRETS_KEY_FILE: secretsFile,
+    INTAKE_PORT: String(intakePort),
+    PORTAL_PORT: String(portalPort),
+    INTAKE_URL: intakeUrl,
+    PORTAL_URL: portalUrl,
+  };
+  const compose = (args: string[], end: { signal?: AbortSignal } = {}) => {
+    // Without the .env of whoever runs the service from this clone.
+    const where = ['compose', '--project-name', project, '--project-directory', ROOT, '--env-file', '/dev/null'];
+    return run('docker', [...where, ...args], { env, ...end });
+  };
+  const own = (...args: string[]) => compose(args, { signal });
+
+  async function containers(service?: string): Promise<Container[]> {
+    const ids = (await own('ps', '--all', '--quiet', ...(service ? [service] : []))).split('\n').filter(Boolean);
+    return ids.length === 0 ? [] : JSON.parse(await run('docker', ['inspect', ...ids], { signal }));
+  }
+
+  return {
+    image: project,
+    intakeUrl,
+    portalUrl,
+    secrets: [postgresPassword, secretsKey],
+    compose: own,
+    async orders(...args) {
+      return JSON.parse(await own('exec', '--no-TTY', 'intake', 'orders', ...args, '--json'));
+    },
+    async query(sql) {
+      const text = `select coalesce(json_agg(t), '[]') from (${sql}) t`;
+      const psql = ['psql', '--username=orders', '--no-align', '--tuples-only', '--command', text];
+      return JSON.parse(await own('exec', '--no-TTY', 'postgres', ...psql));
+    },
+    containers,
+    async untilHealthy() {
+      const isWell = ({ Config, State }: Container) =>
+        Config.Labels['com.docker.compose.service'] === 'migrate' || State.Health?.Status === 'healthy';
+      await until('every container is healthy', 180, signal, async () => (await containers()).every(isWell));
+    },
+    async remove() {
+      await compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']);
+      // There is none if it could not be built.
+      await run('docker', ['image', 'rm', '--force', project]).catch(() => {});
+      await rm(directory, { recursive: true });
+    },
+  };
+}

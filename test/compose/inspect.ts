@@ -1,0 +1,43 @@
+import type { Deployment } from './deployment.ts';
+
+/** What runs our image. */
+export const APPS = ['intake', 'worker', 'portal'] as const;
+
+/** That each app runs as nobody in particular, can write nowhere but /tmp, and has no capability. */
+export async function inspectHardening({ compose, containers }: Deployment): Promise<string[]> {
+  const violations: string[] = [];
+  for (const app of APPS) {
+    const [container] = await containers(app);
+    if (!container?.HostConfig.ReadonlyRootfs) violations.push(`${app} has a root file system to write to`);
+    const script =
+      'id -u; grep CapEff /proc/self/status; for at in / /app /home/node /tmp; do touch $at/x && echo $at; done';
+    const said = await compose('exec', '--no-TTY', app, 'sh', '-c', `${script}; true`);
+    const [user, capabilities, ...writable] = said.trim().split('\n');
+    if (user === '0') violations.push(`${app} runs as root`);
+    if (!/:\s*0+$/.test(capabilities ?? '')) violations.push(`${app} has capabilities: ${capabilities}`);
+    if (writable.join() !== '/tmp') violations.push(`${app} can write to ${writable.join(', ') || 'nothing'}`);
+  }
+  return violations;
+}
+
+/** That no log shows one of these; `bytes` is how much there was to search. */
+export async function inspectLogs(
+  { compose }: Deployment,
+  secrets: readonly string[],
+): Promise<{ bytes: number; violations: string[] }> {
+  const logs = await compose('logs', '--no-color', '--no-log-prefix');
+  const found = secrets.filter((secret) => logs.includes(secret));
+  return { bytes: logs.length, violations: found.map((secret) => `the logs show "${secret.slice(0, 4)}…"`) };
+}
+
+/** That every container, told to end, ended with 0. */
+export async function inspectExits({ containers }: Deployment): Promise<{ ended: number; violations: string[] }> {
+  const all = await containers();
+  const violations = all
+    .filter(({ State }) => State.Running || State.ExitCode !== 0)
+    .map(({ Config, State }) => {
+      const name = Config.Labels['com.docker.compose.service'];
+      return State.Running ? `${name} still runs` : `${name} ended with ${State.ExitCode}`;
+    });
+  return { ended: all.length, violations };
+}

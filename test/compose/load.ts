@@ -1,0 +1,65 @@
+import { makeOrder } from './orders.ts';
+import { pause } from './run.ts';
+import type { Sender } from './sender.ts';
+
+/** Orders at a steady rate, whatever becomes of them. */
+export interface Load {
+  /** Waits until so many more receipts were named. */
+  untilAccepted(more: number): Promise<void>;
+  /** Offers no more, and waits until all that was offered is accepted. */
+  stop(): Promise<number>;
+}
+
+/** Orders under way at once; while there are so many, none is offered. */
+const MAX_UNDER_WAY = 500;
+const TICK_MS = 20;
+const PATIENCE_S = 120;
+
+/** @param rate orders a second. */
+export function startLoad(sender: Sender, rate: number, signal: AbortSignal): Load {
+  const underWay = new Set<Promise<void>>();
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {});
+  let isOffering = true;
+  let offered = 0;
+
+  function offer(): void {
+    const delivery = sender
+      .deliver(makeOrder(offered++))
+      .catch(failed.reject)
+      .then(() => void underWay.delete(delivery));
+    underWay.add(delivery);
+  }
+
+  async function offerAtRate(): Promise<void> {
+    for (let due = 0; isOffering; await pause(TICK_MS, signal)) {
+      due += (TICK_MS / 1000) * rate;
+      for (; due >= 1; due -= 1) if (underWay.size < MAX_UNDER_WAY) offer();
+    }
+  }
+  const offering = offerAtRate();
+  offering.catch(failed.reject);
+
+  return {
+    async untilAccepted(more) {
+      const { accepted } = sender.ledger;
+      const enough = accepted.size + more;
+      const wait = async () => {
+        for (let waited = 0; accepted.size < enough; waited += TICK_MS) {
+          if (waited > PATIENCE_S * 1000) throw new Error(`no ${more} orders were accepted in ${PATIENCE_S} s`);
+          await pause(TICK_MS, signal);
+        }
+      };
+      await Promise.race([failed.promise, wait()]);
+    },
+    async stop() {
+      isOffering = false;
+      await offering;
+      const drain = async () => {
+        while (underWay.size > 0) await Promise.all(underWay);
+      };
+      await Promise.race([failed.promise, drain()]);
+      return offered;
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { type Deployment, prepareDeployment } from './deployment.ts';
+import { APPS, inspectExits, inspectHardening, inspectLogs } from './inspect.ts';
+import { startLoad } from './load.ts';
+import { PERSONAL, readSamples } from './orders.ts';
+import { line, type Report, type Surroundings } from './report.ts';
+import { run, until } from './run.ts';
+import { createSender, type Sender } from './sender.ts';
+import { untilSettled, verify } from './verify.ts';
+
+const SERVICES = ['postgres', 'redis', ...APPS] as const;
+const WORKERS = 4;
+/** Receipts that must be named before, and again after, each restart. */
+const BETWEEN = 50;
+const AT_ONCE = 16;
+
+/** Brings the service up in containers, sends, scales, restarts, kills and verifies; whatever comes, all is removed. */
+export async function tryCompose(surroundings: Surroundings): Promise<Report> {
+  const { signal, say } = surroundings;
+  await run('docker', ['version'], { signal }).catch(() => {
+    throw new Error('no Docker engine answers');
+  });
+  const deployment = await prepareDeployment(signal);
+  try {
+    return await walk(deployment, surroundings);
+  } finally {
+    say('removes everything');
+    await deployment.remove();
+  }
+}
+
+async function walk(deployment: Deployment, { rate, signal, say }: Surroundings): Promise<Report> {
+  const { compose, orders, image, intakeUrl, portalUrl } = deployment;
+  const lines: string[] = [];
+  const violations: string[] = [];
+
+  say('builds the image');
+  await compose('build');
+  const size = Number(await run('docker', ['image', 'inspect', '--format', '{{.Size}}', image], { signal }));
+  lines.push(line('image', `${Math.round(size / 1e6)} MB`));
+  say('starts everything');
+  await compose('up', '--detach', '--no-build', '--wait');
+  violations.push(...(await inspectHardening(deployment)));
+
+  const account = ['Compose Kitchen'];
+  await orders('accounts', 'create', ...account);
+  const { key } = await orders('keys', 'create', ...account);
+  const { secret } = await orders('signing', 'enable', ...account);
+  const { link } = await orders('users', 'invite', 'compose@example.com', '--account', ...account);
+  const page = await fetch(portalUrl, { signal });
+  if (page.status !== 200 || !link.startsWith(`${portalUrl}/`)) violations.push('the portal shows no page');
+  const sender = createSender({ url: intakeUrl, apiKey: key, signingSecret: secret, signal });
+
+  const samples = await sendSamples(sender, say);
+  await untilSettled(deployment, signal);
+  lines.push(line('samples', `${samples} sent and settled`));
+
+  say(`scales the workers to ${WORKERS}`);
+  await compose('up', '--detach', '--no-build', '--no-recreate', '--wait', '--scale', `worker=${WORKERS}`);
+  lines.push(...(await restartUnderLoad(deployment, sender, { rate, signal, say })));
+
+  say('waits until everything is settled, and verifies');
+  await untilSettled(deployment, signal);
+  const found = await verify(deployment, sender.ledger);
+  violations.push(...found.violations);
+  const states = Object.entries(found.states).map(([state, count]) => `${count} ${state}`);
+  lines.push(
+    line('stored', `${found.receipts} receipts (${states.join(', ')}), ${found.orders} orders`),
+    line('told to clients', `${sender.ledger.accepted.size} receipts, after ${sender.ledger.repeated} attempts more`),
+  );
+
+  const logs = await inspectLogs(deployment, [...deployment.secrets, key, secret, link.split('#')[1], ...PERSONAL]);
+  violations.push(...logs.violations);
+  say('stops everything');
+  await compose('stop');
+  const exits = await inspectExits(deployment);
+  violations.push(...exits.violations);
+  lines.push(line('logs, exits', `${logs.bytes} characters searched for secrets; ${exits.ended} containers ended`));
+  return { lines, violations };
+}
+
+async function sendSamples(sender: Sender, say: Surroundings['say']): Promise<number> {
+  const samples = await readSamples();
+  say(`sends ${samples.length} samples`);
+  const left = samples.values();
+  const sendSome = async () => {
+    for (const order of left) await sender.deliver(order);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, sendSome));
+  return samples.length;
+}
+
+async function restartUnderLoad(
+  deployment: Deployment,
+  sender: Sender,
+  { rate, signal, say }: Surroundings,
+): Promise<string[]> {
+  const lines: string[] = [];
+  const load = startLoad(sender, rate, signal);
+  const strike = async (what: string, act: () => Promise<unknown>) => {
+    await load.untilAccepted(BETWEEN);
+    say(what);
+    const [before, startedAt] = [sender.ledger.repeated, Date.now()];
+    await act();
+    await deployment.untilHealthy();
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+    lines.push(line(what, `all healthy after ${seconds} s; ${sender.ledger.repeated - before} attempts were repeated`));
+    await load.untilAccepted(BETWEEN);
+  };
+  for (const service of SERVICES) {
+    await strike(`restarts ${service}`, () => deployment.compose('restart', service));
+  }
+  await strike('kills a worker', () => killWorker(deployment, signal));
+  const offered = await load.stop();
+  return [line('load', `${offered} orders offered, ${rate} a second`), ...lines];
+}
+
+/** `kill -9`, after which the engine starts it again. */
+async function killWorker({ compose, containers }: Deployment, signal: AbortSignal): Promise<void> {
+  // The first process of the container only hands on signals; its child is the worker.
+  await compose('exec', '--no-TTY', 'worker', 'sh', '-c', 'kill -9 $(cat /proc/1/task/1/children)');
+  await until('the killed worker was started again', 60, signal, async () =>
+    (await containers('worker')).some(({ RestartCount }) => RestartCount > 0),
+  );
+}

@@ -1,0 +1,40 @@
+/** One line of what Prometheus reads. */
+export interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+export interface Metric {
+  name: string;
+  type: string;
+  samples: Sample[];
+}
+
+const SAMPLE = /^([\w:]+)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /([\w]+)="((?:[^"\\]|\\.)*)"/g;
+
+/** Reads what a process of ours shows to Prometheus, from its admin port; by name. */
+export async function readMetrics(adminUrl: string): Promise<Map<string, Metric>> {
+  const reply = await fetch(`${adminUrl}/metrics`);
+  if (!reply.ok) throw new Error(`/metrics answered ${reply.status}`);
+  const metrics = new Map<string, Metric>();
+  let metric: Metric | undefined;
+  for (const line of (await reply.text()).split('\n')) {
+    const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (name && type) {
+      metric = { name, type, samples: [] };
+      metrics.set(name, metric);
+    }
+    const [, sample, labels = '', value] = SAMPLE.exec(line) ?? [];
+    if (!sample || line.startsWith('#')) continue;
+    const pairs = [...labels.matchAll(LABEL)].map(([, label, text]) => [label, text]);
+    metric?.samples.push({ name: sample, labels: Object.fromEntries(pairs), value: Number(value) });
+  }
+  return metrics;
+}
+
+/** The only value of a metric without labels; undefined when it is absent. */
+export function gaugeOf(metrics: Map<string, Metric>, name: string): number | undefined {
+  return metrics.get(name)?.samples[0]?.value;
+}

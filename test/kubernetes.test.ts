@@ -1,0 +1,257 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { readConfig as readIntakeConfig } from '@orders/intake';
+import { readConfig as readPortalConfig } from '@orders/portal';
+import { readConfig as readWorkerConfig } from '@orders/worker';
+import { readConfig as readCliConfig } from '../apps/cli/src/config.ts';
+import {
+  kustomization,
+  MANIFESTS,
+  type Manifest,
+  readManifests,
+  readSettings,
+  validateManifest,
+} from './harness/manifests.ts';
+
+const named = readManifests();
+const manifests = named.map(({ manifest }) => manifest);
+const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
+const theOne = (kind: string, name: string): Manifest => {
+  const found = ofKind(kind).filter(({ metadata }) => metadata.name === name);
+  expect(found).toHaveLength(1);
+  return found[0];
+};
+
+const settings = readSettings('settings.env');
+const guide = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
+const dockerfile = readFileSync(resolve(import.meta.dirname, '../Dockerfile'), 'utf8');
+const image = Object.fromEntries(
+  [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' ').map((pair) => pair.split('='))),
+);
+
+/** Values of the secret that the guide has the operator make, by the keys that it names. */
+const SECRET: Record<string, string> = {
+  DATABASE_URL: 'postgres://orders:secret@postgres.example.com:5432/orders',
+  QUEUE_URL: 'rediss://default:secret@redis.example.com:6379',
+  SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+};
+
+const READERS: Record<string, (env: Record<string, string>) => object | Promise<object>> = {
+  intake: readIntakeConfig,
+  worker: readWorkerConfig,
+  portal: readPortalConfig,
+  migrate: readCliConfig,
+};
+
+const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata, spec }) => ({
+  name: metadata.name as string,
+  spec: spec.template.spec,
+  labels: spec.template.metadata.labels as Record<string, string>,
+  container: spec.template.spec.containers[0],
+}));
+const apps = pods.filter(({ name }) => name !== 'migrate');
+
+/** What a container has in its environment: of the image, of the settings and of its own, the later before the earlier. */
+function environmentOf({ envFrom = [], env }: Manifest): Record<string, string> {
+  const own = env.map(({ name, value, valueFrom }: Manifest) => [name, value ?? SECRET[valueFrom.secretKeyRef.key]]);
+  return { ...image, ...(envFrom.length > 0 && settings), ...Object.fromEntries(own) };
+}
+
+/** Whether a selector, of labels or of expressions, chooses something with these labels. */
+function selects({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: Record<string, string>): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values }: Manifest) => operator === 'In' && values.includes(labels[key]))
+  );
+}
+const chosenBy = (selector: Manifest) => pods.filter(({ labels }) => selects(selector, labels)).map(({ name }) => name);
+
+describe('the manifests', () => {
+  test.each(named)('$name keeps to its published schema, and has nothing that this does not know', ({ manifest }) => {
+    expect(validateManifest(manifest)).toEqual([]);
+  });
+
+  test('are all listed, with the settings and one pinned version of the one image', () => {
+    const aside = ['kustomization.yaml', 'README.md', 'settings.env'];
+    expect(kustomization.resources.toSorted()).toEqual(
+      readdirSync(MANIFESTS)
+        .filter((file) => !aside.includes(file))
+        .toSorted(),
+    );
+    expect(kustomization.configMapGenerator).toEqual([{ name: 'settings', envs: ['settings.env'] }]);
+    expect(kustomization.namespace).toBe(ofKind('Namespace')[0].metadata.name);
+    const [{ name, newTag }] = kustomization.images;
+    expect(kustomization.images).toHaveLength(1);
+    expect(String(newTag)).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(pods.map(({ container }) => container.image)).toEqual(pods.map(() => name));
+  });
+
+  test('run commands that the image has', () => {
+    const commands = [...(/for command in (.*); do/.exec(dockerfile)?.[1] ?? '').matchAll(/(\w+):/g)].map(
+      ([, name]) => name,
+    );
+    expect(commands).toContain('orders');
+    for (const { container } of pods) expect(commands).toContain(container.args[0]);
+  });
+});
+
+describe('the environment of a pod', () => {
+  test.each(pods)(
+    'of $name is one that its app starts with, and has nothing of its own that this does not read',
+    async ({ name, container }) => {
+      expect((container.envFrom ?? []).map(({ configMapRef }: Manifest) => configMapRef.name)).toEqual(
+        name === 'migrate' ? [] : ['settings'],
+      );
+      const config = await READERS[name]?.(environmentOf(container));
+      for (const { name: variable } of container.env) expect(config).toHaveProperty(variable);
+    },
+  );
+
+  test('has no setting that no app reads', async () => {
+    const read = await Promise.all(apps.map(async ({ name, container }) => READERS[name]?.(environmentOf(container))));
+    const known = read.flatMap((config) => Object.keys(config ?? {}));
+    expect(Object.keys(settings).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test('takes secrets from the one that the guide has made, and from nowhere else', () => {
+    const made = [...guide.matchAll(/^ +([A-Z_]+)=/gm)].map(([, name]) => name);
+    const references = pods.flatMap(({ container }) =>
+      container.env.flatMap(({ valueFrom }: Manifest) => valueFrom?.secretKeyRef ?? []),
+    );
+    expect(new Set(references.map(({ name }) => name))).toEqual(new Set(['orders']));
+    expect(new Set(references.map(({ key }) => key))).toEqual(new Set(made));
+    expect(guide).toContain('create secret generic orders ');
+    expect(ofKind('Secret')).toEqual([]);
+    for (const name of Object.keys(settings)) expect(Object.keys(SECRET)).not.toContain(name);
+  });
+});
+
+describe('a pod', () => {
+  test.each(pods)('of $name asks for no more than the restricted profile gives', ({ spec, container }) => {
+    expect(spec).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(spec.containers).toHaveLength(1);
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(['hostNetwork', 'hostPID', 'hostIPC', 'volumes'].filter((member) => member in spec)).toEqual([]);
+    expect(container.resources).toEqual({
+      requests: { cpu: expect.any(String), memory: expect.any(String) },
+      limits: { memory: expect.any(String) },
+    });
+    expect(bytes(container.resources.limits.memory)).toBeGreaterThan(bytes(container.resources.requests.memory));
+  });
+
+  test.each(apps)('of $name gets longer to end than its drain takes', async ({ name, spec, container }) => {
+    const config: Manifest = await READERS[name]?.(environmentOf(container));
+    const sleep = (container.lifecycle?.preStop.sleep.seconds ?? 0) * 1000;
+    const drain = sleep + (config.DRAIN_DELAY ?? 0) + config.DRAIN_TIMEOUT;
+    expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(drain);
+  });
+
+  test.each(apps)('of $name is probed at the ports at which its app listens', ({ container }) => {
+    const config = environmentOf(container);
+    const ports = Object.fromEntries(
+      container.ports.map(({ name, containerPort }: Manifest) => [name, String(containerPort)]),
+    );
+    expect(ports).toEqual({ admin: config.ADMIN_PORT, ...(container.args[0] !== 'worker' && { http: config.PORT }) });
+    expect([config.HOST, config.ADMIN_HOST]).toEqual(['0.0.0.0', '0.0.0.0']);
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      const path = probe === 'readinessProbe' ? '/health/ready' : '/health/live';
+      expect(container[probe].httpGet).toEqual({ port: 'admin', path });
+    }
+  });
+});
+
+describe('what points at something', () => {
+  test('finds it: services, budgets, spreads, autoscalers and the ingress', () => {
+    for (const { metadata, spec } of ofKind('Deployment')) {
+      expect(chosenBy(spec.selector)).toEqual([metadata.name]);
+      for (const { labelSelector } of spec.template.spec.topologySpreadConstraints)
+        expect(chosenBy(labelSelector)).toEqual([metadata.name]);
+      expect(chosenBy(theOne('PodDisruptionBudget', metadata.name).spec.selector)).toEqual([metadata.name]);
+    }
+    for (const { metadata, spec } of ofKind('Service')) {
+      expect(chosenBy({ matchLabels: spec.selector })).toEqual([metadata.name]);
+      expect(spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+    }
+    for (const scaler of [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')]) {
+      expect(theOne('Deployment', scaler.spec.scaleTargetRef.name).spec).not.toHaveProperty('replicas');
+    }
+    const { rules, tls } = theOne('Ingress', 'orders').spec;
+    for (const { http } of rules) {
+      const { name, port } = http.paths[0].backend.service;
+      expect(theOne('Service', name).spec.ports[0].name).toBe(port.name);
+    }
+    const hosts = ['INTAKE_URL', 'PORTAL_URL'].map((name) => new URL(settings[name] ?? '').host);
+    expect(rules.map(({ host }: Manifest) => host)).toEqual(hosts);
+    expect(tls[0].hosts).toEqual(hosts);
+  });
+
+  test('a disruption budget lets one pod go, however few there are', () => {
+    for (const { spec } of ofKind('PodDisruptionBudget')) expect(spec).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  test('the admin port is open to Prometheus, and to nobody else', () => {
+    const policies = ofKind('NetworkPolicy');
+    const doors = policies.flatMap(({ metadata, spec }) =>
+      (spec.ingress ?? []).map(({ from, ports }: Manifest) => ({ name: metadata.name, from, ports })),
+    );
+    expect(theOne('NetworkPolicy', 'default-deny').spec).toEqual({
+      podSelector: {},
+      policyTypes: ['Ingress', 'Egress'],
+    });
+    expect(doors.map(({ name, ports }) => [name, ports])).toEqual([
+      ['http', [{ port: 'http' }]],
+      ['admin', [{ port: 'admin' }]],
+    ]);
+    for (const { from } of doors) expect(from).toEqual([{ namespaceSelector: { matchLabels: expect.anything() } }]);
+    expect(chosenBy(theOne('NetworkPolicy', 'http').spec.podSelector)).toEqual(['intake', 'portal']);
+    const monitor = theOne('PodMonitor', 'orders').spec;
+    expect(chosenBy(monitor.selector)).toEqual(expect.arrayContaining(apps.map(({ name }) => name)));
+    expect(monitor.podMetricsEndpoints[0]).toMatchObject({ port: 'admin', path: '/metrics' });
+  });
+});
+
+describe('scaling', () => {
+  /** The same figure on every intake. */
+  const LOAD_METRICS = ['orders_receipts_waiting', 'orders_oldest_waiting_seconds'];
+
+  test('of workers goes by the load that every intake exposes, and goes on without Prometheus', () => {
+    const { spec } = theOne('ScaledObject', 'worker');
+    expect(spec.triggers.map(({ metadata }: Manifest) => metadata.query)).toEqual(
+      LOAD_METRICS.map((metric) => `max(${metric}{namespace="${kustomization.namespace}"})`),
+    );
+    for (const { metadata } of spec.triggers) expect(metadata.ignoreNullValues).toBe('false');
+    expect(spec.fallback.replicas).toBeGreaterThanOrEqual(spec.minReplicaCount);
+    expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1);
+  });
+
+  test('stops where the connections of Postgres would not do', () => {
+    const most: Record<string, number> = {
+      intake: theOne('HorizontalPodAutoscaler', 'intake').spec.maxReplicas,
+      worker: theOne('ScaledObject', 'worker').spec.maxReplicaCount,
+      portal: theOne('Deployment', 'portal').spec.replicas,
+    };
+    // The portal has two pools; a worker opens a connection of its own for each of upkeep, activity and words.
+    const connections = apps.map(({ name, container }) => {
+      const pool = Number(environmentOf(container).PG_POOL_SIZE);
+      const { maxSurge } = theOne('Deployment', name).spec.strategy.rollingUpdate;
+      const ofOne = { intake: pool, worker: pool + 3, portal: 2 * pool }[name] ?? Number.NaN;
+      return ((most[name] ?? Number.NaN) + maxSurge) * ofOne;
+    });
+    const sum = connections.reduce((all, some) => all + some, 10);
+    expect(guide).toContain(`| | | | ${sum} |`);
+    expect(sum + 3).toBeLessThanOrEqual(Number(/`max_connections = (\d+)`/.exec(guide)?.[1]));
+  });
+});
+
+function bytes(quantity: string): number {
+  const [, count, unit] = /^(\d+)(Mi|Gi)$/.exec(quantity) ?? [];
+  return Number(count) * (unit === 'Gi' ? 1024 : 1);
+}
