@@ -17,7 +17,7 @@ withPrometheus('the alert rules, by promtool', () => {
 
   test('fire and do not fire as alerts.test.yml says', async () => {
     expect(await promtool('test', 'rules', 'alerts.test.yml')).toMatchObject({ ok: true });
-  });
+  }, 180_000);
 });
 
 test('alerts.test.yml sees each alert fire, and each stay silent', () => {
