@@ -12,6 +12,7 @@ import {
   startPostgresContainer,
 } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
+import { startPgBouncer } from './pgbouncer.ts';
 
 let stop: () => Promise<void> = async () => {};
 
@@ -36,11 +37,17 @@ export default async function globalSetup(): Promise<void> {
   const knex = openKnex({ url });
   await migrate(knex).finally(() => knex.destroy());
   await migrateQueue(url);
+  const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgBouncer(url) : null;
+  if (pooler) {
+    const stopPostgres = stop;
+    stop = () => pooler.close().then(stopPostgres);
+    process.env.TEST_POOLER_PORT = new URL(pooler.through(url)).port;
+  }
   const kinds = [...(findRedisServer() || (await mayUseContainers()) ? ['redis'] : []), 'postgres'];
   const redis = mustUseContainers() ? 'redis in containers' : 'redis';
   Object.assign(process.env, {
     TEST_DATABASE_URL: url,
-    TEST_DATABASE: postgres.what,
+    TEST_DATABASE: pooler ? `${postgres.what} behind PgBouncer` : postgres.what,
     TEST_QUEUE_KINDS: kinds.join(','),
     TEST_QUEUES: kinds.join(' and ').replace('redis', redis),
   });
