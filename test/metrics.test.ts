@@ -117,7 +117,6 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
   answered_by: (value) => ['replica', 'primary'].includes(value),
   pool: (value) => ['hot', 'knex'].includes(value),
-  answered_by: (value) => ['replica', 'primary'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,
 };
 

@@ -13,6 +13,7 @@ import {
   startRedisContainer,
 } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
+import { startPgBouncer } from './pgbouncer.ts';
 
 const stops: (() => Promise<void>)[] = [];
 
@@ -38,9 +39,14 @@ export default async function globalSetup(): Promise<void> {
   await migrate(knex).finally(() => knex.destroy());
   await migrateQueue(url);
   const redis = await getRedis();
+  const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgBouncer(url) : null;
+  if (pooler) {
+    stops.push(() => pooler.close());
+    process.env.TEST_POOLER_PORT = new URL(pooler.through(url)).port;
+  }
   Object.assign(process.env, {
     TEST_DATABASE_URL: url,
-    TEST_DATABASE: postgres.what,
+    TEST_DATABASE: pooler ? `${postgres.what} behind PgBouncer` : postgres.what,
     TEST_QUEUE_KINDS: redis ? 'redis,postgres' : 'postgres',
     TEST_QUEUES: redis ? `${redis.what} and postgres` : 'postgres',
     ...(redis?.url && { TEST_REDIS_URL: redis.url }),

@@ -1,5 +1,6 @@
 import { findRedisServer, startFaultyRedis } from '@orders/local-services';
 import { Redis } from 'ioredis';
+import { startRedisCluster } from './redis-cluster.ts';
 
 export type QueueKind = 'redis' | 'postgres';
 
@@ -11,9 +12,10 @@ export interface TestQueue {
   close(): Promise<void>;
 }
 
-/** A queue of a test file's own. */
+/** A queue of a test file's own; with TEST_REDIS=cluster the kind `redis` is a Redis Cluster. */
 export async function startQueue(kind: QueueKind, databaseUrl: string): Promise<TestQueue> {
   if (kind === 'postgres') return { url: databaseUrl, close: async () => {} };
+  if (process.env.TEST_REDIS === 'cluster') return startRedisCluster({ replicas: 0 });
   const { TEST_REDIS_URL: shared } = process.env;
   return shared ? takeDatabase(shared) : startFaultyRedis();
 }
