@@ -51,8 +51,9 @@ test('the level of each app changes while it runs, and for a time if that is ask
 
 test('a later change takes the place of one for a time', async () => {
   const { adminUrl } = portal;
-  await change(adminUrl, 'error', '?for=1s');
+  const first = await change(adminUrl, 'error', '?for=50ms');
   await change(adminUrl, 'warn', '?for=24h');
+  await until('the time of the first is over', async () => Date.now() > Date.parse(JSON.parse(first.text).until) + 50);
   expect(await levelOf(adminUrl)).toEqual({ level: 'warn', until: expect.any(String) });
   await change(adminUrl, 'debug');
   expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
