@@ -51,7 +51,7 @@ test('the level of each app changes while it runs, and for a time if that is ask
 
 test('a later change takes the place of one for a time', async () => {
   const { adminUrl } = portal;
-  const first = await change(adminUrl, 'error', '?for=50ms');
+  const first = await change(adminUrl, 'error', '?for=1s');
   await change(adminUrl, 'warn', '?for=24h');
   await until('the time of the first is over', async () => Date.now() > Date.parse(JSON.parse(first.text).until) + 50);
   expect(await levelOf(adminUrl)).toEqual({ level: 'warn', until: expect.any(String) });
