@@ -4,12 +4,14 @@ import {
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
+  drainDelay,
   duration,
   type ProcessEnvironment,
   processEnvironment,
   queueUrl,
   readEnvironment,
-  secretsKey,
+  type SecretsEnvironment,
+  secretsEnvironment,
   type TracingEnvironment,
   tracingEnvironment,
   wholeNumber,
@@ -17,16 +19,22 @@ import {
 import Joi from 'joi';
 
 /** What intake takes from the environment; times in milliseconds. */
-export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment, Bounds {
+export interface IntakeConfig
+  extends ProcessEnvironment,
+    DatabaseEnvironment,
+    SecretsEnvironment,
+    TracingEnvironment,
+    Bounds {
   /** A standby that status look-ups go to first. */
   DATABASE_READ_URL?: string;
   QUEUE_URL: string;
-  SECRETS_KEY: Buffer;
   HOST: string;
   PORT: number;
   BASE_PATH: string;
   MAX_BODY_BYTES: number;
   MAX_IN_FLIGHT: number;
+  /** Longer than a load balancer takes to notice that this is not ready any more. */
+  DRAIN_DELAY: number;
   /** Of each account that has none of its own. */
   RATE_LIMIT?: RateLimit;
   /** How long the bell has before the sweeper rings instead. */
@@ -46,7 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       DATABASE_READ_URL: databaseReadUrl,
       ...tracingEnvironment,
       QUEUE_URL: queueUrl,
-      SECRETS_KEY: secretsKey.required(),
+      ...secretsEnvironment,
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8080, 0, 65_535),
       BASE_PATH: Joi.string()
@@ -58,6 +66,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       MAX_CONNECTIONS: wholeNumber(10_000),
       REQUEST_TIMEOUT: duration('30s'),
       IDLE_TIMEOUT: duration('65s'),
+      DRAIN_DELAY: drainDelay,
       RATE_LIMIT: rateLimit,
       SWEEP_AFTER: duration('10s'),
     },

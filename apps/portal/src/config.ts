@@ -2,21 +2,22 @@ import type { Bounds } from '@orders/http';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,
+  drainDelay,
   duration,
   type ProcessEnvironment,
   processEnvironment,
   queueUrl,
   readEnvironment,
-  secretsKey,
+  type SecretsEnvironment,
+  secretsEnvironment,
   webOrigin,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
 
 /** What the portal takes from the environment; times in milliseconds. */
-export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, Bounds {
+export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, SecretsEnvironment, Bounds {
   QUEUE_URL: string;
-  SECRETS_KEY: Buffer;
   HOST: string;
   PORT: number;
   /** Where browsers find the portal; changes are taken from pages of this origin only. */
@@ -25,6 +26,8 @@ export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, B
   INTAKE_URL: string;
   /** Whose `X-Forwarded-For` is believed, as Express' `trust proxy` takes it. */
   TRUST_PROXY: string;
+  /** Longer than a load balancer takes to notice that this is not ready any more. */
+  DRAIN_DELAY: number;
   /** How long a session lasts after it was last used. */
   SESSION_LIFETIME: number;
 }
@@ -40,7 +43,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       ...processEnvironment,
       ...databaseEnvironment,
       QUEUE_URL: queueUrl,
-      SECRETS_KEY: secretsKey.required(),
+      ...secretsEnvironment,
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8081, 0, 65_535),
       // Of a whole host, as the cookies, the page's files and its addresses are.
@@ -51,6 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       MAX_CONNECTIONS: wholeNumber(1000),
       REQUEST_TIMEOUT: duration('30s'),
       IDLE_TIMEOUT: duration('65s'),
+      DRAIN_DELAY: drainDelay,
     },
     env,
   );

@@ -6,6 +6,7 @@ export {
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
+  drainDelay,
   duration,
   type ProcessEnvironment,
   parseDuration,
@@ -13,7 +14,9 @@ export {
   processEnvironment,
   queueUrl,
   readEnvironment,
-  secretsKey,
+  type SecretsEnvironment,
+  secretsEnvironment,
+  secretsKeysOf,
   webOrigin,
   wholeNumber,
 } from './environment.ts';
