@@ -54,7 +54,7 @@ RUN for command in intake:intake worker:worker portal:portal orders:cli; do \
 FROM scratch
 COPY --from=node / /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-  NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090
+  NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090 DRAIN_DELAY=5s
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=sources /app ./

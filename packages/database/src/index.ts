@@ -49,7 +49,7 @@ export {
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { type ErasedOrder, eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
-export { migrate } from './migrate.ts';
+export { type Migration, migrate, runMigrations } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
@@ -107,6 +107,7 @@ export {
   type RejectedDelivery,
   recordRejected,
 } from './rejected-deliveries.ts';
+export { readSchemaState, type SchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';
