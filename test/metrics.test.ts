@@ -116,6 +116,7 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   lane: (value) => ['prompt', 'bulk'].includes(value),
   state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
   pool: (value) => ['hot', 'knex'].includes(value),
+  answered_by: (value) => ['replica', 'primary'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,
 };
 
