@@ -1,7 +1,15 @@
 import { answers, closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { watchQueues } from '@orders/queue';
-import { closeAdminServer, createAdminServer, exposePools, type Logger, listen, type Service } from '@orders/runtime';
+import {
+  closeAdminServer,
+  createAdminServer,
+  exposePools,
+  type Logger,
+  listen,
+  type Service,
+  VERSION,
+} from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
@@ -56,7 +64,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     async start() {
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       port = await listen(server, config.HOST, config.PORT);
-      logger.info('portal listens', { port, admin_port: adminPort });
+      logger.info('portal listens', { port, admin_port: adminPort, version: VERSION });
     },
     async close() {
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
