@@ -46,6 +46,8 @@ function statementFailure(error: unknown): unknown {
   if (sqlstate && NO_SCHEMA.has(sqlstate))
     return new Failure(`The schema is missing or out of date (${sqlstate}): run orders migrate.`);
   if (sqlstate === '42501') return new Failure('The role of DATABASE_URL lacks a privilege (42501): grant it.');
+  if (sqlstate === '55P03')
+    return new Failure('Something else holds a lock that this needs (55P03): see pg_locks, then try again.');
   if (isStorageUnavailable(error))
     return new Failure(`Postgres failed in the middle (${codeOf(error)}): see what it is, then try again.`);
   return error;

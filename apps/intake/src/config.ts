@@ -4,6 +4,7 @@ import {
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
+  drainDelay,
   duration,
   type ProcessEnvironment,
   processEnvironment,
@@ -32,6 +33,8 @@ export interface IntakeConfig
   BASE_PATH: string;
   MAX_BODY_BYTES: number;
   MAX_IN_FLIGHT: number;
+  /** Longer than a load balancer takes to notice that this is not ready any more. */
+  DRAIN_DELAY: number;
   /** Of each account that has none of its own. */
   RATE_LIMIT?: RateLimit;
   /** How long the bell has before the sweeper rings instead. */
@@ -63,6 +66,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       MAX_CONNECTIONS: wholeNumber(10_000),
       REQUEST_TIMEOUT: duration('30s'),
       IDLE_TIMEOUT: duration('65s'),
+      DRAIN_DELAY: drainDelay,
       RATE_LIMIT: rateLimit,
       SWEEP_AFTER: duration('10s'),
     },

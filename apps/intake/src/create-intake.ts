@@ -1,4 +1,4 @@
-import { closeDatabase, openDatabase, poolState } from '@orders/database';
+import { closeDatabase, openDatabase, poolState, schemaReadiness, untilSchema } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
@@ -74,6 +74,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     metrics.registry,
     logger,
   );
+  const stopping = new AbortController();
   let [port, adminPort] = [0, 0];
 
   return {
@@ -85,14 +86,20 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     },
     async start() {
       await tracing?.start();
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      // Ready is said only once there is somebody to be ready.
       port = await listen(server, config.HOST, config.PORT);
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
         logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
       }
       logger.info('intake listens', { port, admin_port: adminPort, version: VERSION });
+      void untilSchema(database, stopping.signal, (state) =>
+        logger.warn('not ready: this version waits for its schema', schemaReadiness(state)),
+      );
     },
     async close() {
+      stopping.abort();
+      await open.announce(config.DRAIN_DELAY);
       waiters.release();
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
       await rejections.close();

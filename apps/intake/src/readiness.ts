@@ -1,4 +1,4 @@
-import { type Database, run } from '@orders/database';
+import { type Database, readSchemaState, run, schemaReadiness } from '@orders/database';
 import type { Bell } from '@orders/queue';
 import { patiently, type Readiness } from '@orders/runtime';
 
@@ -6,29 +6,26 @@ const MAX_CLOCK_SKEW_MS = 60_000;
 const PATIENCE_MS = 2000;
 
 /**
- * Ready while Postgres answers and has the schema, the clock is within 60 s of Postgres' (receipt ids carry the time) and no drain is under way. The
+ * Ready while Postgres answers and has at least this version's schema, the clock is within 60 s of Postgres' (receipt ids carry the time) and no drain is under way. The
  * queue's state is told but does not count: without it orders are still accepted.
  */
 export function checkReadiness(database: Database, bell: Bell, draining: () => boolean): () => Promise<Readiness> {
   return async () => {
-    const [state, queue] = await Promise.all([
-      patiently(askPostgres(database), PATIENCE_MS),
+    const [schema, skewMs, queue] = await Promise.all([
+      readSchemaState(database),
+      patiently(readClockSkew(database), PATIENCE_MS),
       patiently(bell.depth(), PATIENCE_MS).then((depth) => (depth === null ? 'unreachable' : 'ok')),
     ]);
-    if (state === null) return { ready: false, postgres: 'unreachable', queue, draining: draining() };
-    const clock = state.skewMs <= MAX_CLOCK_SKEW_MS ? 'ok' : 'off';
-    const schema = state.hasSchema ? 'ok' : 'missing: run orders migrate';
+    if (skewMs === null) return { ready: false, postgres: 'unreachable', queue, draining: draining() };
+    const clock = skewMs <= MAX_CLOCK_SKEW_MS ? 'ok' : 'off';
     const ready = clock === 'ok' && schema === 'ok' && !draining();
-    return { ready, postgres: 'ok', schema, clock, queue, draining: draining() };
+    return { ready, ...schemaReadiness(schema), clock, queue, draining: draining() };
   };
 }
 
-const ASK = {
-  name: 'readiness',
-  text: `select now() as now, to_regclass('receipts') is not null as "hasSchema"`,
-};
+const CLOCK = { name: 'clock', text: 'select now() as now' };
 
-async function askPostgres(database: Database): Promise<{ skewMs: number; hasSchema: boolean }> {
-  const [row] = await run<{ now: Date; hasSchema: boolean }>(database, ASK, []);
-  return { skewMs: Math.abs(Date.now() - (row?.now.getTime() ?? 0)), hasSchema: row?.hasSchema ?? false };
+async function readClockSkew(database: Database): Promise<number> {
+  const [row] = await run<{ now: Date }>(database, CLOCK, []);
+  return Math.abs(Date.now() - (row?.now.getTime() ?? 0));
 }

@@ -2,6 +2,7 @@ import type { Bounds } from '@orders/http';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,
+  drainDelay,
   duration,
   type ProcessEnvironment,
   processEnvironment,
@@ -25,6 +26,8 @@ export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, S
   INTAKE_URL: string;
   /** Whose `X-Forwarded-For` is believed, as Express' `trust proxy` takes it. */
   TRUST_PROXY: string;
+  /** Longer than a load balancer takes to notice that this is not ready any more. */
+  DRAIN_DELAY: number;
   /** How long a session lasts after it was last used. */
   SESSION_LIFETIME: number;
 }
@@ -51,6 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       MAX_CONNECTIONS: wholeNumber(1000),
       REQUEST_TIMEOUT: duration('30s'),
       IDLE_TIMEOUT: duration('65s'),
+      DRAIN_DELAY: drainDelay,
     },
     env,
   );

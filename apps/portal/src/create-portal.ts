@@ -1,4 +1,13 @@
-import { answers, closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database';
+import {
+  closeDatabase,
+  knexPoolState,
+  openDatabase,
+  openKnex,
+  poolState,
+  readSchemaState,
+  schemaReadiness,
+  untilSchema,
+} from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { watchQueues } from '@orders/queue';
 import {
@@ -46,12 +55,14 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   server.on('request', createApp({ config, logger, knex, database, auth, queues }, metrics));
   const admin = createAdminServer(
     async () => {
-      const postgres = await answers(database);
-      return { ready: postgres && !open.draining, postgres: postgres ? 'ok' : 'unreachable', draining: open.draining };
+      const schema = await readSchemaState(database);
+      const ready = schema === 'ok' && !open.draining;
+      return { ready, ...schemaReadiness(schema), draining: open.draining };
     },
     metrics.registry,
     logger,
   );
+  const stopping = new AbortController();
   let [port, adminPort] = [0, 0];
 
   return {
@@ -62,11 +73,17 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      // Ready is said only once there is somebody to be ready.
       port = await listen(server, config.HOST, config.PORT);
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       logger.info('portal listens', { port, admin_port: adminPort, version: VERSION });
+      void untilSchema(database, stopping.signal, (state) =>
+        logger.warn('not ready: this version waits for its schema', schemaReadiness(state)),
+      );
     },
     async close() {
+      stopping.abort();
+      await open.announce(config.DRAIN_DELAY);
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
       await queues.close();
       await knex.destroy();

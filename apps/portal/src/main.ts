@@ -5,5 +5,5 @@ import { createPortal } from './create-portal.ts';
 await runProcess(() => {
   const config = readConfig(process.env);
   const logger = createLogger({ service: 'portal', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
-  return { service: createPortal(config, { logger }), logger, drainTimeout: config.DRAIN_TIMEOUT };
+  return { service: createPortal(config, { logger }), logger, drainTimeout: config.DRAIN_DELAY + config.DRAIN_TIMEOUT };
 });

@@ -1,4 +1,12 @@
-import { answers, closeDatabase, faultOf, openDatabase, poolState } from '@orders/database';
+import {
+  closeDatabase,
+  faultOf,
+  openDatabase,
+  poolState,
+  readSchemaState,
+  schemaReadiness,
+  untilSchema,
+} from '@orders/database';
 import { type Answering, answerRings, LANES, openBell, type Ring } from '@orders/queue';
 import {
   closeAdminServer,
@@ -88,18 +96,51 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     });
   }
 
-  let draining = false;
+  const stopping = new AbortController();
   const admin = createAdminServer(
     async (): Promise<Readiness> => {
-      const isThere = await answers(database);
-      return { ready: isThere && !draining, postgres: isThere ? 'ok' : 'unreachable', draining };
+      const schema = await readSchemaState(database);
+      const draining = stopping.signal.aborted;
+      return { ready: schema === 'ok' && !draining, ...schemaReadiness(schema), draining };
     },
     metrics.registry,
     logger,
   );
   let answering: Answering[] = [];
   let repetitions: Repetition[] = [];
+  let beginning: Promise<void> | undefined;
   let adminPort = 0;
+
+  function begin(): void {
+    // Each lane has groups and places of its own, so there is always room for what is prompt.
+    answering = LANES.map((lane) =>
+      answerRings(gatherRings(answerGroup), {
+        url: queueUrl,
+        lane,
+        concurrency: config.WORKER_CONCURRENCY,
+        lockMs: Math.max(leaseMs, 5000),
+        graceMs: config.DRAIN_TIMEOUT * 0.8,
+        onError: (error) => logger.debug('queue error', { error: describeError(error) }),
+      }),
+    );
+    repetitions = [
+      repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error)),
+      repeat(tendOnce, UPKEEP_INTERVAL_MS, (error) =>
+        logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
+      ),
+      repeat(
+        () => tendActivity(config.DATABASE_URL, config.PG_PREPARED),
+        ACTIVITY_INTERVAL_MS,
+        (error) => logger.warn('activity not counted; again in a minute', { error: describeError(error) }),
+      ),
+      repeat(
+        (stopping) => tendWords(config.DATABASE_URL, config.PG_PREPARED, stopping),
+        WORDS_INTERVAL_MS,
+        (error) => logger.warn('words of orders not made; again in ten seconds', { error: describeError(error) }),
+      ),
+    ];
+    logger.info('worker answers', { admin_port: adminPort, version: VERSION });
+  }
 
   return {
     get adminPort() {
@@ -108,37 +149,20 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     async start() {
       await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      // Each lane has groups and places of its own, so there is always room for what is prompt.
-      answering = LANES.map((lane) =>
-        answerRings(gatherRings(answerGroup), {
-          url: queueUrl,
-          lane,
-          concurrency: config.WORKER_CONCURRENCY,
-          lockMs: Math.max(leaseMs, 5000),
-          graceMs: config.DRAIN_TIMEOUT * 0.8,
-          onError: (error) => logger.debug('queue error', { error: describeError(error) }),
-        }),
-      );
-      repetitions = [
-        repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error)),
-        repeat(tendOnce, UPKEEP_INTERVAL_MS, (error) =>
-          logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
-        ),
-        repeat(
-          () => tendActivity(config.DATABASE_URL, config.PG_PREPARED),
-          ACTIVITY_INTERVAL_MS,
-          (error) => logger.warn('activity not counted; again in a minute', { error: describeError(error) }),
-        ),
-        repeat(
-          (stopping) => tendWords(config.DATABASE_URL, config.PG_PREPARED, stopping),
-          WORDS_INTERVAL_MS,
-          (error) => logger.warn('words of orders not made; again in ten seconds', { error: describeError(error) }),
-        ),
-      ];
-      logger.info('worker answers', { admin_port: adminPort, version: VERSION });
+      // On another schema its statements would fail, and receipts use up their attempts.
+      const waits = Promise.withResolvers<void>();
+      const schema = untilSchema(database, stopping.signal, (state) => {
+        logger.warn('not ready: this version waits for its schema', schemaReadiness(state));
+        waits.resolve();
+      });
+      beginning = schema.then((isThere) => {
+        if (isThere) begin();
+      });
+      await Promise.race([beginning, waits.promise]);
     },
     async close() {
-      draining = true;
+      stopping.abort();
+      await beginning;
       // From the moment on in which it says that it drains, no new job is taken.
       await Promise.all([
         ...answering.map((lane) => lane.close()),

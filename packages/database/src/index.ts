@@ -18,6 +18,7 @@ export {
   revokeKey,
 } from './accounts/api-keys.ts';
 export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
+export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
 export { type SecretsKeys, unseal } from './accounts/seal.ts';
 export { findSecretsToDiagnose, touchSecret } from './accounts/secrets-in-use.ts';
@@ -48,7 +49,7 @@ export {
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { type ErasedOrder, eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
-export { migrate } from './migrate.ts';
+export { type Migration, migrate, runMigrations } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
@@ -106,6 +107,7 @@ export {
   type RejectedDelivery,
   recordRejected,
 } from './rejected-deliveries.ts';
+export { readSchemaState, type SchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';

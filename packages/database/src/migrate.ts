@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { sqlstateOf } from './database-errors.ts';
 import * as initial from './migrations/001-initial.ts';
 import * as payloadsByBatch from './migrations/002-payloads-by-batch.ts';
 import * as accountRateLimits from './migrations/003-account-rate-limits.ts';
@@ -9,13 +11,18 @@ import * as activity from './migrations/007-activity.ts';
 import * as erasure from './migrations/008-erasure.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
-interface Migration {
+/** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
+export interface Migration {
   name: string;
-  up: string;
+  /**
+   * A text runs in a transaction. A list is for what Postgres refuses to do in one, such as `create index concurrently`: its statements run
+   * one by one, and all of them again when one has failed or the process was killed.
+   */
+  up: string | readonly string[];
 }
 
 /** Every migration, in order. Append only: one that has run anywhere is never edited. */
-const MIGRATIONS: Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   initial,
   payloadsByBatch,
   accountRateLimits,
@@ -26,34 +33,96 @@ const MIGRATIONS: Migration[] = [
   erasure,
 ];
 
+/** The schema is what this version needs once this one has run. */
+export const NEWEST_MIGRATION = (MIGRATIONS.at(-1) as Migration).name;
+
 // Any number will do that nothing else in this database locks.
 const MIGRATION_LOCK = 7_310_441;
 
-const migrationSource: Knex.MigrationSource<Migration> = {
-  getMigrations: async () => MIGRATIONS,
-  getMigrationName: (migration) => migration.name,
-  getMigration: async (migration) => ({
-    up: (trx) => trx.raw(migration.up),
-    down: async () => {
-      throw new Error('Migrations only go forward; restore a backup to go back.');
-    },
-  }),
-};
+// Whoever writes to a table waits behind a migration that waits for its lock.
+const LOCK_TIMEOUT = '2s';
+const LOCK_NOT_AVAILABLE = '55P03';
+const REST_MS = 2000;
+const PATIENCE_MS = 300_000;
+const LOOK_AGAIN_MS = 200;
+
+/** `runMigrations` with all there are. */
+export async function migrate(knex: Knex): Promise<string[]> {
+  return runMigrations(knex, MIGRATIONS);
+}
 
 /**
- * Brings the schema up to date and makes the partitions of the weeks ahead. Two at once: the second waits, then finds nothing to do.
+ * Brings the schema up to date and makes the partitions of the weeks ahead. Two at once: the second waits, then finds nothing to do. A
+ * schema that is newer than `migrations` is left as it is, so that a version can be taken back.
  *
  * @returns the names of the migrations that ran.
+ * @throws {pg.DatabaseError} 55P03 when a lock was not to be had for five minutes; what ran before stays.
  */
-export async function migrate(knex: Knex): Promise<string[]> {
+export async function runMigrations(knex: Knex, migrations: readonly Migration[]): Promise<string[]> {
   return knex.transaction(async (guard) => {
-    await guard.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+    await takeTurn(guard);
     // knex's own lock outlives a killed process; ours does not, and it is held, so a leftover of knex's can be cleared.
     const tableName = 'schema_migrations';
-    const config: Knex.MigratorConfig = { migrationSource, tableName };
+    const config: Knex.MigratorConfig = {
+      migrationSource: sourceOf(migrations),
+      tableName,
+      disableMigrationsListValidation: true,
+    };
     if (await knex.schema.hasTable(`${tableName}_lock`)) await knex.migrate.forceFreeMigrationsLock(config);
-    const [, ran] = (await knex.migrate.latest(config)) as [number, string[]];
-    await makePartitions(knex);
+    const ran: string[] = [];
+    for (;;) {
+      // One by one, so that none holds the locks of those before it.
+      const [, [name]] = await untilGranted<[number, string[]]>(() => knex.migrate.up(config));
+      if (!name) break;
+      ran.push(name);
+    }
+    await untilGranted(() => makePartitions(knex));
     return ran;
   });
+}
+
+/** Asks again and again: `create index concurrently` of another would wait for a statement that waits here, and that for it. */
+async function takeTurn(guard: Knex.Transaction): Promise<void> {
+  for (;;) {
+    const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as taken', [MIGRATION_LOCK]);
+    if (rows[0].taken) return;
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migration> {
+  return {
+    getMigrations: async () => [...migrations],
+    getMigrationName: ({ name }) => name,
+    getMigration: async ({ up }) => ({
+      config: { transaction: typeof up === 'string' },
+      up: (db) => (typeof up === 'string' ? runBriefly(db, up) : runEach(db, up)),
+      down: async () => {
+        throw new Error('Migrations only go forward; restore a backup to go back.');
+      },
+    }),
+  };
+}
+
+async function runBriefly(trx: Knex, sql: string): Promise<void> {
+  await trx.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+  await trx.raw(sql);
+}
+
+/** Without a limit: what runs outside a transaction is of the kind that waits without holding up who writes. */
+async function runEach(knex: Knex, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await knex.raw(statement);
+}
+
+/** Tries again, after letting those pass who wait behind it, for as long as a lock is not to be had. */
+async function untilGranted<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (sqlstateOf(error) !== LOCK_NOT_AVAILABLE || Date.now() > deadline) throw error;
+      await sleep(REST_MS);
+    }
+  }
 }

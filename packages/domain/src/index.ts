@@ -12,6 +12,7 @@ export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
 export {
   type FieldError,
+  PORTAL_PROBLEMS,
   PROBLEMS,
   Problem,
   type ProblemCode,

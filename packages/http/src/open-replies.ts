@@ -1,9 +1,15 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The replies that are not out yet, which no connection is cut off before, and how to see the last of them out. */
 export interface OpenReplies {
   readonly draining: boolean;
+  /**
+   * Says that this process is about to go, and serves as before for `delayMs` milliseconds: a load balancer sends new requests for as long
+   * as it has not noticed. Each reply from now on ends its connection, so that none on which requests still come is left to be cut off.
+   */
+  announce(delayMs: number): Promise<void>;
   /**
    * Takes no new connection and ends each that is open: behind its reply, where a request is under way; after a second, where none ever
    * came; and after `patienceMs` milliseconds all of them. Resolves when none is left.
@@ -68,9 +74,15 @@ export function createOpenReplies(server: Server): OpenReplies {
     get draining() {
       return draining;
     },
-    async drain(patienceMs) {
+    async announce(delayMs) {
       draining = true;
       for (const response of open.values()) if (response) endBehindReply(response);
+      await sleep(delayMs);
+      // What came by now is read before an idle connection is told from one with a request on it.
+      await new Promise(setImmediate);
+    },
+    async drain(patienceMs) {
+      draining = true;
       if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));
       const idle = setInterval(() => server.closeIdleConnections(), LOOK_AGAIN_MS);

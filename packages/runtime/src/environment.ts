@@ -81,6 +81,12 @@ export function parseDuration(text: string): number {
   return value;
 }
 
+/** How long a server goes on serving after it says that it drains, in milliseconds; none unless set. */
+export const drainDelay: Joi.Schema = Joi.string()
+  .custom((text: string) => (text === '0' ? 0 : parseDuration(text)))
+  .message('{{#label}} must be 0 or a time span such as 5s')
+  .default(0);
+
 /** A whole number within bounds, with a default. */
 export function wholeNumber(fallback: number, min = 1, max = Number.MAX_SAFE_INTEGER): Joi.Schema {
   return Joi.number().integer().min(min).max(max).default(fallback);

@@ -6,6 +6,7 @@ export {
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
+  drainDelay,
   duration,
   type ProcessEnvironment,
   parseDuration,

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { freePortBelowEphemeral, startChild } from '@orders/local-services';
+import { until } from './until.ts';
+
+const SHIPPED = resolve(import.meta.dirname, '../../deploy/haproxy/haproxy.cfg');
+
+/** How often it asks whether an intake is ready; two refusals take that out. */
+const CHECK_MS = 300;
+
+/** Longer than it takes to notice that an intake drains, also where both are slow. */
+export const LONG_ENOUGH = '2500ms';
+
+/** An intake, by its name in `deploy/haproxy/haproxy.cfg`. */
+export type Server = 'intake1' | 'intake2';
+
+/** Where an intake listens; the same over its restarts. */
+export interface Place {
+  port: number;
+  adminPort: number;
+}
+
+/** The haproxy of `deploy/haproxy` before two intakes, with all off that could hide a failure. */
+export interface Haproxy {
+  /** Balances requests, as deployed. */
+  url: string;
+  /** Balances connections and knows nothing of requests, as a Kubernetes service does. */
+  connectionsUrl: string;
+  places: Record<Server, Place>;
+  /** Resolves once new requests and connections are sent to this intake. */
+  untilUp(server: Server): Promise<void>;
+  /** Says by the operator's command whether this intake gets new requests and connections. */
+  set(server: Server, state: 'ready' | 'drain'): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts it as a process of its own, on free ports of the loopback; that needs no privilege. */
+export async function startHaproxy(): Promise<Haproxy> {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-haproxy-'));
+  const file = join(directory, 'haproxy.cfg');
+  const socket = join(directory, 'admin.sock');
+  const [port, connectionsPort, observePort] = [await freePort(), await freePort(), await freePort()];
+  const places = { intake1: await place(), intake2: await place() };
+  const shipped = substitute(await readFile(SHIPPED, 'utf8'), {
+    '/run/haproxy/admin.sock': socket,
+    'maxconn 8000': 'maxconn 200',
+    '127.0.0.1:8080': `127.0.0.1:${port}`,
+    '127.0.0.1:8404': `127.0.0.1:${observePort}`,
+    '127.0.0.1:8091 port 9091': address(places.intake1),
+    '127.0.0.1:8092 port 9092': address(places.intake2),
+    'inter 1s fastinter 500ms': `inter ${CHECK_MS}ms`,
+    'retries 2': 'retries 0',
+    'option redispatch 1': 'no option redispatch',
+  });
+  const [, backend = ''] = shipped.split(/^backend intakes$/m);
+  const byConnection = `
+frontend connections
+  mode tcp
+  bind 127.0.0.1:${connectionsPort}
+  default_backend intakes_by_connection
+
+backend intakes_by_connection
+  mode tcp${backend.split(/^frontend/m)[0]}`;
+  await writeFile(file, `${shipped}${byConnection}`);
+  // What is wrong with the file is said now.
+  await promisify(execFile)('haproxy', ['-c', '-f', file]);
+  const child = await startChild('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
+
+  /** @returns what it answers to a command. */
+  async function tell(command: string): Promise<string> {
+    const connection = connect(socket);
+    connection.write(`${command}\n`);
+    return text(connection);
+  }
+  await until('haproxy takes commands', () => tell('show info').catch(() => false));
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    connectionsUrl: `http://127.0.0.1:${connectionsPort}`,
+    places,
+    async untilUp(server) {
+      const isUp = new RegExp(`^intakes(_by_connection)?,${server},(?:[^,]*,){15}UP`, 'gm');
+      await until(`${server} is up`, async () => (await tell('show stat')).match(isUp)?.length === 2);
+    },
+    async set(server, state) {
+      for (const name of ['intakes', 'intakes_by_connection'])
+        await tell(`set server ${name}/${server} state ${state}`);
+    },
+    async close() {
+      await child.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const freePort = freePortBelowEphemeral;
+
+async function place(): Promise<Place> {
+  return { port: await freePort(), adminPort: await freePort() };
+}
+
+const address = ({ port, adminPort }: Place) => `127.0.0.1:${port} port ${adminPort}`;
+
+/** @throws {Error} where the shipped file has changed so that something to replace is not there. */
+function substitute(config: string, replacements: Record<string, string>): string {
+  for (const [from, to] of Object.entries(replacements)) {
+    if (!config.includes(from)) throw new Error(`deploy/haproxy/haproxy.cfg has no more: ${from}`);
+    config = config.replace(from, to);
+  }
+  return config;
+}
