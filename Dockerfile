@@ -19,13 +19,15 @@ COPY packages/runtime/package.json packages/runtime/
 
 FROM manifests AS dependencies
 # The apps and what they need: neither the tools of the root nor packages/local-services with its embedded Postgres.
-RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --reporter=append-only
+RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
+  npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --reporter=append-only
 # Of the packages what runs: source maps and types are four tenths of them.
 RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 FROM manifests AS page
 # What the portal's page is built of and with.
-RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --filter "{./apps/portal}" --reporter=append-only
+RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
+  npx --yes pnpm@12.21.0 install --frozen-lockfile --filter "{./apps/portal}" --reporter=append-only
 COPY tsconfig.base.json ./
 COPY apps/portal/page apps/portal/page
 RUN node apps/portal/node_modules/vite/bin/vite.js build apps/portal/page --logLevel warn

@@ -170,6 +170,9 @@ describe('a wrong configuration is one line and exit code 2', () => {
     ['worker', { LEASE: 'soon' }, 'LEASE must be a time span'],
     ['worker', { LEASE: '30' }, 'LEASE must be a time span'],
     ['worker', { LEASE: '30d' }, 'at most 24d'],
+    ['intake', { OTEL_EXPORTER_OTLP_ENDPOINT: 'too short' }, 'OTEL_EXPORTER_OTLP_ENDPOINT must be a valid uri'],
+    ['intake', { OTEL_EXPORTER_OTLP_HEADERS: 'too short' }, 'OTEL_EXPORTER_OTLP_HEADERS must be name=value'],
+    ['worker', { OTEL_TRACES_SAMPLER: 'xray' }, 'OTEL_TRACES_SAMPLER must be one of'],
     ['worker', { RECEIPT_RETENTION: '1d', IDEMPOTENCY_TTL: '7d' }, 'RECEIPT_RETENTION must not be less'],
   ])('%s with %j', (app, wrong, says) => {
     const { status, stderr, stdout } = run(app, { ...sound, ...wrong });

@@ -24,7 +24,7 @@ export interface Deployment {
   /** The secrets that it was given. */
   secrets: string[];
   compose(...args: string[]): Promise<string>;
-  /** The operator's commands, in the container of intake; what they print as JSON. */
+  /** The operator's commands, in the container of the portal, which has every setting; what they print as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for its caller to know.
   orders(...args: string[]): Promise<any>;
   query<Row>(sql: string): Promise<Row[]>;
@@ -81,7 +81,7 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
     secrets: [postgresPassword, secretsKey],
     compose: own,
     async orders(...args) {
-      return JSON.parse(await own('exec', '--no-TTY', 'intake', 'orders', ...args, '--json'));
+      return JSON.parse(await own('exec', '--no-TTY', 'portal', 'orders', ...args, '--json'));
     },
     async query(sql) {
       const text = `select coalesce(json_agg(t), '[]') from (${sql}) t`;

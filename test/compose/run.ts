@@ -26,7 +26,15 @@ export function run(
     child.once('close', (code) => {
       const last = said.stderr.trim().split('\n').at(-1);
       if (code === 0) resolve(said.stdout);
-      else reject(new Error(`${command} ${args.slice(0, 6).join(' ')}: ${last || `exit code ${code}`}`));
+      else
+        reject(
+          new Error(
+            `${command} ${args
+              .filter((arg) => !/^--|\//.test(arg))
+              .slice(0, 6)
+              .join(' ')}: ${last || `exit code ${code}`}`,
+          ),
+        );
     });
   });
 }

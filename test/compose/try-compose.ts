@@ -44,7 +44,7 @@ async function walk(deployment: Deployment, { rate, signal, say }: Surroundings)
   const account = ['Compose Kitchen'];
   await orders('accounts', 'create', ...account);
   const { key } = await orders('keys', 'create', ...account);
-  const { secret } = await orders('signing', 'enable', ...account);
+  const [{ secret }] = (await orders('signing', 'enable', ...account)).secrets;
   const { link } = await orders('users', 'invite', 'compose@example.com', '--account', ...account);
   const page = await fetch(portalUrl, { signal });
   if (page.status !== 200 || !link.startsWith(`${portalUrl}/`)) violations.push('the portal shows no page');

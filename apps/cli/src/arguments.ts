@@ -33,6 +33,14 @@ export function email(text: string): string {
   return address;
 }
 
+/** By what to look for a customer: any text that a sender could have sent. */
+export function identity(option: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() === '') throw new WrongUse(`${option} takes what the customer is known by.`);
+    return text;
+  };
+}
+
 /** How many to list. */
 export function limit(text: string): number {
   return wholeNumber(text, '--limit takes a whole number from 1.');

@@ -6,7 +6,7 @@ import {
   processEnvironment,
   queueUrl,
   readEnvironment,
-  secretsKey,
+  secretsEnvironment,
   webOrigin,
 } from '@orders/runtime';
 
@@ -15,6 +15,7 @@ export interface CliConfig {
   DATABASE_URL: string;
   QUEUE_URL?: string;
   SECRETS_KEY?: Buffer;
+  SECRETS_KEY_PREVIOUS?: Buffer;
   /** Where browsers find the portal, without a slash at its end. */
   PORTAL_URL?: string;
   /** The database is the one of `npm start`, which may have ended since. */
@@ -26,6 +27,7 @@ type Environment = {
   DATABASE_URL?: string;
   QUEUE_URL?: string;
   SECRETS_KEY?: Buffer;
+  SECRETS_KEY_PREVIOUS?: Buffer;
   PORTAL_URL?: string;
 };
 
@@ -34,7 +36,8 @@ const SCHEMA = {
   PGPASSWORD: databaseEnvironment.PGPASSWORD,
   DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
   QUEUE_URL: queueUrl.optional(),
-  SECRETS_KEY: secretsKey.optional(),
+  ...secretsEnvironment,
+  SECRETS_KEY: secretsEnvironment.SECRETS_KEY.optional(),
   PORTAL_URL: webOrigin.optional(),
 };
 

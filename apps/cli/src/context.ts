@@ -1,4 +1,5 @@
-import { ConfigurationError } from '@orders/runtime';
+import type { SecretsKeys } from '@orders/database';
+import { ConfigurationError, secretsKeysOf } from '@orders/runtime';
 import { type CliConfig, readConfig } from './config.ts';
 import { type Knex, withDatabase } from './with-database.ts';
 
@@ -15,29 +16,33 @@ export interface Surroundings {
 export interface Context {
   /** With `--json` the value as JSON and nothing else; otherwise the text for people. */
   print(options: { json?: boolean }, value: unknown, text: () => string): void;
+  /** A line for whoever waits for long work, apart from what the command prints. */
+  report(line: string): void;
   config(): Promise<CliConfig>;
   withDatabase<Result>(work: (knex: Knex) => Promise<Result>): Promise<Result>;
   /** As `withDatabase`, for what reads or makes signing secrets. */
-  withSecrets<Result>(work: (knex: Knex, secretsKey: Buffer) => Promise<Result>): Promise<Result>;
+  withSecrets<Result>(work: (knex: Knex, keys: SecretsKeys) => Promise<Result>): Promise<Result>;
 }
 
 /** The environment is read when a command first needs it, so that `--help` works without any. */
-export function createContext({ stdout, env, localDirectory }: Surroundings): Context {
+export function createContext({ stdout, stderr, env, localDirectory }: Surroundings): Context {
   const config = () => readConfig(env, localDirectory);
   return {
     print(options, value, text) {
       stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
     },
+    report: (line) => void stderr.write(`${line}\n`),
     config,
     async withDatabase(work) {
       return withDatabase(await config(), work);
     },
     async withSecrets(work) {
       const settings = await config();
-      const { SECRETS_KEY } = settings;
+      const { SECRETS_KEY, SECRETS_KEY_PREVIOUS } = settings;
       if (!SECRETS_KEY)
         throw new ConfigurationError('Configuration: set SECRETS_KEY to the key that intake runs with.');
-      return withDatabase(settings, (knex) => work(knex, SECRETS_KEY));
+      const keys = secretsKeysOf({ SECRETS_KEY, ...(SECRETS_KEY_PREVIOUS && { SECRETS_KEY_PREVIOUS }) });
+      return withDatabase(settings, (knex) => work(knex, keys));
     },
   };
 }

@@ -32,6 +32,7 @@ export function describeReceipt(receipt: ReceiptRecordJson): string {
     ['attempts', receipt.attempts],
     ['next attempt', receipt.next_attempt_at ?? undefined],
     ['warnings', warningLines(receipt.warnings)],
+    ['erased', receipt.erased_at ?? undefined],
     ['history', receipt.history.map(historyLine).join('\n') || undefined],
   ]);
   return `${summary}\n\n${payload(receipt)}`;
@@ -46,5 +47,6 @@ function historyLine(entry: Record<string, unknown>): string {
 
 function payload(receipt: ReceiptRecordJson): string {
   if ('payload_base64' in receipt) return `payload (not UTF-8, in base64)\n${receipt.payload_base64}`;
-  return receipt.payload === null ? 'The payload is gone.' : `payload\n${visible(receipt.payload)}`;
+  const title = receipt.erased_at ? 'payload (personal data was erased)' : 'payload';
+  return receipt.payload === null ? 'The payload is gone.' : `${title}\n${visible(receipt.payload)}`;
 }

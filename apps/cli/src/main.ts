@@ -5,4 +5,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;
 });
+// As the first process of a container Node would not end by itself.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.on(signal, () => process.exit(code));
 process.exitCode = await runCli(process.argv.slice(2), process);

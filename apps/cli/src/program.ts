@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/accounts.ts';
+import { addEraseCommand } from './commands/erase.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrderCommands } from './commands/orders.ts';
@@ -14,7 +15,7 @@ An <account> is given by its id or its exact name. --json prints exactly one JSO
 Environment:
   DATABASE_URL  the Postgres of the service
   QUEUE_URL     its queue, for migrate
-  SECRETS_KEY   the key that signing secrets are encrypted with, for signing
+  SECRETS_KEY   the key that signing secrets are encrypted with, for signing; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    where browsers find the portal, for users invite
   Each may come from a file: DATABASE_URL_FILE says where DATABASE_URL lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
@@ -45,5 +46,6 @@ export function createProgram(context: Context, writeHelp: (text: string) => voi
   addReceiptCommands(program, context);
   addOrderCommands(program, context);
   addUserCommands(program, context);
+  addEraseCommand(program, context);
   return program;
 }

@@ -12,6 +12,7 @@ export function receiptRecordJson(receipt: ReceiptRecord) {
     ...receiptJson(receipt),
     normalized_at: receipt.normalized_at,
     history: receipt.history ?? [],
+    erased_at: receipt.erased_at,
     ...payloadJson(receipt.body),
   };
 }

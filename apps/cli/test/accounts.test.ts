@@ -106,3 +106,28 @@ test.each([
 ])('create refuses %s', async (_, name) => {
   expect(await cli.refused(2, 'accounts', 'create', name)).toContain('The name of an account is');
 });
+
+test('busiest lists who has sent most lately, and nobody who has not', async () => {
+  const ids = [];
+  for (const name of ['Quiet Corner', 'Mad Sender', 'Asleep'])
+    ids.push((await cli.json('accounts', 'create', name)).account_id);
+  const [quiet, mad, asleep] = ids;
+  const minutesAgo = (minutes: number) => cli.knex.raw("now() - ? * interval '1 minute'", [minutes]);
+  await cli.knex('activity').insert([
+    { account_id: quiet, bucket_start: minutesAgo(4), accepted: 7, dead: 1 },
+    { account_id: mad, bucket_start: minutesAgo(4), accepted: 900, duplicate: 800 },
+    { account_id: mad, bucket_start: minutesAgo(9), accepted: 100 },
+    { account_id: asleep, bucket_start: minutesAgo(40), accepted: 5000 },
+  ]);
+  expect(await cli.json('accounts', 'busiest')).toMatchObject([
+    { account_id: mad, name: 'Mad Sender', accepted: 1000, duplicate: 800, dead: 0 },
+    { account_id: quiet, accepted: 7, duplicate: 0, dead: 1 },
+  ]);
+  expect(await cli.json('accounts', 'busiest', '--within', '1h', '--limit', '1')).toMatchObject([
+    { account_id: asleep },
+  ]);
+  expect((await cli.run('accounts', 'busiest')).stdout).toMatch(
+    /^ID {2}NAME +STATE +LIMIT +ACCEPTED {2}DUPLICATE {2}DEAD\n/,
+  );
+  expect((await cli.run('accounts', 'busiest', '--within', '1s')).stdout).toBe('Nobody has sent anything lately.\n');
+});

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { run } from './run.ts';
 
 const VERBS = {
-  '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders', 'users'],
+  '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders', 'users', 'erase'],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
   keys: ['create', 'list', 'replace', 'revoke'],
-  signing: ['enable', 'show', 'rotate', 'disable'],
+  signing: ['enable', 'show', 'rotate', 'disable', 'reseal'],
   receipts: ['list', 'show', 'redrive'],
   orders: ['list', 'show', 'confirm', 'reject', 'reopen'],
   users: ['invite', 'list', 'remove'],

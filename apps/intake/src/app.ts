@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
 import type { Bell, RedisClient } from '@orders/queue';
-import type { Logger, Tracing } from '@orders/runtime';
+import { type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
 import { acceptOrder } from './accept-order.ts';
 import { authenticate } from './authenticate.ts';
@@ -40,7 +40,7 @@ interface AppDeps {
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
 export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, reader, bell, waiters } = deps;
-  const { BASE_PATH: basePath, SECRETS_KEY: secretsKey } = config;
+  const { BASE_PATH: basePath } = config;
   const { requests, requestSeconds } = metrics;
   const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, metrics });
   const authenticated = authenticate(database);
@@ -68,7 +68,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   route('/ingest/orders', { post: [...identify, requireJson, body, accept('rest')] });
   route('/ingest/webhook', {
-    post: [...identify, requireJson, body, verifySignature(database, secretsKey), accept('webhook')],
+    post: [...identify, requireJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
   });
   route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
   route('/ingest/status/:receiptId', { get: [authenticated, showStatus(reader, waiters)] });

@@ -10,7 +10,8 @@ import {
   processEnvironment,
   queueUrl,
   readEnvironment,
-  secretsKey,
+  type SecretsEnvironment,
+  secretsEnvironment,
   type TracingEnvironment,
   tracingEnvironment,
   wholeNumber,
@@ -18,11 +19,15 @@ import {
 import Joi from 'joi';
 
 /** What intake takes from the environment; times in milliseconds. */
-export interface IntakeConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment, Bounds {
+export interface IntakeConfig
+  extends ProcessEnvironment,
+    DatabaseEnvironment,
+    SecretsEnvironment,
+    TracingEnvironment,
+    Bounds {
   /** A standby that status look-ups go to first. */
   DATABASE_READ_URL?: string;
   QUEUE_URL: string;
-  SECRETS_KEY: Buffer;
   HOST: string;
   PORT: number;
   BASE_PATH: string;
@@ -49,7 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       DATABASE_READ_URL: databaseReadUrl,
       ...tracingEnvironment,
       QUEUE_URL: queueUrl,
-      SECRETS_KEY: secretsKey.required(),
+      ...secretsEnvironment,
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8080, 0, 65_535),
       BASE_PATH: Joi.string()

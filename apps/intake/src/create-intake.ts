@@ -10,6 +10,7 @@ import {
   type Logger,
   listen,
   type Service,
+  secretsKeysOf,
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
@@ -61,7 +62,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const reader = createReceiptReader({ primary: database, replica, lookups: metrics.lookups });
   const waiters = createReceiptWaiters(reader);
   const { unrecordedRejections: unrecorded } = metrics;
-  const rejections = createRejectionLog({ database, secretsKey: config.SECRETS_KEY, unrecorded });
+  const rejections = createRejectionLog({ database, secretsKeys: secretsKeysOf(config), unrecorded });
   const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
   const open = createOpenReplies(server);
   const tracing = createTracing(config, 'orders-intake', logger);

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type Database, type KeyHolder, touchSecret, unseal } from '@orders/database';
+import { type Database, type KeyHolder, type SecretsKeys, touchSecret, unseal } from '@orders/database';
 import { Problem, type ProblemCode } from '@orders/domain';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
@@ -15,10 +15,10 @@ const NOTED_MS = 60_000;
  * constant time. A secret may be newer than what is remembered of its account, so before anybody is refused it is looked up anew.
  * One that verifies by a secret that is not the newest tells, off its way, that somebody still uses that.
  *
- * @param secretsKey opens the account's signing secrets; 32 bytes.
+ * @param keys open the accounts' signing secrets.
  * @throws {Problem} `signing_unavailable`, `missing_signature` or `invalid_signature`.
  */
-export function verifySignature(database: Database, secretsKey: Buffer): RequestHandler {
+export function verifySignature(database: Database, keys: SecretsKeys): RequestHandler {
   const noted = new LRUCache<string, true>({ max: 1000, ttl: NOTED_MS });
   const noteOldSecret = (accountId: number, sealed: Buffer) => {
     const name = sealed.toString('base64');
@@ -35,7 +35,7 @@ export function verifySignature(database: Database, secretsKey: Buffer): Request
     if (!hex) return 'invalid_signature';
     const claimed = Buffer.from(hex, 'hex');
     const matches = sealedSecrets.filter((sealed) => {
-      const expected = createHmac('sha256', unseal(secretsKey, accountId, sealed))
+      const expected = createHmac('sha256', unseal(keys, accountId, sealed))
         .update(request.body)
         .digest();
       return timingSafeEqual(expected, claimed);

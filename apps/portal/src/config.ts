@@ -8,16 +8,16 @@ import {
   processEnvironment,
   queueUrl,
   readEnvironment,
-  secretsKey,
+  type SecretsEnvironment,
+  secretsEnvironment,
   webOrigin,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
 
 /** What the portal takes from the environment; times in milliseconds. */
-export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, Bounds {
+export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, SecretsEnvironment, Bounds {
   QUEUE_URL: string;
-  SECRETS_KEY: Buffer;
   HOST: string;
   PORT: number;
   /** Where browsers find the portal; changes are taken from pages of this origin only. */
@@ -43,7 +43,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       ...processEnvironment,
       ...databaseEnvironment,
       QUEUE_URL: queueUrl,
-      SECRETS_KEY: secretsKey.required(),
+      ...secretsEnvironment,
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8081, 0, 65_535),
       // Of a whole host, as the cookies, the page's files and its addresses are.

@@ -18,7 +18,9 @@ export {
   revokeKey,
 } from './accounts/api-keys.ts';
 export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
-export { unseal } from './accounts/seal.ts';
+export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
+export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
+export { type SecretsKeys, unseal } from './accounts/seal.ts';
 export { findSecretsToDiagnose, touchSecret } from './accounts/secrets-in-use.ts';
 export {
   disableSigning,
@@ -45,6 +47,8 @@ export {
   run,
 } from './connect.ts';
 export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export { type ErasedOrder, eraseOrder } from './erasure/erase-order.ts';
+export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
 export { type Migration, migrate, runMigrations } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';

@@ -8,6 +8,7 @@ import * as usersAndAudit from './migrations/004-users-and-audit.ts';
 import * as reviewList from './migrations/005-review-list.ts';
 import * as rejectedDeliveries from './migrations/006-rejected-deliveries.ts';
 import * as activity from './migrations/007-activity.ts';
+import * as erasure from './migrations/008-erasure.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   reviewList,
   rejectedDeliveries,
   activity,
+  erasure,
 ];
 
 /** The schema is what this version needs once this one has run. */

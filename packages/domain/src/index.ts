@@ -1,5 +1,6 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
+export { type CustomerIdentity, type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
 export { isDeeperThan } from './measure-depth.ts';
@@ -11,6 +12,7 @@ export type { NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
 export {
   type FieldError,
+  PORTAL_PROBLEMS,
   PROBLEMS,
   Problem,
   type ProblemCode,
@@ -31,5 +33,6 @@ export {
   type ReceiptState,
   type ReviewState,
 } from './receipt-states.ts';
+export { redactedBody, redactOrder } from './redact-order.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
 export { SOURCE_ORDER_ID_ERRORS, validateOrder, validateStrictly } from './validate-order.ts';

@@ -31,9 +31,14 @@ export function findRedisServer(): string | null {
 /**
  * Starts the server on the PATH with its append-only file on, so that it keeps its jobs over a restart.
  *
+ * @param options.settings more of them, as in its configuration file.
  * @throws {Error} one line that says what is missing.
  */
-export async function startRedis(options: { directory: string; port?: number }): Promise<LocalRedis> {
+export async function startRedis(options: {
+  directory: string;
+  port?: number;
+  settings?: Record<string, string | number>;
+}): Promise<LocalRedis> {
   const program = findRedisServer();
   if (!program) throw new Error('There is no redis-server or valkey-server on the PATH.');
   await mkdir(options.directory, { recursive: true });
@@ -45,6 +50,7 @@ export async function startRedis(options: { directory: string; port?: number }):
     appendonly: 'yes',
     save: '',
     'maxmemory-policy': 'noeviction',
+    ...options.settings,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = await startChild(program, args);
@@ -60,12 +66,12 @@ async function untilListening(port: number, child: Child): Promise<void> {
   throw new Error(`Redis did not start on port ${port}.`);
 }
 
-/** True once it answers PONG; while it loads its data it answers otherwise. */
+/** True once it answers PONG, or asks for a password; while it loads its data it answers otherwise. */
 function answersPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
     socket.once('data', (data) => {
-      resolve(data.toString().startsWith('+PONG'));
+      resolve(/^(\+PONG|-NOAUTH)/.test(data.toString()));
       socket.destroy();
     });
     socket.once('error', () => resolve(false));

@@ -57,7 +57,7 @@ export function openPatientRedis(url: string): RedisClient {
   const limits: Limits = {
     maxRetriesPerRequest: null,
     // Longer than BullMQ's longest blocking read, 10 s. Without it a Redis whose host is gone would be waited for as long as TCP does.
-    socketTimeout: 30_000,
+    socketTimeout: 15_000,
   };
   const redis = CLUSTER_SCHEME.test(url)
     ? openCluster(url, limits, { maxRedirections: Number.POSITIVE_INFINITY })
@@ -67,10 +67,9 @@ export function openPatientRedis(url: string): RedisClient {
 
 function openCluster(url: string, limits: Limits, options: ClusterOptions): Cluster {
   const { seeds, username, password, tls } = parseClusterAddress(url);
-  return new Cluster(seeds, {
+  const cluster = new Cluster(seeds, {
     ...options,
     clusterRetryStrategy: retryStrategy,
-    slotsRefreshInterval: SLOTS_REFRESH_MS,
     redisOptions: {
       ...EVERY,
       ...limits,
@@ -81,6 +80,11 @@ function openCluster(url: string, limits: Limits, options: ClusterOptions): Clus
     // A certificate names the host, not what it resolves to.
     ...(tls && { dnsLookup: (host, done) => done(null, host) }),
   });
+  // ioredis' own interval goes on for ever when it is ended in the middle of a refresh.
+  const refreshing = setInterval(() => {
+    if (cluster.status === 'ready') cluster.refreshSlotsCache();
+  }, SLOTS_REFRESH_MS).unref();
+  return cluster.once('end', () => clearInterval(refreshing));
 }
 
 /** With a listener, the news that Redis is gone is not the end of the process. */

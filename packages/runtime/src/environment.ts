@@ -196,6 +196,25 @@ export function parseSecretsKey(text: string): Buffer {
   return key;
 }
 
-export const secretsKey = Joi.string()
+const secretsKey = Joi.string()
   .custom((text: string) => parseSecretsKey(text))
   .message('{{#label}} must be 32 bytes as base64 or hex; make one with: openssl rand -base64 32');
+
+/** The key that signing secrets are encrypted with, and the one before it while the two are exchanged. */
+export interface SecretsEnvironment {
+  SECRETS_KEY: Buffer;
+  SECRETS_KEY_PREVIOUS?: Buffer;
+}
+
+export const secretsEnvironment: Record<keyof SecretsEnvironment, Joi.StringSchema> = {
+  SECRETS_KEY: secretsKey.required(),
+  SECRETS_KEY_PREVIOUS: secretsKey,
+};
+
+/** The key that seals, and with it, where there is one, the one that still opens. */
+export function secretsKeysOf({
+  SECRETS_KEY,
+  SECRETS_KEY_PREVIOUS,
+}: SecretsEnvironment): Buffer | readonly [current: Buffer, previous: Buffer] {
+  return SECRETS_KEY_PREVIOUS ? [SECRETS_KEY, SECRETS_KEY_PREVIOUS] : SECRETS_KEY;
+}

@@ -14,7 +14,9 @@ export {
   processEnvironment,
   queueUrl,
   readEnvironment,
-  secretsKey,
+  type SecretsEnvironment,
+  secretsEnvironment,
+  secretsKeysOf,
   webOrigin,
   wholeNumber,
 } from './environment.ts';

@@ -32,8 +32,6 @@ import type { TracingEnvironment } from './tracing-environment.ts';
 /** Milliseconds for which ended spans are gathered, and how many may wait; more are dropped. */
 const GATHER_MS = 2000;
 const MAX_WAITING = 8192;
-/** Milliseconds for one export with its retries. */
-const EXPORT_TIMEOUT_MS = 5000;
 
 const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER, internal: SpanKind.INTERNAL };
 
@@ -45,8 +43,8 @@ export type OpenTelemetry = Pick<Tracing, 'begin' | 'close'>;
  */
 export function openTelemetry(env: TracingEnvironment, url: string, service: string, logger: Logger): OpenTelemetry {
   const collector = createOutageLog(logger, 'the trace receiver', 'spans are dropped, orders are not touched');
-  const headers = env.OTEL_EXPORTER_OTLP_HEADERS;
-  const exporter = toldOf(new OTLPTraceExporter({ url, headers, timeoutMillis: EXPORT_TIMEOUT_MS }), collector);
+  const { OTEL_EXPORTER_OTLP_HEADERS: headers, OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMillis } = env;
+  const exporter = toldOf(new OTLPTraceExporter({ url, headers, timeoutMillis }), collector);
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({

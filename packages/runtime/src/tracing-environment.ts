@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { wholeNumber } from './environment.ts';
 
 /** What decides whether, where and how much is traced: OpenTelemetry's own variables. */
 export interface TracingEnvironment {
@@ -9,6 +10,8 @@ export interface TracingEnvironment {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
   OTEL_EXPORTER_OTLP_HEADERS: Record<string, string>;
   OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf';
+  /** Milliseconds for one export with its retries. */
+  OTEL_EXPORTER_OTLP_TIMEOUT: number;
   OTEL_SERVICE_NAME?: string;
   OTEL_RESOURCE_ATTRIBUTES: Record<string, string>;
   OTEL_TRACES_SAMPLER: (typeof SAMPLERS)[number];
@@ -48,6 +51,7 @@ export const tracingEnvironment: Record<keyof TracingEnvironment, Joi.Schema> = 
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: receiver,
   OTEL_EXPORTER_OTLP_HEADERS: pairs,
   OTEL_EXPORTER_OTLP_PROTOCOL: Joi.string().valid('http/protobuf').default('http/protobuf'),
+  OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(10_000, 1, 600_000),
   OTEL_SERVICE_NAME: Joi.string(),
   OTEL_RESOURCE_ATTRIBUTES: pairs,
   OTEL_TRACES_SAMPLER: Joi.string()

@@ -1,14 +1,23 @@
-import { type Account, createAccount, listAccounts, lockAccount, setRateLimit, setSuspended } from '@orders/database';
+import {
+  type Account,
+  type BusyAccount,
+  createAccount,
+  listAccounts,
+  listBusyAccounts,
+  lockAccount,
+  setRateLimit,
+  setSuspended,
+} from '@orders/database';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
 import type { Command } from 'commander';
-import { json, name, rateLimit } from '../arguments.ts';
+import { json, limit, name, rateLimit, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { WrongUse } from '../errors.ts';
 import { recordOfAccount } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 
-/** `orders accounts create | list | show | suspend | resume | limit`. */
+/** `orders accounts create | list | busiest | show | suspend | resume | limit`. */
 export function addAccountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('who may send orders');
 
@@ -35,6 +44,18 @@ export function addAccountCommands(program: Command, context: Context): void {
     .action(async (options) => {
       const all = await context.withDatabase(listAccounts);
       context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'There are no accounts.'));
+    });
+
+  accounts
+    .command('busiest')
+    .description('who has sent most lately; the last minute may be missing')
+    .option('--within <time>', 'how far back', span('--within'), 900_000)
+    .option('--limit <number>', 'at most so many', limit, 10)
+    .addOption(json())
+    .action(async (options) => {
+      const { within: withinMs, limit: count } = options;
+      const busy = await context.withDatabase((knex) => listBusyAccounts(knex, { withinMs, limit: count }));
+      context.print(options, busy, () => (busy.length > 0 ? tabulateBusy(busy) : 'Nobody has sent anything lately.'));
     });
 
   accounts
@@ -133,6 +154,18 @@ function tabulate(accounts: readonly Account[]): string {
     { head: 'SIGNING', cell: (account) => (account.signing_enabled ? 'enabled' : null) },
     { head: 'LIMIT', cell: limitText },
     { head: 'CREATED', cell: (account) => account.created_at },
+  ]);
+}
+
+function tabulateBusy(accounts: readonly BusyAccount[]): string {
+  return table(accounts, [
+    { head: 'ID', cell: (account) => account.account_id, right: true },
+    { head: 'NAME', cell: (account) => account.name, shrinks: true },
+    { head: 'STATE', cell: (account) => account.state },
+    { head: 'LIMIT', cell: limitText },
+    { head: 'ACCEPTED', cell: (account) => account.accepted, right: true },
+    { head: 'DUPLICATE', cell: (account) => account.duplicate, right: true },
+    { head: 'DEAD', cell: (account) => account.dead, right: true },
   ]);
 }
 

@@ -2,7 +2,10 @@ import {
   disableSigning,
   enableSigning,
   lockAccount,
+  type Resealed,
+  resealSecrets,
   rotateSigning,
+  type SecretsKeys,
   type SigningSecret,
   showSigning,
 } from '@orders/database';
@@ -10,14 +13,14 @@ import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { recordOfAccount } from '../record.ts';
+import { record, recordOfAccount } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
 const overlap = span('--overlap');
 
-type Work = (trx: Knex, secretsKey: Buffer, accountId: number) => Promise<Done>;
+type Work = (trx: Knex, keys: SecretsKeys, accountId: number) => Promise<Done>;
 
 /** What goes on record; of a look at secrets only when there were any. */
 interface Done {
@@ -25,17 +28,17 @@ interface Done {
   details?: { overlap_ms: number };
 }
 
-/** `orders signing enable | show | rotate | disable`. */
+/** `orders signing enable | show | rotate | disable | reseal`. */
 export function addSigningCommands(program: Command, context: Context): void {
   const signing = program.command('signing').description("the secrets that accounts' webhooks are signed with");
 
   /** Does the work, then shows the secrets that verify from now on. */
   const run = (work: Work) => async (reference: string, options: { json?: boolean }) => {
-    const { account_id, secrets } = await context.withSecrets(async (knex, secretsKey) => {
+    const { account_id, secrets } = await context.withSecrets(async (knex, keys) => {
       const { account_id } = await requireAccount(knex, reference);
       const worked = knex.transaction(async (trx) => {
-        const { action, details } = await work(trx, secretsKey, account_id);
-        const secrets = await showSigning(trx, secretsKey, account_id);
+        const { action, details } = await work(trx, keys, account_id);
+        const secrets = await showSigning(trx, keys, account_id);
         if (secrets.length > 0) await recordOfAccount(trx, account_id, action, details);
         return { account_id, secrets };
       });
@@ -50,9 +53,9 @@ export function addSigningCommands(program: Command, context: Context): void {
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(
-      run(async (trx, secretsKey, accountId) => {
+      run(async (trx, keys, accountId) => {
         const before = await lockAccount(trx, accountId);
-        await enableSigning(trx, secretsKey, accountId);
+        await enableSigning(trx, keys, accountId);
         return { action: before?.signing_enabled ? 'signing_secret_revealed' : 'signing_enabled' };
       }),
     );
@@ -72,8 +75,8 @@ export function addSigningCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders signing rotate "Corner Bakery" --overlap 7d')
     .action((reference: string, options) =>
-      run(async (trx, secretsKey, accountId) => {
-        if (!(await rotateSigning(trx, secretsKey, accountId, options.overlap)))
+      run(async (trx, keys, accountId) => {
+        if (!(await rotateSigning(trx, keys, accountId, options.overlap)))
           throw new Failure(`Signing is not enabled for account ${accountId}: orders signing enable ${accountId}`);
         return { action: 'signing_secret_rotated', details: { overlap_ms: options.overlap } };
       })(reference, options),
@@ -93,6 +96,32 @@ export function addSigningCommands(program: Command, context: Context): void {
       });
       context.print(options, { account_id, secrets: [] }, () => describe(account_id, []));
     });
+
+  signing
+    .command('reseal')
+    .description('encrypt all secrets with SECRETS_KEY that still are with SECRETS_KEY_PREVIOUS; safe to repeat')
+    .addOption(json())
+    .action(async (options) => {
+      const resealed = await context.withSecrets((knex, keys) => knex.transaction((trx) => reseal(trx, keys)));
+      if (resealed.unreadable.length > 0)
+        throw new Failure(
+          `Neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS opens a secret of these accounts, all others are encrypted with SECRETS_KEY: ${resealed.unreadable.join(', ')}.`,
+        );
+      context.print(
+        options,
+        resealed,
+        () =>
+          `${resealed.resealed} secrets are encrypted anew, ${resealed.unchanged} were already: SECRETS_KEY_PREVIOUS may go.`,
+      );
+    });
+}
+
+async function reseal(trx: Knex, keys: SecretsKeys): Promise<Resealed> {
+  const outcome = await resealSecrets(trx, keys);
+  const { resealed, unreadable } = outcome;
+  const details = { resealed, unreadable };
+  await record(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
+  return outcome;
 }
 
 async function disable(trx: Knex, accountId: number): Promise<void> {

@@ -1,4 +1,11 @@
-import { type Database, findSecretsToDiagnose, type NewRejection, recordRejected, unseal } from '@orders/database';
+import {
+  type Database,
+  findSecretsToDiagnose,
+  type NewRejection,
+  recordRejected,
+  type SecretsKeys,
+  unseal,
+} from '@orders/database';
 import { type Channel, type Diagnosis, isRejection, type Problem, type RejectionCode } from '@orders/domain';
 import { type Counter, inGroups } from '@orders/runtime';
 import type { Request } from 'express';
@@ -36,15 +43,15 @@ interface Waiting {
  * Keeps the refusals of those whose key named an account: so many a second, and of the others the number. The cause is looked for, and
  * the row is written, after the reply and outside of every request.
  *
- * @param deps.secretsKey opens signing secrets, to see what a wrong signature was made with; 32 bytes.
+ * @param deps.secretsKeys open signing secrets, to see what a wrong signature was made with.
  * @param deps.unrecorded counts refusals that are in no row of the log.
  */
 export function createRejectionLog(deps: {
   database: Database;
-  secretsKey: Buffer;
+  secretsKeys: SecretsKeys;
   unrecorded: Counter<never>;
 }): RejectionLog {
-  const { database, secretsKey, unrecorded } = deps;
+  const { database, secretsKeys, unrecorded } = deps;
   const shares = createShares();
   let unsettled = 0;
   let settled = Promise.withResolvers<void>();
@@ -74,7 +81,7 @@ export function createRejectionLog(deps: {
     if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
     const { accountId } = rejection;
     const secrets = (await findSecretsToDiagnose(database, accountId)).map(({ sealed, isLive }) => ({
-      secret: unseal(secretsKey, accountId, sealed),
+      secret: unseal(secretsKeys, accountId, sealed),
       isLive,
     }));
     return diagnoseSignature({ header: signature, body, secrets, apiKey });

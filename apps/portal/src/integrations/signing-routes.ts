@@ -1,5 +1,6 @@
 import { listSigning, rotateSigning, showSigning } from '@orders/database';
 import { Problem } from '@orders/domain';
+import { secretsKeysOf } from '@orders/runtime';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
@@ -19,7 +20,7 @@ export function signingRoutes({ knex, config }: PortalDeps): Router {
   // By POST, as it is put on record.
   router.post('/signing/reveal', async (request, response) => {
     const secrets = await knex.transaction(async (trx) => {
-      const shown = await showSigning(trx, config.SECRETS_KEY, accountIdOf(request));
+      const shown = await showSigning(trx, secretsKeysOf(config), accountIdOf(request));
       if (shown.length === 0) throw new Problem('signing_unavailable');
       await record(trx, request, 'signing_secret_revealed');
       return shown;
@@ -31,7 +32,7 @@ export function signingRoutes({ knex, config }: PortalDeps): Router {
     const { overlap } = bodyOf<{ overlap: Lasting }>(request, { overlap: lasting });
     const secrets = await knex.transaction(async (trx) => {
       const accountId = accountIdOf(request);
-      const made = await rotateSigning(trx, config.SECRETS_KEY, accountId, LASTING_MS[overlap]);
+      const made = await rotateSigning(trx, secretsKeysOf(config), accountId, LASTING_MS[overlap]);
       if (!made) throw new Problem('signing_unavailable');
       await record(trx, request, 'signing_secret_rotated', { overlap });
       return listSigning(trx, accountId);

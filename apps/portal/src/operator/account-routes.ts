@@ -12,6 +12,7 @@ import {
   surveyAccounts,
 } from '@orders/database';
 import { type AccountRateLimit, formatAccountRateLimit, Problem, parseAccountRateLimit } from '@orders/domain';
+import { secretsKeysOf } from '@orders/runtime';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';
@@ -79,7 +80,7 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
       await record(trx, request, accountId, change.suspended ? 'account_suspended' : 'account_resumed');
     }
     if (change.signing !== undefined && change.signing !== before.signing_enabled) {
-      if (change.signing) await enableSigning(trx, config.SECRETS_KEY, accountId);
+      if (change.signing) await enableSigning(trx, secretsKeysOf(config), accountId);
       else await disableSigning(trx, accountId);
       await record(trx, request, accountId, change.signing ? 'signing_enabled' : 'signing_disabled');
     }

@@ -21,6 +21,7 @@ export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
   return {
     ...receiptJson(receipt),
     events: await eventsOf(knex, receipt),
+    erased_at: receipt.erased_at,
     payload: null,
     payload_base64: null,
     ...payloadJson(receipt.body),

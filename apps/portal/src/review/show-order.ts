@@ -13,7 +13,9 @@ import { Problem } from '@orders/domain';
 export interface ShownOrder {
   order: OrderJson;
   review: OrderReview;
-  /** The payload as received; null when its retention is over. */
+  /** When the customer's data was removed from it. */
+  erased_at: Date | null;
+  /** The payload as received, or what was left of it then; null when its retention is over. */
   raw: { text: string } | null;
   /** Newest first. */
   history: OrderEvent[];

@@ -8,21 +8,48 @@ const TAG_LENGTH = 16;
  * Encrypts a signing secret for rest: nonce, tag, ciphertext of AES-256-GCM. The account's id is bound in, so that a row copied to
  * another account does not open.
  *
- * @param key 32 bytes, `SECRETS_KEY`.
+ * @param keys each 32 bytes.
  */
-export function seal(key: Buffer, accountId: number, secret: string): Buffer {
+export function seal(keys: SecretsKeys, accountId: number, secret: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
-  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(`account ${accountId}`));
+  const cipher = createCipheriv(ALGORITHM, currentOf(keys), nonce).setAAD(Buffer.from(`account ${accountId}`));
   const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
+
+/** The key that secrets are sealed with; while it is exchanged also the one before, which still opens. The first one seals. */
+export type SecretsKeys = Buffer | readonly [current: Buffer, previous: Buffer];
 
 /**
  * Opens what `seal` made.
  *
  * @throws {Error} when the key is another one, or the bytes or the account are not those that were sealed.
  */
-export function unseal(key: Buffer, accountId: number, sealed: Buffer): string {
+export function unseal(keys: SecretsKeys, accountId: number, sealed: Buffer): string {
+  if (Buffer.isBuffer(keys)) return open(keys, accountId, sealed);
+  const [current, previous] = keys;
+  try {
+    return open(current, accountId, sealed);
+  } catch {
+    return open(previous, accountId, sealed);
+  }
+}
+
+/** Whether this is sealed with the key that seals now. */
+export function isSealedAnew(keys: SecretsKeys, accountId: number, sealed: Buffer): boolean {
+  try {
+    open(currentOf(keys), accountId, sealed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function currentOf(keys: SecretsKeys): Buffer {
+  return Buffer.isBuffer(keys) ? keys : keys[0];
+}
+
+function open(key: Buffer, accountId: number, sealed: Buffer): string {
   const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_LENGTH), { authTagLength: TAG_LENGTH })
     .setAAD(Buffer.from(`account ${accountId}`))
     .setAuthTag(sealed.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH));

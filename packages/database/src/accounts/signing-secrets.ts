@@ -1,7 +1,7 @@
 import { createSigningSecret } from '@orders/domain';
 import type { Knex } from 'knex';
 import { lockAccount } from './accounts.ts';
-import { seal, unseal } from './seal.ts';
+import { type SecretsKeys, seal, unseal } from './seal.ts';
 
 /** A signing secret, readable; `expires_at` is the end of its overlap once it was rotated out. */
 export interface SigningSecret {
@@ -31,26 +31,26 @@ function selectLive(db: Knex, accountId: number): Knex.QueryBuilder {
     .orderBy('secret_id', 'desc');
 }
 
-/** The secrets that verify now, newest first; none: signing is not enabled. `key` is `SECRETS_KEY`, 32 bytes. */
-export async function showSigning(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret[]> {
+/** The secrets that verify now, newest first; none: signing is not enabled. `keys`: of `SECRETS_KEY`. */
+export async function showSigning(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret[]> {
   const rows: (Omit<SigningSecret, 'secret'> & { sealed: Buffer })[] = await selectLive(db, accountId).select(
     'sealed',
     'created_at',
     'expires_at',
   );
   return rows.map(({ sealed, created_at, expires_at }) => ({
-    secret: unseal(key, accountId, sealed),
+    secret: unseal(keys, accountId, sealed),
     created_at,
     expires_at,
   }));
 }
 
 /** Gives the account its first signing secret; one that has a secret keeps it. */
-export async function enableSigning(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret> {
+export async function enableSigning(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret> {
   return db.transaction(async (trx) => {
     await lockAccount(trx, accountId);
-    const [current] = await showSigning(trx, key, accountId);
-    return current ?? (await addSecret(trx, key, accountId));
+    const [current] = await showSigning(trx, keys, accountId);
+    return current ?? (await addSecret(trx, keys, accountId));
   });
 }
 
@@ -61,16 +61,16 @@ export async function enableSigning(db: Knex, key: Buffer, accountId: number): P
  */
 export async function rotateSigning(
   db: Knex,
-  key: Buffer,
+  keys: SecretsKeys,
   accountId: number,
   overlapMs: number,
 ): Promise<SigningSecret | null> {
   return db.transaction(async (trx) => {
     await lockAccount(trx, accountId);
-    if ((await showSigning(trx, key, accountId)).length === 0) return null;
+    if ((await showSigning(trx, keys, accountId)).length === 0) return null;
     const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [overlapMs]);
     await trx('signing_secrets').where({ account_id: accountId }).update({ expires_at: end });
-    return addSecret(trx, key, accountId);
+    return addSecret(trx, keys, accountId);
   });
 }
 
@@ -79,9 +79,9 @@ export async function disableSigning(db: Knex, accountId: number): Promise<void>
   await db('signing_secrets').where({ account_id: accountId }).delete();
 }
 
-async function addSecret(db: Knex, key: Buffer, accountId: number): Promise<SigningSecret> {
+async function addSecret(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret> {
   const secret = createSigningSecret();
-  const row = { account_id: accountId, sealed: seal(key, accountId, secret) };
+  const row = { account_id: accountId, sealed: seal(keys, accountId, secret) };
   const [{ created_at }] = await db('signing_secrets').insert(row).returning('created_at');
   return { secret, created_at, expires_at: null };
 }

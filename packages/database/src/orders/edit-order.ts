@@ -2,12 +2,12 @@ import { editOrder, type OrderEdits } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { keepWords } from './keep-words.ts';
-import { type OrderJson, type OrderRow, toJson } from './orders.ts';
+import { type OrderRow, toJson, toOrder } from './orders.ts';
 
 /**
  * Edits an order that needs review, as `editOrder` of the domain does, and keeps on record what changed.
  *
- * @returns whether it was edited, false when it does not need review; null when the account has no such order.
+ * @returns whether it was edited, false when it does not need review or its customer was erased; null when the account has no such order.
  * @throws {Problem} `invalid_request`, naming what cannot be edited.
  */
 export async function editStoredOrder(
@@ -16,10 +16,11 @@ export async function editStoredOrder(
 ): Promise<boolean | null> {
   return db.transaction(async (trx) => {
     const key = { account_id: accountId, order_id: orderId };
-    const [row] = await trx<OrderRow>('orders').where(key).forUpdate();
+    const [row] = await trx<OrderRow & { erased_at: Date | null }>('orders').where(key).forUpdate();
     if (!row) return null;
-    if (row.review_state !== 'needs_review') return false;
-    const { order, warnings, changes } = editOrder(toNormalized(toJson(row as OrderRow)), edits);
+    if (row.review_state !== 'needs_review' || row.erased_at !== null) return false;
+    const stored = toJson(row as OrderRow);
+    const { order, warnings, changes } = editOrder({ order: toOrder(stored), warnings: stored.warnings }, edits);
     await trx('orders')
       .where(key)
       .update({
@@ -48,12 +49,4 @@ export async function editStoredOrder(
     });
     return true;
   });
-}
-
-function toNormalized(stored: OrderJson) {
-  const { source_order_id, order_number, customer, address, emirate, emirate_code, area } = stored;
-  const { items, total, currency, delivery_instructions, warnings } = stored;
-  const place = { address, emirate, emirate_code, area };
-  const order = { source_order_id, order_number, customer, ...place, items, total, currency, delivery_instructions };
-  return { order, warnings };
 }

@@ -29,18 +29,19 @@ type ReviewColumns = {
   reviewed_at: Date | null;
   review_reason: string | null;
   undo_until: Date | null;
+  erased_at: Date | null;
 };
 
-/** An order of this account and how its review stands; null when the account has no such order. */
+/** An order of this account, how its review stands, and when its customer's data was removed; null when the account has no such order. */
 export async function findReviewedOrder(
   database: Database,
   accountId: number,
   orderId: number,
-): Promise<{ order: OrderJson; review: OrderReview } | null> {
+): Promise<{ order: OrderJson; review: OrderReview; erased_at: Date | null } | null> {
   const [row] = await run<OrderRow & ReviewColumns>(database, FIND, [accountId, orderId]);
   if (!row) return null;
-  const { review_state: state, reviewed_by: by, reviewed_at: at, review_reason: reason, undo_until } = row;
-  return { order: toJson(row), review: { state, by, at, reason, undo_until } };
+  const { review_state: state, reviewed_by: by, reviewed_at: at, review_reason: reason, undo_until, erased_at } = row;
+  return { order: toJson(row), review: { state, by, at, reason, undo_until }, erased_at };
 }
 
 export type OrderAction =
@@ -48,7 +49,8 @@ export type OrderAction =
   | 'order_rejected'
   | 'order_reopened'
   | 'order_review_undone'
-  | 'order_edited';
+  | 'order_edited'
+  | 'order_erased';
 
 /** What somebody did to an order. */
 export interface OrderEvent {

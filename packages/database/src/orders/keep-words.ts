@@ -13,7 +13,16 @@ export async function keepWords(trx: Knex.Transaction, accountId: number, orderI
   );
 }
 
-/** Forgets the words of orders that need no review any more. */
+/**
+ * Forgets the words of orders that need no review any more. Those of erased orders stay, which say nothing of a customer: in their place
+ * fillWords, which may be at it since before the erasure, could put the old ones.
+ */
 export async function dropWords(trx: Knex.Transaction, accountId: number, orderIds: readonly number[]): Promise<void> {
-  await trx('order_words').where({ account_id: accountId }).whereIn('order_id', orderIds).delete();
+  await trx('order_words as w')
+    .where({ account_id: accountId })
+    .whereIn('order_id', orderIds)
+    .whereRaw(
+      `not exists (select from orders o where o.account_id = w.account_id and o.order_id = w.order_id and o.erased_at is not null)`,
+    )
+    .delete();
 }

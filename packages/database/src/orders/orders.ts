@@ -1,4 +1,4 @@
-import type { Channel, NormalizedOrder, ReviewState, Warning } from '@orders/domain';
+import type { Channel, NormalizedOrder, Order, ReviewState, Warning } from '@orders/domain';
 import type { Knex } from 'knex';
 
 /** An order as JSON shows it everywhere (contract, section 7). */
@@ -42,6 +42,14 @@ export function toJson(row: OrderRow): OrderJson {
     received_at: row.received_at,
     written_at: row.written_at,
   };
+}
+
+/** The fields of it that a sender fills in. */
+export function toOrder(stored: OrderJson): Order {
+  const { source_order_id, order_number, customer, address, emirate, emirate_code, area } = stored;
+  const { items, total, currency, delivery_instructions } = stored;
+  const place = { address, emirate, emirate_code, area };
+  return { source_order_id, order_number, customer, ...place, items, total, currency, delivery_instructions };
 }
 
 /**

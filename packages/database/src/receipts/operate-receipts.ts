@@ -8,6 +8,8 @@ export interface ReceiptRecord extends ReceiptRow {
   /** Failed attempts, lapsed leases and redrives, oldest first; null for the many that simply went through. */
   history: Record<string, unknown>[] | null;
   body: Buffer | null;
+  /** When the personal data was taken out of the body. */
+  erased_at: Date | null;
 }
 
 /** Receipts, newest first; the dead are looked up among those. */
@@ -33,7 +35,7 @@ export async function findReceiptRecord(
   accountId?: number,
 ): Promise<ReceiptRecord | null> {
   const { rows } = await db.raw<{ rows: ReceiptRecord[] }>(
-    `select ${RECEIPT_COLUMNS}, r.normalized_at, r.history, ${BODY} as body
+    `select ${RECEIPT_COLUMNS}, r.normalized_at, r.history, r.erased_at, ${BODY} as body
      from receipts r ${JOIN_ORIGINAL}
      where r.receipt_id = :receiptId and (:accountId::int is null or r.account_id = :accountId)`,
     { receiptId, accountId: accountId ?? null },

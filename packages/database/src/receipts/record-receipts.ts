@@ -117,7 +117,7 @@ function byAccount(batch: readonly IncomingReceipt[]) {
   return { receipts, starts, payloads };
 }
 
-/** The receipt that first used an idempotency key; its body is null once the receipt was dropped. */
+/** The receipt that first used an idempotency key; its body is null once the receipt was dropped, or its customer erased. */
 export interface Original {
   accountId: number;
   idempotencyKey: string;
@@ -129,7 +129,7 @@ const FIND_ORIGINALS = {
   name: 'find-originals',
   text: `
 select k.account_id as "accountId", k.idempotency_key as "idempotencyKey", k.receipt_id as "receiptId",
-       (select ${BODY} from receipts r where r.receipt_id = k.receipt_id and r.account_id = k.account_id) as body
+       (select ${BODY} from receipts r where r.receipt_id = k.receipt_id and r.account_id = k.account_id and r.erased_at is null) as body
 from unnest($1::int[], $2::text[]) as wanted(account_id, idempotency_key)
 join idempotency_keys k on k.account_id = wanted.account_id and k.idempotency_key = wanted.idempotency_key`,
 };

@@ -11,6 +11,8 @@ export type { RedrivePreview };
 
 export interface ReceiptDetail extends Receipt {
   events: ReceiptEvent[];
+  /** When the customer's data was taken out of the payload. */
+  erased_at: string | null;
   payload: string | null;
   /** Where it is not UTF-8. */
   payload_base64: string | null;

@@ -8,7 +8,7 @@ import { writeTotal } from './write-total.ts';
 
 const TOTAL = '/total';
 const CURRENCY = '/currency';
-const DEFAULT_CURRENCY = 'AED';
+export const DEFAULT_CURRENCY = 'AED';
 
 /**
  * Reads `total` and `currency` together, since each may tell about the other. The total is plain decimal text, or null

@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next';
 import { ArrowLeft, RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -153,9 +154,7 @@ function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
         <h2>{t('payload.title')}</h2>
         {text !== null && <CopyButton text={text} />}
       </div>
-      <p className="hint">
-        {text === null ? t('payload.gone') : t(receipt.payload === null ? 'payload.base64' : 'payload.about')}
-      </p>
+      <p className="hint">{aboutPayload(t, receipt)}</p>
       {text !== null && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
         <pre className="code receipt-payload" tabIndex={0}>
@@ -164,4 +163,10 @@ function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
       )}
     </section>
   );
+}
+
+function aboutPayload(t: TFunction<'receipts'>, { payload, payload_base64, erased_at }: ReceiptDetail): string {
+  if (payload === null && payload_base64 === null) return t('payload.gone');
+  if (erased_at !== null) return t('payload.erased', { time: fullTime(erased_at) });
+  return t(payload === null ? 'payload.base64' : 'payload.about');
 }

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import type { Order, OrderDetail, ReviewState } from '../../api/review.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Ago, fullTime } from '../../parts/time.tsx';
 import type { Editing } from './field-row.tsx';
 import { OrderFacts } from './order-facts.tsx';
 import { OrderHistory } from './order-history.tsx';
@@ -42,9 +42,11 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     if (!isWide) pane.current?.focus();
   }, [orderId]);
   const state = movedTo ?? detail.data?.review.state ?? order?.review_state;
+  const erasedAt = detail.data?.erased_at ?? null;
+  const isEditable = state === 'needs_review' && erasedAt === null;
   const editor: Editing = {
-    pointer: state === 'needs_review' ? editing : null,
-    begin: state === 'needs_review' ? onEdit : null,
+    pointer: isEditable ? editing : null,
+    begin: isEditable ? onEdit : null,
     end: () => onEdit(null),
     save: (edits) => edit.mutate(edits, { onSuccess: () => onEdit(null) }),
   };
@@ -71,6 +73,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
         {state && <Actions state={state} onReview={onReview} />}
       </header>
       {detail.data && state === detail.data.review.state && <ReviewNote review={detail.data.review} />}
+      {erasedAt !== null && <p className="note">{t('order.erased', { time: fullTime(erasedAt) })}</p>}
       {detail.isError && (
         <OrderProblem error={detail.error} isThere={order !== undefined} retry={() => void detail.refetch()} />
       )}

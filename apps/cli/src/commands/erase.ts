@@ -1,0 +1,100 @@
+import { type Examined, eraseOrder, findCustomer } from '@orders/database';
+import { searchCustomer } from '@orders/domain';
+import { type Command, Option } from 'commander';
+import { identity, json } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { WrongUse } from '../errors.ts';
+import { recordOfAccount } from '../record.ts';
+import { requireAccount } from '../require-account.ts';
+import { whoami } from '../whoami.ts';
+import type { Knex } from '../with-database.ts';
+
+/** Between two lines about how far it is; what is smaller is done before anybody wonders. */
+const REPORT_EACH = 50_000;
+
+interface EraseOptions {
+  phone?: string;
+  email?: string;
+  customerId?: string;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+/** What was erased, or with `--dry-run` would be. */
+interface Erasure {
+  account_id: number;
+  dry_run: boolean;
+  orders: number;
+  /** Of these; what dispatches orders may have a copy. */
+  confirmed_orders: number;
+  receipts: number;
+  examined: Examined;
+}
+
+/** `orders erase`. */
+export function addEraseCommand(program: Command, context: Context): void {
+  program
+    .command('erase')
+    .description("remove a customer's personal data from an account's orders and receipts, for good")
+    .argument('<account>', 'id or exact name')
+    .addOption(new Option('--phone <number>', 'in any usual spelling').argParser(identity('--phone')))
+    .addOption(new Option('--email <address>', 'in any case').argParser(identity('--email')))
+    .addOption(
+      new Option('--customer-id <id>', "exactly as the account's orders have it").argParser(identity('--customer-id')),
+    )
+    .option('--dry-run', 'count what would be erased, and change nothing')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      `
+Of several options each finds the customer. What names them is erased whole: the order with all its receipts. Kept are ids, states,
+times, items, totals and the emirate. It can be repeated, and has to be when the sender sends such an order again.
+
+Example:
+  $ orders erase "Corner Bakery" --phone "050 123 4567" --dry-run`,
+    )
+    .action(async (reference: string, options: EraseOptions) => {
+      const by = (['phone', 'email', 'customerId'] as const).filter((option) => options[option] !== undefined);
+      if (by.length === 0) throw new WrongUse('Say whom: --phone, --email or --customer-id.');
+      const erasure = await context.withDatabase(async (knex) => {
+        const { account_id } = await requireAccount(knex, reference);
+        return erase(knex, account_id, { ...options, by, report: context.report });
+      });
+      context.print(options, erasure, () => describe(erasure));
+    });
+}
+
+async function erase(
+  knex: Knex,
+  accountId: number,
+  { by, report, dryRun = false, ...identity }: EraseOptions & { by: string[]; report: (line: string) => void },
+): Promise<Erasure> {
+  const search = searchCustomer(identity);
+  let reported = 0;
+  const { found, examined } = await findCustomer(knex, accountId, search, ({ orders, receipts }) => {
+    if (orders + receipts < reported + REPORT_EACH) return;
+    reported = orders + receipts;
+    report(`Looked through ${orders} orders and ${receipts} receipts.`);
+  });
+  const done = { orders: 0, confirmed_orders: 0, receipts: 0 };
+  for (const one of found) {
+    const { order, receipts } = dryRun
+      ? { order: one.reviewState, receipts: one.receiptIds.length }
+      : await eraseOrder(knex, { ...one, accountId, search, actor: whoami(), by });
+    done.orders += Number(order !== null);
+    done.confirmed_orders += Number(order === 'confirmed');
+    done.receipts += receipts;
+  }
+  // Also that nothing was found is worth knowing later.
+  if (!dryRun) await recordOfAccount(knex, accountId, 'customer_erased', { by, ...done });
+  return { account_id: accountId, dry_run: dryRun, ...done, examined };
+}
+
+function describe({ account_id, dry_run, orders, confirmed_orders, receipts }: Erasure): string {
+  const verb = dry_run ? 'Would erase' : 'Erased';
+  const lines = [`${verb} the customer from ${orders} orders and ${receipts} receipts of account ${account_id}.`];
+  if (confirmed_orders > 0)
+    lines.push(`Confirmed were ${confirmed_orders} of the orders: what dispatches them may have a copy.`);
+  if (!dry_run) lines.push('Backups hold it until they expire.');
+  return lines.join('\n');
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { chown, lstat, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { openKnex } from '@orders/database';
+import { freePort, markForRecovery, startPostgres, takeBaseBackup } from '@orders/local-services';
+import type { TestDatabase } from './database.ts';
+import type { FaultyPostgres } from './faulty-postgres.ts';
+import { until } from './until.ts';
+
+const execute = promisify(execFile);
+
+/** What a Postgres must be started with so that its WAL is archived, beside its data. What its processes wrote outlives them without `fsync`. */
+export const ARCHIVED = [
+  'fsync=off',
+  'archive_mode=on',
+  'archive_command=test ! -f ../archive/%f && cp %p ../archive/%f',
+];
+
+/** A base backup and the archive of what came after it. */
+export interface Backup {
+  /** Adds what its Postgres had not archived when it died; where its disk is gone, that is lost. */
+  saveLastWal(): Promise<void>;
+  /**
+   * A Postgres on a copy of the backup, as far as the archive goes.
+   *
+   * @param settings where to stop, such as `recovery_target_name=…`.
+   */
+  restore(settings?: string[]): Promise<TestDatabase>;
+}
+
+/** Takes a base backup of a Postgres that runs as `ARCHIVED` says; all lies beside its data. */
+export async function takeBackup(source: FaultyPostgres): Promise<Backup> {
+  const [archive, backup] = [join(source.directory, '../archive'), join(source.directory, '../backup')];
+  const { uid, gid } = await lstat(source.directory);
+  await mkdir(archive);
+  await chown(archive, uid, gid);
+  await takeBaseBackup(source.url, source.directory, backup);
+  let restores = 0;
+
+  return {
+    async saveLastWal() {
+      const wal = join(source.directory, 'pg_wal');
+      const archived = new Set(await readdir(archive));
+      const left = (await readdir(wal)).filter((name) => /^[0-9A-F]{24}$/.test(name) && !archived.has(name));
+      for (const name of left) await execute('cp', ['-p', join(wal, name), archive]);
+    },
+    async restore(settings = []) {
+      restores += 1;
+      const directory = join(source.directory, `../restored-${restores}`);
+      await execute('cp', ['-Rp', backup, directory]);
+      await markForRecovery(directory, 'recovery');
+      const { password } = new URL(source.url);
+      const postgres = await startPostgres({
+        directory,
+        password,
+        port: await freePort(),
+        settings: ['fsync=off', 'restore_command=cp ../archive/%f %p', 'recovery_target_action=promote', ...settings],
+      });
+      const knex = openKnex({ url: postgres.url, applicationName: 'orders test' });
+      await until('the archive is replayed', async () => {
+        const { rows } = await knex.raw('select pg_is_in_recovery() as replaying');
+        return !rows[0].replaying;
+      });
+      return {
+        url: postgres.url,
+        knex,
+        async close() {
+          await knex.destroy();
+          await postgres.stop('SIGQUIT');
+        },
+      };
+    },
+  };
+}
