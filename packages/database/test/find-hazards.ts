@@ -30,6 +30,7 @@ const SAFE_STATEMENTS = [
   /^create (?:function|procedure|view|or replace view) /,
   /^create (?:sequence|type|domain|schema|extension) /,
   /^comment on /,
+  /^set local lock_timeout = '[1-5]s'$/,
   /^insert into [^(]*(?:\([^)]*\) )?values /,
   /^alter type \S+ add value /,
 ];
