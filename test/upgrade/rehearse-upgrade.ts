@@ -18,7 +18,7 @@ type Say = (text: string) => void;
 
 /**
  * Two intakes behind haproxy and two workers of the old version; under load `orders migrate` of this one, then each process replaced, the
- * workers first; then, on the schema of this version, each replaced by an old one again.
+ * workers first; then, on the schema of this version, each replaced by an old one again, the intakes first.
  *
  * @param old the working tree of the old version.
  * @returns what went wrong.
@@ -49,8 +49,12 @@ export async function rehearseUpgrade({
     };
     const haproxy = await startHaproxy();
     closes.push(() => haproxy.close());
-    const service = await startService({ env, haproxy, root: old });
-    closes.push(() => service.close());
+    const launch: typeof startApp = async (...app) => {
+      const child = await startApp(...app);
+      closes.push(() => child.stop());
+      return child;
+    };
+    const service = await startService({ env, haproxy, root: old, launch });
     await orders(old, env, 'accounts', 'create', 'Upgrade');
     const { key } = JSON.parse(await orders(old, env, 'keys', 'create', 'Upgrade', '--json'));
     const load = startSteadyLoad({ key }, Array(SENDERS).fill(haproxy.url));
@@ -62,9 +66,12 @@ export async function rehearseUpgrade({
     await report('the old version');
     say((await orders(NEW, env, 'migrate')).split('\n')[0] ?? '');
     await report('the old version on the new schema');
-    await service.replace(NEW);
+    await service.replaceWorkers(NEW);
+    await report('with new workers');
+    await service.replaceIntakes(NEW);
     await report('the new version');
-    await service.replace(old);
+    await service.replaceIntakes(old);
+    await service.replaceWorkers(old);
     await report('the old version again');
     await load.stop();
     const refusals = Map.groupBy(load.ledger.failed, (failure) => failure);
@@ -76,26 +83,28 @@ export async function rehearseUpgrade({
 }
 
 interface Service {
-  /** Replaces each process by one of another working tree, one after the other. */
-  replace(root: string): Promise<void>;
-  close(): Promise<void>;
+  /** Replaces each worker by one of another working tree, one after the other. */
+  replaceWorkers(root: string): Promise<void>;
+  replaceIntakes(root: string): Promise<void>;
 }
 
 async function startService({
   env,
   haproxy,
   root: first,
+  launch,
 }: {
   env: Record<string, string>;
   haproxy: Haproxy;
   root: string;
+  launch: typeof startApp;
 }): Promise<Service> {
   await orders(first, env, 'migrate');
-  const startWorker = (root: string) => startApp('worker', env, { root });
+  const startWorker = (root: string) => launch('worker', env, { root });
   const startIntake = async (root: string, server: Server) => {
     const { port, adminPort } = haproxy.places[server];
     const own = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: LONG_ENOUGH };
-    const child = await startApp('intake', { ...env, ...own }, { root });
+    const child = await launch('intake', { ...env, ...own }, { root });
     await until(`${server} is ready`, () => isReady(adminPort));
     await haproxy.undrain(server);
     await haproxy.untilUp(server);
@@ -103,24 +112,22 @@ async function startService({
   };
   const workers = [await startWorker(first), await startWorker(first)];
   const intakes = { intake1: await startIntake(first, 'intake1'), intake2: await startIntake(first, 'intake2') };
-  return {
-    async replace(root) {
-      for (const [index, worker] of workers.entries()) {
-        await endWell(worker);
-        workers[index] = await startWorker(root);
-      }
-      for (const server of SERVERS) {
-        const { child, drainsByItself } = intakes[server];
-        // A version from before DRAIN_DELAY is taken out by the operator instead.
-        if (!drainsByItself) await haproxy.drain(server);
-        await endWell(child);
-        intakes[server] = await startIntake(root, server);
-      }
-    },
-    async close() {
-      await Promise.all([...workers, ...SERVERS.map((server) => intakes[server].child)].map((child) => child.stop()));
-    },
-  };
+  async function replaceWorkers(root: string): Promise<void> {
+    for (const [index, worker] of workers.entries()) {
+      await endWell(worker);
+      workers[index] = await startWorker(root);
+    }
+  }
+  async function replaceIntakes(root: string): Promise<void> {
+    for (const server of SERVERS) {
+      const { child, drainsByItself } = intakes[server];
+      // A version from before DRAIN_DELAY is taken out by the operator instead.
+      if (!drainsByItself) await haproxy.drain(server);
+      await endWell(child);
+      intakes[server] = await startIntake(root, server);
+    }
+  }
+  return { replaceWorkers, replaceIntakes };
 }
 
 async function endWell(child: Child): Promise<void> {
