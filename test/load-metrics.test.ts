@@ -13,7 +13,7 @@ import {
   redriveReceipts,
   settleBatch,
 } from '@orders/database';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './harness/database.ts';
 import { listJobs } from './harness/jobs.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { gaugeOf, readMetrics } from './harness/read-metrics.ts';
@@ -28,7 +28,7 @@ describe('what waits in Postgres', () => {
   let database: Database;
   beforeAll(async () => {
     db = await createTestDatabase();
-    database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+    database = openDatabase({ url: db.url, poolSize: 1, prepared: PREPARED });
   });
   afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
   afterAll(async () => {

@@ -62,6 +62,7 @@ describe('the list', () => {
         review: { state: 'needs_review', by: null, at: null, reason: null, undo_until: null },
         raw: { text: payload },
         history: [],
+        erased_at: null,
       },
     ]);
   });
