@@ -1,19 +1,22 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const PATIENCE_MS = 10_000;
 
 /**
  * Runs a program to its end, out of reach of the terminal's Ctrl-C.
  *
- * @param options `signal` ends it; `show` passes what it prints on to stderr as well.
+ * @param options `signal` ends it, with all that it started; `show` passes what it prints on to stderr as well.
  * @returns its stdout.
  * @throws {Error} one line with the last that it said, unless it ends with 0.
  */
-export function run(
+export async function run(
   command: string,
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; signal?: AbortSignal; show?: boolean } = {},
+  { env, signal, show }: { env?: NodeJS.ProcessEnv; signal?: AbortSignal; show?: boolean } = {},
 ): Promise<string> {
-  const { env, signal, show } = options;
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env, signal });
+  signal?.throwIfAborted();
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -21,22 +24,24 @@ export function run(
       if (show) process.stderr.write(text);
     });
   }
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => {
-      const last = said.stderr.trim().split('\n').at(-1);
-      if (code === 0) resolve(said.stdout);
-      else
-        reject(
-          new Error(
-            `${command} ${args
-              .filter((arg) => !/^--|\//.test(arg))
-              .slice(0, 6)
-              .join(' ')}: ${last || `exit code ${code}`}`,
-          ),
-        );
-    });
-  });
+  const end = () => {
+    endGroup(child.pid, 'SIGTERM');
+    setTimeout(() => endGroup(child.pid, 'SIGKILL'), PATIENCE_MS).unref();
+  };
+  signal?.addEventListener('abort', end, { once: true });
+  const [code] = await once(child, 'close').finally(() => signal?.removeEventListener('abort', end));
+  signal?.throwIfAborted();
+  if (code === 0) return said.stdout;
+  const what = [command, ...args].filter((word) => !/^--|\//.test(word)).slice(0, 6);
+  const last = said.stderr.trim().split('\n').at(-1);
+  throw new Error(`${what.join(' ')}: ${last || `exit code ${code}`}`);
+}
+
+/** The process and those that it started, as far as they still run. */
+function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {}
 }
 
 /** Asks every half second until there is an answer. */
