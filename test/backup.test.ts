@@ -50,7 +50,8 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
   const send = (api: Api, name: string) => api.order(account, { source_order_id: name }, { 'Idempotency-Key': name });
 
   beforeAll(async () => {
-    primary = await startFaultyPostgres(ARCHIVED);
+    // Past a pooler, as what is restored is.
+    primary = await startFaultyPostgres(ARCHIVED, { direct: true });
     const lost = await startStack(KIND, { database: { ...primary, close: async () => {} } });
     const [intake, worker] = [await lost.intake(), await lost.worker()];
     account = await lost.account();

@@ -12,7 +12,8 @@ describe('Postgres with a synchronous standby', () => {
   let stack: Stack;
 
   beforeAll(async () => {
-    primary = await startFaultyPostgres(FOLLOWED);
+    // Past a pooler, which would have to be told of the standby.
+    primary = await startFaultyPostgres(FOLLOWED, { direct: true });
     standby = await startStandby(primary);
     await primary.knex.raw("alter system set synchronous_standby_names = 'standby'");
     await primary.knex.raw('select pg_reload_conf()');

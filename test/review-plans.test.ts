@@ -20,7 +20,7 @@ const ACCOUNTS = 5000;
 
 let db: ReviewDatabase;
 beforeAll(async () => {
-  db = await createReviewDatabase();
+  db = await createReviewDatabase({ direct: true });
 });
 afterAll(() => db.close());
 

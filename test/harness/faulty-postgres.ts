@@ -16,8 +16,11 @@ export interface FaultyPostgres extends TestDatabase {
   start(): Promise<void>;
 }
 
-/** @param settings as on the command line of Postgres, such as `wal_keep_size=128MB`. */
-export async function startFaultyPostgres(settings: string[] = []): Promise<FaultyPostgres> {
+/**
+ * @param settings as on the command line of Postgres, such as `wal_keep_size=128MB`.
+ * @param options.direct past a pooler.
+ */
+export async function startFaultyPostgres(settings: string[] = [], { direct = false } = {}): Promise<FaultyPostgres> {
   const parent = await mkdtemp(join(tmpdir(), 'orders-postgres-'));
   await chmod(parent, 0o755);
   const directory = join(parent, 'postgres');
@@ -29,7 +32,7 @@ export async function startFaultyPostgres(settings: string[] = []): Promise<Faul
   });
   const { url: directUrl, kill, start } = server;
   await ensureDatabase(directUrl);
-  const pooler = PREPARED ? null : await startPgBouncer(directUrl);
+  const pooler = direct || PREPARED ? null : await startPgBouncer(directUrl);
   const url = pooler?.through(directUrl) ?? directUrl;
   const knex = openKnex({ url, applicationName: 'orders test' });
   await migrate(knex);

@@ -39,9 +39,11 @@ export interface ReviewDatabase extends TestDatabase {
   database: Database;
 }
 
-export async function createReviewDatabase(): Promise<ReviewDatabase> {
+/** @param options.direct past a pooler, for what is asked of one session. */
+export async function createReviewDatabase({ direct = false } = {}): Promise<ReviewDatabase> {
   const db = await createTestDatabase();
-  const database = openDatabase({ url: db.url, poolSize: 1, prepared: PREPARED });
+  const url = direct ? db.directUrl : db.url;
+  const database = openDatabase({ url, poolSize: 1, prepared: direct || PREPARED });
   return {
     ...db,
     database,
