@@ -3,6 +3,11 @@ import { isFinal } from '@orders/domain';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
+/** A history in which leases may have lapsed, as a worker or its Postgres went away, and no attempt failed. */
+export const NO_FAILED_ATTEMPT = expect.not.arrayContaining([
+  expect.objectContaining({ failed_at: expect.anything() }),
+]);
+
 /**
  * Waits until each receipt of an account is final, and expects that all is as it must be then: there are these receipts in these states
  * and no other, each after one attempt; one order for each that is `written`, none twice; and no promise to ring.
