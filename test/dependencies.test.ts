@@ -28,3 +28,9 @@ test('what is tested in containers is what Compose starts, named by its major ve
   expect(services).toEqual([IMAGES.postgres, IMAGES.redis]);
   for (const image of services) expect(image).toMatch(/:\d+$/);
 });
+
+test('the version that is deployed is that of the root, and the changelog begins with it', () => {
+  const { version } = JSON.parse(read('package.json'));
+  expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
+  expect(/^## (\S+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+});

@@ -239,11 +239,11 @@ describe('the data of one customer, in every place where it can be', () => {
   });
 
   test('a key replays its receipt, and a repeat of an order is its duplicate', async () => {
+    worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
     const { account } = shop;
     const again = { source_order_id: 'whole', ...WHOLE, ...SOLD };
     const replay = await intake.api.order(account, again, { 'Idempotency-Key': 'k-1' });
     expect(replay.body).toEqual({ receipt_id: receipt.whole, duplicate: true });
-    worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
     const { receipt_id } = await send(account, again);
     expect(await receiptOf(account, receipt_id)).toMatchObject({
       status: 'duplicate',

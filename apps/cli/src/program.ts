@@ -1,3 +1,4 @@
+import { VERSION } from '@orders/runtime';
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/accounts.ts';
 import { addEraseCommand } from './commands/erase.ts';
@@ -31,6 +32,7 @@ Examples:
 export function createProgram(context: Context, writeHelp: (text: string) => void): Command {
   const program = new Command('orders')
     .description("The operator's command line of the order ingestion service.")
+    .version(VERSION, '--version', 'print the version of the service')
     .exitOverride()
     .configureOutput({
       writeOut: writeHelp,

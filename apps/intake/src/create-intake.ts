@@ -11,6 +11,7 @@ import {
   listen,
   type Service,
   secretsKeysOf,
+  VERSION,
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
@@ -91,7 +92,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
         logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
       }
-      logger.info('intake listens', { port, admin_port: adminPort });
+      logger.info('intake listens', { port, admin_port: adminPort, version: VERSION });
       void untilSchema(database, stopping.signal, (state) =>
         logger.warn('not ready: this version waits for its schema', schemaReadiness(state)),
       );

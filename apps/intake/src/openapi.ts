@@ -1,4 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '@orders/domain';
+import { VERSION } from '@orders/runtime';
 import { orderSchema } from './openapi-order.ts';
 import {
   acceptedSchema,
@@ -48,7 +49,7 @@ export function openApiDocument(basePath: string): object {
     openapi: '3.1.0',
     info: {
       title: 'Order ingestion',
-      version: '1.0.0',
+      version: VERSION,
       description:
         'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.',
       license: { name: 'MIT', identifier: 'MIT' },

@@ -10,7 +10,15 @@ import {
 } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { watchQueues } from '@orders/queue';
-import { closeAdminServer, createAdminServer, exposePools, type Logger, listen, type Service } from '@orders/runtime';
+import {
+  closeAdminServer,
+  createAdminServer,
+  exposePools,
+  type Logger,
+  listen,
+  type Service,
+  VERSION,
+} from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
 import { createMetrics } from './metrics.ts';
@@ -68,7 +76,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       // Ready is said only once there is somebody to be ready.
       port = await listen(server, config.HOST, config.PORT);
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('portal listens', { port, admin_port: adminPort });
+      logger.info('portal listens', { port, admin_port: adminPort, version: VERSION });
       void untilSchema(database, stopping.signal, (state) =>
         logger.warn('not ready: this version waits for its schema', schemaReadiness(state)),
       );

@@ -19,6 +19,7 @@ import {
   listen,
   type Readiness,
   type Service,
+  VERSION,
 } from '@orders/runtime';
 import { answerTogether } from './answer-together.ts';
 import type { WorkerConfig } from './config.ts';
@@ -138,7 +139,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         (error) => logger.warn('words of orders not made; again in ten seconds', { error: describeError(error) }),
       ),
     ];
-    logger.info('worker answers', { admin_port: adminPort });
+    logger.info('worker answers', { admin_port: adminPort, version: VERSION });
   }
 
   return {

@@ -30,3 +30,4 @@ export { readRarely } from './read-rarely.ts';
 export { runProcess, type Service } from './run-process.ts';
 export { createTracing, type Span, type SpanFacts, spanned, type Tracing, typeOf } from './tracing.ts';
 export { type TracingEnvironment, tracingEnvironment } from './tracing-environment.ts';
+export { VERSION } from './version.ts';
