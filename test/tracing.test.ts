@@ -36,14 +36,16 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     await receiver.close();
   });
 
+  // No sweeper is to be quicker than the bell, which alone knows of traces; and no slow machine to keep spans from being sent at the end.
+  const patient = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
   /** The apps with tracing on; what they still have to send comes with `closeAll`. */
   async function intake(settings: Record<string, string> = {}) {
-    const app = await stack.intake({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...settings });
+    const app = await stack.intake({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient, ...settings });
     closes.push(app.close);
     return app;
   }
   async function worker(settings: Record<string, string> = {}) {
-    const app = await stack.worker({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...settings });
+    const app = await stack.worker({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient, ...settings });
     closes.push(app.close);
     return app;
   }
@@ -128,7 +130,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
   });
 
   test('each attempt of an order that fails is seen in the trace of its request', async () => {
-    const [{ api }] = [await intake(), await worker({ RETRY_BASE: '300ms', RETRY_CAP: '300ms' })];
+    const [{ api }] = [await intake(), await worker({ RETRY_ATTEMPTS: '100' })];
     const { knex } = stack.database;
     await poisonOrders(knex);
     const from = sender();
@@ -154,8 +156,35 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(attempts.at(-1)).toMatchObject({ isFailed: false, facts: { 'orders.outcome': 'written' } });
   });
 
+  test('an attempt that met an outage is a failed one in the trace of its request, and the next one goes on there', async () => {
+    const [{ api }] = [await intake(), await worker()];
+    const { knex } = stack.database;
+    const from = sender();
+    const locked = await knex.transaction();
+    await locked.raw('lock table orders in access exclusive mode');
+    const { body } = await api.order(account, { source_order_id: 'outage' }, from.headers);
+    try {
+      await until('the write waits, and is cut off', async () => {
+        const { rows } = await knex.raw(`
+          select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+          where relation = 'orders'::regclass and not granted and application_name = 'orders worker'`);
+        return rows.length > 0;
+      });
+    } finally {
+      await locked.rollback();
+    }
+    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+    await closeAll();
+
+    const attempts = named(ofTrace(from.traceId), 'write order').sort((a, b) => Number(a.startedAt - b.startedAt));
+    expect(attempts.map(({ isFailed }) => isFailed)).toEqual([...attempts.slice(1).map(() => true), false]);
+    expect(attempts[0]?.facts).toMatchObject({ 'orders.receipt_id': body.receipt_id, 'error.type': '57P01' });
+    expect(attempts.at(-1)?.facts).toMatchObject({ 'orders.outcome': 'written' });
+  });
+
   test('an order whose bell was lost is found by its receipt id in a trace of its own', async () => {
-    const away = await intake({ QUEUE_URL: kind === 'redis' ? 'redis://127.0.0.1:9' : 'postgres://x:x@127.0.0.1:9/x' });
+    const nowhere = kind === 'redis' ? 'redis://127.0.0.1:9' : 'postgres://x:x@127.0.0.1:9/x';
+    const away = await intake({ QUEUE_URL: nowhere, SWEEP_AFTER: '100ms' });
     const from = sender();
     const { body } = await away.api.order(account, { source_order_id: 'unheard' }, from.headers);
     const { api } = await intake();
