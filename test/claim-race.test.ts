@@ -11,7 +11,7 @@ import {
   releaseLease,
   settleBatch,
 } from '@orders/database';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './harness/database.ts';
 
 const WORKERS = 6;
 const RACE_MS = 1500;
@@ -24,7 +24,7 @@ const receiptIds = [...nameOf.keys()].sort((a, b) => (a < b ? -1 : 1));
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: WORKERS, prepared: true, bulk: true });
+  database = openDatabase({ url: testDatabase.url, poolSize: WORKERS, prepared: PREPARED, bulk: true });
   await recordReceipts(
     database,
     batchId,

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readConfig as readIntakeConfig } from '@orders/intake';
 import { readConfig as readPortalConfig } from '@orders/portal';
 import { readConfig as readWorkerConfig } from '@orders/worker';
+import { parse } from 'yaml';
 import { readConfig as readCliConfig } from '../apps/cli/src/config.ts';
 import {
   kustomization,
@@ -150,9 +151,10 @@ describe('a pod', () => {
 
   test.each(apps)('of $name gets longer to end than its drain takes', async ({ name, spec, container }) => {
     const config: Manifest = await READERS[name]?.(environmentOf(container));
-    const sleep = (container.lifecycle?.preStop.sleep.seconds ?? 0) * 1000;
-    const drain = sleep + (config.DRAIN_DELAY ?? 0) + config.DRAIN_TIMEOUT;
-    expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(drain);
+    // A worker has none, as nobody sends to it.
+    const { DRAIN_DELAY = 0, DRAIN_TIMEOUT } = config;
+    expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(DRAIN_DELAY + DRAIN_TIMEOUT);
+    expect(DRAIN_DELAY > 0).toBe(name !== 'worker');
   });
 
   test.each(apps)('of $name is probed at the ports at which its app listens', ({ container }) => {
@@ -216,6 +218,31 @@ describe('what points at something', () => {
     const monitor = theOne('PodMonitor', 'orders').spec;
     expect(chosenBy(monitor.selector)).toEqual(expect.arrayContaining(apps.map(({ name }) => name)));
     expect(monitor.podMetricsEndpoints[0]).toMatchObject({ port: 'admin', path: '/metrics' });
+  });
+});
+
+describe('the alerts', () => {
+  const file = readFileSync(resolve(import.meta.dirname, '../deploy/prometheus/alerts.yml'), 'utf8');
+
+  test('made into a resource as the guide says, keep to its schema', () => {
+    const [, head = ''] = /printf '(.*)'$/m.exec(guide) ?? [];
+    expect(guide).toContain(`sed 's/^/  /' deploy/prometheus/alerts.yml`);
+    expect(validateManifest(parse(head.replaceAll('\\n', '\n') + file.replaceAll(/^/gm, '  ')))).toEqual([]);
+  });
+
+  test('know the apps by the jobs that the pod monitor names them', () => {
+    const { relabelings } = theOne('PodMonitor', 'orders').spec.podMetricsEndpoints[0];
+    expect(relabelings).toEqual([
+      {
+        sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_name'],
+        targetLabel: 'job',
+        replacement: expect.any(String),
+      },
+    ]);
+    const jobs = apps.map(({ labels }) => relabelings[0].replacement.replace('$1', labels['app.kubernetes.io/name']));
+    const wanted = new Set([...file.matchAll(/job=~?"([^"]+)"/g)].map(([, pattern]) => pattern as string));
+    expect(wanted.size).toBeGreaterThan(0);
+    for (const pattern of wanted) expect(jobs.some((job) => new RegExp(`^(${pattern})$`).test(job))).toBe(true);
   });
 });
 

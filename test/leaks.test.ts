@@ -75,7 +75,8 @@ async function start(app: 'intake' | 'worker', name: string, settings: Record<st
   const logFile = join(directory, name);
   const env = {
     ...stack.env,
-    DATABASE_URL: withPassword(stack.env.DATABASE_URL as string, SECRET['the password of Postgres'], 'door'),
+    // Past a pooler, which does not know this role.
+    DATABASE_URL: withPassword(postgres.directUrl, SECRET['the password of Postgres'], 'door'),
     ...(redis && { QUEUE_URL: withPassword(redis.url, SECRET['the password of Redis']) }),
     RETRY_ATTEMPTS: '2',
     LOG_LEVEL: 'debug',
@@ -262,7 +263,7 @@ async function visit(app: App, path: string): Promise<string> {
 async function misconfigure(account: TestAccount): Promise<void> {
   const wrong = SECRET['a wrong password'];
   const wrongUrls = {
-    DATABASE_URL: withPassword(postgres.url, wrong, 'door'),
+    DATABASE_URL: withPassword(postgres.directUrl, wrong, 'door'),
     ...(redis && { QUEUE_URL: withPassword(redis.url, wrong) }),
   };
   const [lockedOut, idle] = await Promise.all([
@@ -277,16 +278,20 @@ async function misconfigure(account: TestAccount): Promise<void> {
 
 /** The operator's commands, where they fail. */
 async function failCommands(account: TestAccount, dead: string, orderId: string): Promise<void> {
-  const right = { NODE_ENV: 'production', DATABASE_URL: postgres.url, SECRETS_KEY: stack.env.SECRETS_KEY as string };
+  const right = {
+    NODE_ENV: 'production',
+    DATABASE_URL: postgres.directUrl,
+    SECRETS_KEY: stack.env.SECRETS_KEY as string,
+  };
   const wrong = SECRET['a wrong password'];
   const id = String(account.id);
   const address = (rest: string) => `postgres://door:it's-${wrong}@${rest}/orders`;
   const calls: [argv: string[], env?: Headers][] = [
-    [['accounts', 'list'], { DATABASE_URL: withPassword(postgres.url, wrong) }],
+    [['accounts', 'list'], { DATABASE_URL: withPassword(postgres.directUrl, wrong) }],
     [['accounts', 'list'], { DATABASE_URL: address('127.0.0.1:9') }],
     [['accounts', 'list'], { DATABASE_URL: address('127.0.0.1:70000') }],
     [['accounts', 'list'], { DATABASE_URL: `mysql://door:${wrong}@127.0.0.1/orders` }],
-    [['migrate'], { QUEUE_URL: withPassword(postgres.url, wrong) }],
+    [['migrate'], { QUEUE_URL: withPassword(postgres.directUrl, wrong) }],
     [['migrate'], { QUEUE_URL: `redis://:${wrong}@127.0.0.1:70000` }],
     [['signing', 'show', id], { SECRETS_KEY: SECRET['a wrong SECRETS_KEY'] }],
     [['signing', 'show', id], { SECRETS_KEY: SECRET['what is no SECRETS_KEY'] }],

@@ -13,7 +13,8 @@ import {
   redriveReceipts,
   settleBatch,
 } from '@orders/database';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './harness/database.ts';
+import { listJobs } from './harness/jobs.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { gaugeOf, readMetrics } from './harness/read-metrics.ts';
 import { withStack } from './harness/stack.ts';
@@ -27,7 +28,7 @@ describe('what waits in Postgres', () => {
   let database: Database;
   beforeAll(async () => {
     db = await createTestDatabase();
-    database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+    database = openDatabase({ url: db.url, poolSize: 1, prepared: PREPARED });
   });
   afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
   afterAll(async () => {
@@ -158,13 +159,11 @@ describe.each(QUEUE_KINDS)('the load that each intake shows, the queue on %s', (
       const [one, other] = [await stack.intake(), await stack.intake()];
       const account = await stack.account();
       for (let index = 0; index < 5; index += 1) await one.api.order(account, { source_order_id: `waits-${index}` });
+      await until('the rings have arrived', async () => (await listJobs(stack.queue.url)).length > 0);
       for (const { adminUrl } of [one, other]) {
-        const metrics = await until('the rings have arrived', async () => {
-          const read = await readMetrics(adminUrl);
-          return (
-            gaugeOf(read, 'orders_receipts_waiting') === 5 && (gaugeOf(read, 'orders_jobs_waiting') ?? 0) > 0 && read
-          );
-        });
+        const metrics = await readMetrics(adminUrl);
+        expect(gaugeOf(metrics, 'orders_receipts_waiting')).toBe(5);
+        expect(gaugeOf(metrics, 'orders_jobs_waiting')).toBeGreaterThan(0);
         expect(gaugeOf(metrics, 'orders_oldest_waiting_seconds')).toBeGreaterThan(0);
         expect(gaugeOf(metrics, 'orders_receipts_dead')).toBe(0);
         expect(gaugeOf(metrics, 'orders_jobs_active')).toBe(0);

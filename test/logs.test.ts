@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPerson, signIn } from './harness/people.ts';
 import { poisonOrders } from './harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from './harness/queue.ts';
 import {
@@ -51,8 +52,9 @@ test('the level of each app changes while it runs, and for a time if that is ask
 
 test('a later change takes the place of one for a time', async () => {
   const { adminUrl } = portal;
-  await change(adminUrl, 'error', '?for=1s');
+  const first = await change(adminUrl, 'error', '?for=1s');
   await change(adminUrl, 'warn', '?for=24h');
+  await until('the time of the first is over', async () => Date.now() > Date.parse(JSON.parse(first.text).until) + 50);
   expect(await levelOf(adminUrl)).toEqual({ level: 'warn', until: expect.any(String) });
   await change(adminUrl, 'debug');
   expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
@@ -136,4 +138,19 @@ test('a request that failed names the receipt that may have been stored all the 
     expect.objectContaining({ message: 'request failed', receipt_id: uuid, code: 'storage_unavailable' }),
     expect.objectContaining({ message: 'refused', receipt_id: uuid, status: 503 }),
   ]);
+});
+
+test("a line of the portal's names the receipt that was looked at, and who looked", async () => {
+  const { body } = await intake.api.order(account, { source_order_id: 'looked at' });
+  const client = await signIn(portal, await createPerson(stack, account.id));
+  const { headers } = await client.get(`/accounts/${account.id}/receipts/${body.receipt_id}`);
+  const line = await until('the line is there', async () =>
+    portal.log.lines.find(({ request_id }) => request_id === headers['x-request-id']),
+  );
+  expect(line).toMatchObject({
+    message: 'answered',
+    receipt_id: body.receipt_id,
+    account_id: account.id,
+    user_id: expect.any(String),
+  });
 });

@@ -115,8 +115,8 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   outcome: (value) => ['accepted', 'replayed', 'written', 'duplicate', 'failed', 'dead'].includes(value),
   lane: (value) => ['prompt', 'bulk'].includes(value),
   state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
-  pool: (value) => ['hot', 'knex'].includes(value),
   answered_by: (value) => ['replica', 'primary'].includes(value),
+  pool: (value) => ['hot', 'knex'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,
 };
 

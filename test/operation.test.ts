@@ -162,6 +162,7 @@ describe('a wrong configuration is one line and exit code 2', () => {
     ['intake', { SECRETS_KEY: 'too short' }, 'SECRETS_KEY must be 32 bytes'],
     ['intake', { DATABASE_URL: '' }, 'DATABASE_URL is required'],
     ['intake', { QUEUE_URL: 'redis://:too%20short@127.0.0.1:70000' }, 'QUEUE_URL must be an address'],
+    ['intake', { QUEUE_URL: 'redis-cluster://:too%20short@a:1,127.0.0.1:70000' }, 'QUEUE_URL must be redis-cluster://'],
     ['worker', { DATABASE_URL: 'postgres://a:too%20short%ff@127.0.0.1/c' }, 'DATABASE_URL must be an address'],
     ['intake', { BASE_PATH: 'too short' }, 'BASE_PATH must be a path'],
     ['intake', { RATE_LIMIT: 'many' }, 'RATE_LIMIT must be <requests>/<time in whole seconds>'],

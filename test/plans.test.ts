@@ -32,8 +32,8 @@ let intake: Database;
 let worker: Database;
 beforeAll(async () => {
   db = await createTestDatabase();
-  intake = openDatabase({ url: db.url, poolSize: 1, prepared: true });
-  worker = openDatabase({ url: db.url, poolSize: 1, prepared: true, bulk: true });
+  intake = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
+  worker = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, bulk: true });
 });
 afterAll(async () => {
   await Promise.all([closeDatabase(intake), closeDatabase(worker)]);

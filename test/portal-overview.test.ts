@@ -18,6 +18,7 @@ import {
 } from '@orders/database';
 import { normalizeOrder, type Warning } from '@orders/domain';
 import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { PREPARED } from './harness/database.ts';
 import { whoWait } from './harness/gates.ts';
 import { createPerson, signIn } from './harness/people.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
@@ -35,7 +36,7 @@ let database: Database;
 beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
-  database = openDatabase({ url: stack.database.url, poolSize: 2, prepared: true });
+  database = openDatabase({ url: stack.database.url, poolSize: 2, prepared: PREPARED });
 });
 afterAll(async () => {
   await closeDatabase(database);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase, recordReceipts, searchReceipts } from '@orders/database';
 import type { Browser } from 'playwright-core';
 import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { PREPARED } from './harness/database.ts';
 import { hold } from './harness/gates.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './harness/people.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
@@ -85,7 +86,7 @@ describe('finding receipts', () => {
   });
 
   test('the search says how far it looked when there is too much to look through', async () => {
-    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: true });
+    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
     const ofNobody = (receiptId: string) => ({
       ...{ receiptId, accountId: 9_999_999, channel: 'rest' as const, idempotencyKey: null },
       ...{ sourceOrderId: receiptId, body: Buffer.from('{}') },

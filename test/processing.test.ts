@@ -8,6 +8,7 @@ import {
   recordReceipts,
   redriveReceipts,
 } from '@orders/database';
+import { PREPARED } from './harness/database.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -226,7 +227,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     const receiptId = await send(order('unrung'));
     await final(receiptId);
     const silent = `${receiptId.slice(0, -4)}0000`;
-    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: true });
+    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
     const unrung = order('silent');
     await recordReceipts(database, silent, 0, [
       {
@@ -264,7 +265,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
   test('three crashes alone: dead, worker_crashed, and said in the log', async () => {
     await worker.close();
     const receiptId = await send(order('killer', { order_number: 'never got so far' }));
-    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: true });
+    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
     // A worker that takes it and dies, as far as anybody can tell: its lease runs out.
     const crash = async () => {
       const claimed =

@@ -15,7 +15,7 @@ import { normalizeOrder, parseBody } from '@orders/domain';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { anything } from '../packages/domain/test/arbitrary-payload.ts';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './harness/database.ts';
 
 /** `npm run test:full` tries 100,000. */
 const COUNT = Number(process.env.RANDOM_ORDERS ?? 4_000);
@@ -29,7 +29,7 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: 1, prepared: true });
+  database = openDatabase({ url: testDatabase.url, poolSize: 1, prepared: PREPARED });
 });
 afterAll(async () => {
   await closeDatabase(database);

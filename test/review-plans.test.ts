@@ -44,7 +44,7 @@ const fill = (orders: number) =>
 
 /** On connections of its own: what a connection has read is counted at its end, or some seconds later. */
 async function apart<T>(work: (knex: Knex) => PromiseLike<T>): Promise<T> {
-  const knex = openKnex({ url: db.url, applicationName: 'apart' });
+  const knex = openKnex({ url: db.directUrl, applicationName: 'apart' });
   const done = await work(knex);
   await knex.destroy();
   await until('its connections are gone', async () => {

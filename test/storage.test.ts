@@ -34,7 +34,7 @@ import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import type { Knex } from 'knex';
 import * as initial from '../packages/database/src/migrations/001-initial.ts';
 import { ascending } from '../packages/database/src/receipts/among.ts';
-import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './harness/database.ts';
 import { withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
@@ -45,7 +45,7 @@ let database: Database;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  database = openDatabase({ url: db.url, poolSize: 4, prepared: true });
+  database = openDatabase({ url: db.url, poolSize: 4, prepared: PREPARED });
 });
 afterAll(async () => {
   await closeDatabase(database);
@@ -282,7 +282,7 @@ describe('leases and the promise in the outbox', () => {
   test('a claim passes over what another holds at this moment, without waiting for it', async () => {
     const [held, free] = [incoming('claim-held'), incoming('claim-free')];
     await record(held, free);
-    const impatient = openDatabase({ url: db.url, poolSize: 1, prepared: true, queryTimeout: 3000 });
+    const impatient = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, queryTimeout: 3000 });
     const other = await db.knex.transaction();
     try {
       await other('receipts').where({ receipt_id: held.receiptId }).forUpdate();
@@ -515,7 +515,7 @@ describe('dispatchable_orders', () => {
 });
 
 test('a transaction whose process stops between two statements is ended by Postgres, with its locks', async () => {
-  const stopped = openKnex({ url: db.url, queryTimeout: 300, prepared: true });
+  const stopped = openKnex({ url: db.directUrl, queryTimeout: 300, prepared: true });
   const isFree = () =>
     db.knex
       .transaction((other) => other('activity_clock').forUpdate().noWait().select())

@@ -2,8 +2,7 @@ import { line, type Report, type Surroundings } from './report.ts';
 import { run } from './run.ts';
 
 /** Test files that ask the most of Postgres and Redis; nothing in them needs either to be killed. */
-const FILES =
-  'test/(samples|repeats|processing|status|storage|operation|plans|races|claim-race|rate-limits|preview)\\.';
+const FILES = 'test/(samples|repeats|processing|status|storage|plans|races|claim-race|rate-limits|preview)\\.';
 
 /** Runs a part of the test suite with Postgres and Redis from containers only. */
 export async function trySuite({ signal, say }: Surroundings): Promise<Report> {

@@ -6,9 +6,22 @@ import pg from 'pg';
 
 /** A migrated database of a test file's own. */
 export interface TestDatabase {
+  /** Through the pooler, where the run has one. */
   url: string;
+  /** Past it: for the queue on Postgres, which listens, and for what asks for settings of its session. */
+  directUrl: string;
   knex: Knex;
   close(): Promise<void>;
+}
+
+/** Whether statements can be named; not through the pooler. */
+export const PREPARED = process.env.TEST_POOLER_PORT === undefined;
+
+/** The address of a database through the pooler of this run, if there is one. */
+function throughPooler(directUrl: string): string {
+  const url = new URL(directUrl);
+  if (process.env.TEST_POOLER_PORT) url.host = `127.0.0.1:${process.env.TEST_POOLER_PORT}`;
+  return url.href;
 }
 
 export async function createTestDatabase(): Promise<TestDatabase> {
@@ -22,15 +35,17 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await client.query('select pg_advisory_lock(1)');
   await client.query(`create database ${name} template "${template.pathname.slice(1)}"`);
   await client.end();
-  const url = new URL(template);
-  url.pathname = `/${name}`;
-  const knex = openKnex({ url: url.href, applicationName: 'orders test' });
+  const direct = new URL(template);
+  direct.pathname = `/${name}`;
+  const url = throughPooler(direct.href);
+  const knex = openKnex({ url, applicationName: 'orders test' });
   return {
-    url: url.href,
+    url,
+    directUrl: direct.href,
     knex,
     async close() {
       await knex.destroy();
-      await dropDatabase(url.href);
+      await dropDatabase(direct.href);
     },
   };
 }

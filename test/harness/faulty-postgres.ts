@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { migrate, openKnex } from '@orders/database';
 import { ensureDatabase, freePort, startFaultyPostgres as startServer } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
-import type { TestDatabase } from './database.ts';
+import { PREPARED, type TestDatabase } from './database.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 
 /** A Postgres that a test can kill and start again on its data. */
 export interface FaultyPostgres extends TestDatabase {
@@ -26,19 +27,23 @@ export async function startFaultyPostgres(settings: string[] = []): Promise<Faul
     password: 'test',
     port: await freePort(),
   });
-  const { url, kill, start } = server;
-  await ensureDatabase(url);
+  const { url: directUrl, kill, start } = server;
+  await ensureDatabase(directUrl);
+  const pooler = PREPARED ? null : await startPgBouncer(directUrl);
+  const url = pooler?.through(directUrl) ?? directUrl;
   const knex = openKnex({ url, applicationName: 'orders test' });
   await migrate(knex);
-  await migrateQueue(url);
+  await migrateQueue(directUrl);
   return {
     url,
+    directUrl,
     directory,
     knex,
     kill,
     start,
     async close() {
       await knex.destroy();
+      await pooler?.close();
       await server.close();
       await rm(parent, { recursive: true, force: true });
     },

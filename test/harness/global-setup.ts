@@ -10,10 +10,12 @@ import {
   hasDocker,
   startPostgres,
   startPostgresContainer,
+  startRedisContainer,
 } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
+import { startPgBouncer } from './pgbouncer.ts';
 
-let stop: () => Promise<void> = async () => {};
+const stops: (() => Promise<void>)[] = [];
 
 /**
  * One Postgres for the whole run: that of DATABASE_URL, one in a container where a Docker engine answers, else the embedded one. A
@@ -36,13 +38,18 @@ export default async function globalSetup(): Promise<void> {
   const knex = openKnex({ url });
   await migrate(knex).finally(() => knex.destroy());
   await migrateQueue(url);
-  const kinds = [...(findRedisServer() || (await mayUseContainers()) ? ['redis'] : []), 'postgres'];
-  const redis = mustUseContainers() ? 'redis in containers' : 'redis';
+  const redis = await getRedis();
+  const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgBouncer(url) : null;
+  if (pooler) {
+    stops.push(() => pooler.close());
+    process.env.TEST_POOLER_PORT = new URL(pooler.through(url)).port;
+  }
   Object.assign(process.env, {
     TEST_DATABASE_URL: url,
-    TEST_DATABASE: postgres.what,
-    TEST_QUEUE_KINDS: kinds.join(','),
-    TEST_QUEUES: kinds.join(' and ').replace('redis', redis),
+    TEST_DATABASE: pooler ? `${postgres.what} behind PgBouncer` : postgres.what,
+    TEST_QUEUE_KINDS: redis ? 'redis,postgres' : 'postgres',
+    TEST_QUEUES: redis ? `${redis.what} and postgres` : 'postgres',
+    ...(redis?.url && { TEST_REDIS_URL: redis.url }),
   });
 }
 
@@ -54,7 +61,7 @@ async function buildPage(): Promise<void> {
   });
 }
 
-/** With TEST_CONTAINERS=on Postgres and each Redis that is not to be broken come from containers. */
+/** With TEST_CONTAINERS=on Postgres and every Redis that is not to be broken come from containers. */
 const mustUseContainers = () => process.env.TEST_CONTAINERS === 'on';
 
 /** With TEST_CONTAINERS=off no container is started, whether a Docker engine answers or not. */
@@ -68,7 +75,7 @@ async function getPostgres(): Promise<{ url: string; what: string }> {
     const starting = startPostgresContainer('test');
     const container = await (mustUseContainers() ? starting : starting.catch(() => null));
     if (container) {
-      stop = container.stop;
+      stops.push(container.stop);
       return { url: container.url, what: 'Postgres in a container' };
     }
   }
@@ -80,13 +87,22 @@ async function getPostgres(): Promise<{ url: string; what: string }> {
     password: 'test',
     settings: ['fsync=off'],
   });
-  stop = async () => {
+  stops.push(async () => {
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
-  };
+  });
   return { url: postgres.url, what: 'embedded Postgres' };
 }
 
+/** Without an address: each test file starts a server of its own, which it can break. With one: each takes a database of it. */
+async function getRedis(): Promise<{ what: string; url?: string } | null> {
+  if (!mustUseContainers() && findRedisServer()) return { what: 'redis' };
+  if (!(await mayUseContainers())) return null;
+  const container = await startRedisContainer('--databases', '10000');
+  stops.push(container.stop);
+  return { what: 'redis in a container', url: container.url };
+}
+
 export async function endServices(): Promise<void> {
-  await stop();
+  for (const stop of stops.reverse()) await stop();
 }

@@ -34,8 +34,10 @@ export interface Haproxy {
   places: Record<Server, Place>;
   /** Resolves once new requests and connections are sent to this intake. */
   untilUp(server: Server): Promise<void>;
-  /** Says by the operator's command whether this intake gets new requests and connections. */
-  set(server: Server, state: 'ready' | 'drain'): Promise<void>;
+  /** By the operator's command, sends this intake no new requests, and resolves once none is under way. */
+  drain(server: Server): Promise<void>;
+  /** Ends `drain`. */
+  undrain(server: Server): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,9 @@ backend intakes_by_connection
     connection.write(`${command}\n`);
     return text(connection);
   }
+  async function setState(server: Server, state: 'ready' | 'drain'): Promise<void> {
+    for (const name of ['intakes', 'intakes_by_connection']) await tell(`set server ${name}/${server} state ${state}`);
+  }
   await until('haproxy takes commands', () => tell('show info').catch(() => false));
 
   return {
@@ -87,10 +92,12 @@ backend intakes_by_connection
       const isUp = new RegExp(`^intakes(_by_connection)?,${server},(?:[^,]*,){15}UP`, 'gm');
       await until(`${server} is up`, async () => (await tell('show stat')).match(isUp)?.length === 2);
     },
-    async set(server, state) {
-      for (const name of ['intakes', 'intakes_by_connection'])
-        await tell(`set server ${name}/${server} state ${state}`);
+    async drain(server) {
+      await setState(server, 'drain');
+      const isQuiet = new RegExp(`^intakes,${server},0,\\d+,0,`, 'm');
+      await until(`${server} is quiet`, async () => isQuiet.test(await tell('show stat')));
     },
+    undrain: (server) => setState(server, 'ready'),
     async close() {
       await child.stop();
       await rm(directory, { recursive: true, force: true });

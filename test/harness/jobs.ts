@@ -1,18 +1,10 @@
-import { createPostgresBackend, Queue } from 'bullmq';
-import { Redis } from 'ioredis';
+import { LANES, watchQueues } from '@orders/queue';
 
-/** The data of every job that waits in the queue, oldest first. */
+/** The data of every job that waits in the prompt lane, oldest first. */
 export async function listJobs(url: string): Promise<unknown[]> {
-  if (url.startsWith('postgres')) {
-    const queue = new Queue('receipts', { connection: url }, createPostgresBackend);
-    const jobs = await queue.getJobs(['waiting'], 0, -1, true);
-    await queue.close();
-    return jobs.map((job) => job.data);
-  }
-  const connection = new Redis(url, { maxRetriesPerRequest: null, disconnectTimeout: 200 });
-  const queue = new Queue('receipts', { connection });
-  const jobs = await queue.getJobs(['waiting'], 0, -1, true);
-  await queue.close();
-  connection.disconnect();
+  const watch = watchQueues(url);
+  const queues = await watch.queues();
+  const jobs = (await queues[LANES.indexOf('prompt')]?.getJobs(['waiting'], 0, -1, true)) ?? [];
+  await watch.close();
   return jobs.map((job) => job.data);
 }

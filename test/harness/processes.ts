@@ -4,19 +4,22 @@ import { type Child, startChild } from '@orders/local-services';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
+/** What is done with what a process prints: it is shown, can be read from pipes, or is added to a file. */
+type Output = 'inherit' | 'pipe' | { file: string };
+
 /**
  * Starts an app as the process it is in production, so that a test can kill it.
  *
- * @param output what it prints is shown, can be read from pipes, or is added to a file.
+ * @param root of the working tree it is started from; this one, unless said.
  */
 export async function startApp(
   app: 'intake' | 'worker' | 'cli',
   env: Record<string, string>,
-  { args = [], output = 'inherit' }: { args?: string[]; output?: 'inherit' | 'pipe' | { file: string } } = {},
+  { args = [], output = 'inherit', root = ROOT }: { args?: string[]; output?: Output; root?: string } = {},
 ): Promise<Child> {
   const target = typeof output === 'object' ? openSync(output.file, 'a') : output;
   try {
-    return await startChild(process.execPath, [resolve(ROOT, 'apps', app, 'src/main.ts'), ...args], {
+    return await startChild(process.execPath, [resolve(root, 'apps', app, 'src/main.ts'), ...args], {
       env: { PATH: process.env.PATH, LOG_LEVEL: 'error', ...env },
       stdio: ['ignore', target, target],
     });

@@ -1,4 +1,6 @@
-import { findRedisServer, startFaultyRedis, startRedisContainer } from '@orders/local-services';
+import { findRedisServer, startFaultyRedis } from '@orders/local-services';
+import { Redis } from 'ioredis';
+import { startRedisCluster } from './redis-cluster.ts';
 
 export type QueueKind = 'redis' | 'postgres';
 
@@ -10,12 +12,20 @@ export interface TestQueue {
   close(): Promise<void>;
 }
 
-/** A queue of a test file's own. */
+/** A queue of a test file's own; with TEST_REDIS=cluster the kind `redis` is a Redis Cluster. */
 export async function startQueue(kind: QueueKind, databaseUrl: string): Promise<TestQueue> {
   if (kind === 'postgres') return { url: databaseUrl, close: async () => {} };
-  if (process.env.TEST_CONTAINERS !== 'on' && findRedisServer()) return startFaultyRedis();
-  const container = await startRedisContainer();
-  return { url: container.url, close: container.stop };
+  if (process.env.TEST_REDIS === 'cluster') return startRedisCluster({ replicas: 0 });
+  const { TEST_REDIS_URL: shared } = process.env;
+  return shared ? takeDatabase(shared) : startFaultyRedis();
+}
+
+/** One of the numbered databases of a Redis that all test files share; its first counts them. */
+async function takeDatabase(shared: string): Promise<TestQueue> {
+  const redis = new Redis(shared);
+  const url = `${shared}/${await redis.incr('databases')}`;
+  await redis.quit();
+  return { url, close: async () => {} };
 }
 
 export const canBreakRedis = findRedisServer() !== null;

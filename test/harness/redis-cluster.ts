@@ -89,7 +89,7 @@ async function startNode(directory: string): Promise<Node> {
       masterauth: PASSWORD,
     },
   });
-  const limits = { maxRetriesPerRequest: 0, commandTimeout: 2000, disconnectTimeout: 200 };
+  const limits = { maxRetriesPerRequest: 0, disconnectTimeout: 200 };
   const client = new Redis({ port: redis.port, password: PASSWORD, ...limits });
   client.on('error', () => {});
   return {

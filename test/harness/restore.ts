@@ -35,7 +35,7 @@ export async function takeBackup(source: FaultyPostgres): Promise<Backup> {
   const { uid, gid } = await lstat(source.directory);
   await mkdir(archive);
   await chown(archive, uid, gid);
-  await takeBaseBackup(source.url, source.directory, backup);
+  await takeBaseBackup(source.directUrl, source.directory, backup);
   let restores = 0;
 
   return {
@@ -64,6 +64,7 @@ export async function takeBackup(source: FaultyPostgres): Promise<Backup> {
       });
       return {
         url: postgres.url,
+        directUrl: postgres.url,
         knex,
         async close() {
           await knex.destroy();

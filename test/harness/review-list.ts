@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeDatabase, type Database, openDatabase } from '@orders/database';
 import type { Knex } from 'knex';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './people.ts';
 import type { RunningPortal, Stack, TestAccount } from './stack.ts';
 
@@ -41,7 +41,7 @@ export interface ReviewDatabase extends TestDatabase {
 
 export async function createReviewDatabase(): Promise<ReviewDatabase> {
   const db = await createTestDatabase();
-  const database = openDatabase({ url: db.url, poolSize: 1, prepared: true });
+  const database = openDatabase({ url: db.url, poolSize: 1, prepared: PREPARED });
   return {
     ...db,
     database,

@@ -5,7 +5,7 @@ import { freePort } from '@orders/local-services';
 import { createPortal, type Portal, readConfig as readPortalConfig } from '@orders/portal';
 import { createWorker, readConfig as readWorkerConfig, type WorkerConfig, type WorkerService } from '@orders/worker';
 import { type Api, openApi } from './api.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { memoryLog } from './log.ts';
 import { type QueueKind, startQueue, type TestQueue } from './queue.ts';
 
@@ -74,11 +74,12 @@ export async function startStack(
   own: { queue?: TestQueue; database?: TestDatabase } = {},
 ): Promise<Stack> {
   const database = own.database ?? (await createTestDatabase());
-  const theQueue = own.queue ?? (await startQueue(kind, database.url));
+  const theQueue = own.queue ?? (await startQueue(kind, database.directUrl));
   const secretsKey = randomBytes(32);
   const env = {
     ...QUICK,
     DATABASE_URL: database.url,
+    PG_PREPARED: PREPARED ? 'on' : 'off',
     QUEUE_URL: theQueue.url,
     SECRETS_KEY: secretsKey.toString('base64'),
     PORT: '0',

@@ -31,9 +31,9 @@ export interface Standby {
 /** Makes a standby of a running Postgres; its data lies beside that one's. */
 export async function startStandby(primary: FaultyPostgres): Promise<Standby> {
   const directory = join(primary.directory, '../standby');
-  await takeBaseBackup(primary.url, primary.directory, directory);
+  await takeBaseBackup(primary.directUrl, primary.directory, directory);
   await markForRecovery(directory, 'standby');
-  const { hostname, port, username, password } = new URL(primary.url);
+  const { hostname, port, username, password } = new URL(primary.directUrl);
   let server = await startServer({
     directory,
     password,

@@ -1,7 +1,6 @@
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestAccount } from './stack.ts';
 
 /** What became of the orders that were sent. */
 export interface Ledger {
@@ -28,7 +27,7 @@ const WAITS_EVERY = 10;
  *
  * @param urls each has one sender, with one connection that is kept for as long as the other side keeps it.
  */
-export function startSteadyLoad(account: TestAccount, urls: string[]): SteadyLoad {
+export function startSteadyLoad(account: { key: string }, urls: string[]): SteadyLoad {
   const ledger: Ledger = { accepted: new Map(), failed: [] };
   let stopping = false;
 
@@ -61,7 +60,7 @@ export function startSteadyLoad(account: TestAccount, urls: string[]): SteadyLoa
 async function sendOrder(
   agent: Agent,
   url: string,
-  account: TestAccount,
+  account: { key: string },
   sourceOrderId: string,
   waits: boolean,
 ): Promise<{ status: number; body: { receipt_id: string } }> {

@@ -1,7 +1,7 @@
 import { requestIdOf } from '@orders/http';
 import type { Logger } from '@orders/runtime';
 import type { RequestHandler } from 'express';
-import { contextOf, setContext } from './context.ts';
+import { contextOf, namesOf, setContext } from './context.ts';
 import type { PortalMetrics } from './metrics.ts';
 
 /** Gives each request its id, and logs and counts it when it is over. Paths hold ids of orders and receipts only, and are not logged. */
@@ -10,7 +10,8 @@ export function beginRequest({ logger, metrics }: { logger: Logger; metrics: Por
     setContext(request, { requestId: requestIdOf(request), startedAt: performance.now() });
     response.setHeader('X-Request-Id', contextOf(request).requestId);
     response.on('close', () => {
-      const { requestId, startedAt, person, accountId, problem } = contextOf(request);
+      const context = contextOf(request);
+      const { startedAt, problem } = context;
       const duration = performance.now() - startedAt;
       const [route = 'none'] = [request.route?.path as string | string[] | undefined].flat();
       const status = response.writableFinished ? response.statusCode : 499;
@@ -21,9 +22,7 @@ export function beginRequest({ logger, metrics }: { logger: Logger; metrics: Por
         route,
         status,
         ...(problem && { code: problem }),
-        request_id: requestId,
-        ...(person && { user_id: person.userId }),
-        ...(accountId !== undefined && { account_id: accountId }),
+        ...namesOf(context),
         duration_ms: Math.round(duration * 10) / 10,
       });
     });

@@ -20,11 +20,23 @@ export interface RequestContext {
   person?: Person;
   /** The account that the request is about, which the person may see. */
   accountId?: number;
+  /** The one receipt of that account that the request is about. */
+  receiptId?: string;
   problem?: string;
 }
 
 /** `contextOf` gives what `beginRequest` made. */
 export const { setContext, contextOf } = requestContext<RequestContext>();
+
+/** What names a request in the log. */
+export function namesOf({ requestId, person, accountId, receiptId }: RequestContext): Record<string, string | number> {
+  return {
+    request_id: requestId,
+    ...(person && { user_id: person.userId }),
+    ...(accountId !== undefined && { account_id: accountId }),
+    ...(receiptId && { receipt_id: receiptId }),
+  };
+}
 
 /** Who asks; only for routes behind `requirePerson`. */
 export function personOf(request: Request): Person {

@@ -3,7 +3,7 @@ import { Problem } from '@orders/domain';
 import { writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
-import { contextOf } from './context.ts';
+import { contextOf, namesOf } from './context.ts';
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
 export function sendProblems(logger: Logger): ErrorRequestHandler {
@@ -13,7 +13,7 @@ export function sendProblems(logger: Logger): ErrorRequestHandler {
     context.problem = problem.code;
     if (problem.status >= 500) {
       logger.log(problem.code === 'internal_error' ? 'error' : 'warn', 'request failed', {
-        request_id: context.requestId,
+        ...namesOf(context),
         code: problem.code,
         error: describeError(error, { stack: problem.code === 'internal_error' }),
       });

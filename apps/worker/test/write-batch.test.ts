@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { claimReceipts, closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
-import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
 import { memoryLog } from '../../../test/harness/log.ts';
 import type { FailAttempt } from '../src/fail-attempt.ts';
 import { createMetrics } from '../src/metrics.ts';
@@ -13,7 +13,7 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: 2, prepared: true });
+  database = openDatabase({ url: testDatabase.url, poolSize: 2, prepared: PREPARED });
   await testDatabase.knex.raw(`
     create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
     create trigger refuse_poison before insert on orders for each row

@@ -81,10 +81,13 @@ export async function runMigrations(knex: Knex, migrations: readonly Migration[]
   });
 }
 
-/** Asks again and again: `create index concurrently` of another would wait for a statement that waits here, and that for it. */
+/**
+ * Asks again and again: `create index concurrently` waits for every snapshot there is, so for a statement of another that would wait here,
+ * and that for it. A statement with parameters keeps its snapshot in a transaction even when it is done.
+ */
 async function takeTurn(guard: Knex.Transaction): Promise<void> {
   for (;;) {
-    const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as taken', [MIGRATION_LOCK]);
+    const { rows } = await guard.raw(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`);
     if (rows[0].taken) return;
     await sleep(LOOK_AGAIN_MS);
   }

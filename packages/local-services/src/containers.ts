@@ -17,9 +17,9 @@ export async function hasDocker(): Promise<boolean> {
   );
 }
 
-export async function startRedisContainer(): Promise<ContainerService> {
+export async function startRedisContainer(...settings: string[]): Promise<ContainerService> {
   const container = await new GenericContainer(IMAGES.redis)
-    .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'])
+    .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', ...settings])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
     .start();

@@ -7,3 +7,4 @@ export { type FaultyRedis, startFaultyRedis } from './faulty-redis.ts';
 export { freePort, freePortBelowEphemeral } from './ports.ts';
 export { type LocalPostgres, startPostgres } from './postgres.ts';
 export { findRedisServer, type LocalRedis, startRedis } from './redis.ts';
+export { runAsUnprivileged } from './run-as.ts';

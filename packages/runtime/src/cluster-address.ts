@@ -16,7 +16,7 @@ export const CLUSTER_SCHEME = /^redis(s?)-cluster:\/\//;
  * @throws {Error} when it cannot be read; its message does not quote the address, which may hold a password.
  */
 export function parseClusterAddress(address: string): ClusterAddress {
-  const [, tls, credentials = ':', hosts] = /^redis(s?)-cluster:\/\/(?:([^@/]*)@)?([^@/?#]+)\/?$/.exec(address) ?? [];
+  const [, tls, credentials = ':', hosts] = /^redis(s?)-cluster:\/\/(?:([^@/,]*)@)?([^@/?#]+)\/?$/.exec(address) ?? [];
   if (!hosts) throw new Error('not the address of a cluster');
   const [username = '', password = ''] = credentials.split(/:(.*)/s, 2).map(decodeURIComponent);
   return { seeds: hosts.split(',').map(parseSeed), username, password, tls: tls === 's' };

@@ -3,7 +3,7 @@ import { findAccount, recordReceipts } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
 import { recordBy } from '../audit/record.ts';
-import { accountIdOf } from '../context.ts';
+import { accountIdOf, contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 
 /** Sends orders that are visibly tests, as if the account had: from the receipt on they go the way of every order. */
@@ -20,6 +20,7 @@ export function testOrderRoutes({ knex, database }: PortalDeps): Router {
     const order = makeTestOrder();
     const { source_order_id: sourceOrderId } = order;
     const receiptId = randomUUIDv7();
+    contextOf(request).receiptId = receiptId;
     await knex.transaction(async (trx) => {
       await recordBy(trx, request, {
         accountId,

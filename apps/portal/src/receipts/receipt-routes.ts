@@ -10,7 +10,7 @@ import {
 import { Problem, RECEIPT_STATES, type ReceiptState } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
-import { accountIdOf, personOf } from '../context.ts';
+import { accountIdOf, contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitAtOnce } from '../limit-at-once.ts';
 import { plainText, queryOf, UUID, uuidOf } from '../read-request.ts';
@@ -70,6 +70,7 @@ export function receiptRoutes({ knex, database }: PortalDeps): Router {
     const id = uuidOf(request.params.receiptId);
     const receipt = id !== null ? await findReceiptRecord(knex, id, accountIdOf(request)) : null;
     if (!receipt) throw new Problem('receipt_not_found');
+    contextOf(request).receiptId = receipt.receipt_id;
     return receipt;
   }
 

@@ -1,0 +1,139 @@
+/** What of a migration a running previous version, or whoever writes meanwhile, may not survive. */
+export interface Hazard {
+  /** The statement's first line. */
+  statement: string;
+  why: string;
+}
+
+/** Just above a statement that is no safe form: `-- safe: ` and why it is safe all the same. */
+const REASON = /^\s*-- safe: \S+( +\S+){4,}/m;
+
+const NAME = '"?[\\w.]+"?';
+const LITERAL = "(?:'[^']*'(?:::\\w+)?|-?[\\d.]+|true|false|null|now\\(\\))";
+const TYPE = '(?:\\w+|double precision)(?:\\([\\d, ]+\\))?(?:\\[\\])?(?: collate "\\w+")?';
+
+/** One action of `alter table` that neither rewrites nor reads the table, and that the previous version does not notice. */
+const SAFE_ACTIONS = [
+  new RegExp(`^add column (?:if not exists )?${NAME} ${TYPE}(?: default ${LITERAL})?$`),
+  new RegExp(
+    `^add column (?:if not exists )?${NAME} ${TYPE} (?:default ${LITERAL} not null|not null default ${LITERAL})$`,
+  ),
+  /^add constraint .* not valid$/,
+  /^alter column \w+ (?:set default .*|drop default|drop not null)$/,
+  /^add constraint \w+ (?:unique|primary key) using index \w+$/,
+  /^set \([^()]*\)$/,
+];
+
+/** Statements that are safe whatever they are about. The rest is told by `judge`. */
+const SAFE_STATEMENTS = [
+  /^create (?:unlogged )?table (?!.* partition of |.* as select )/,
+  /^create (?:function|procedure|view|or replace view) /,
+  /^create (?:sequence|type|domain|schema|extension) /,
+  /^comment on /,
+  /^set local lock_timeout = '[1-5]s'$/,
+  /^insert into [^(]*(?:\([^)]*\) )?values /,
+  /^alter type \S+ add value /,
+];
+
+/** Splits SQL at the semicolons that end statements; those in texts, comments and function bodies do not. */
+export function splitStatements(sql: string): string[] {
+  const token = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"[^"]*"|(\$\w*\$)[\s\S]*?\1|;|[^;]/gi;
+  const statements = [''];
+  for (const [part] of sql.matchAll(token)) {
+    if (part === ';') statements.push('');
+    else statements[statements.length - 1] += part;
+  }
+  return statements.map((statement) => statement.trim()).filter((statement) => normalize(statement) !== '');
+}
+
+/** Without comments, in one line and lower case; what is in quotes stays as it is. */
+function normalize(statement: string): string {
+  return statement
+    .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+/**
+ * Goes through a migration and reports each statement that is none of the forms known to be safe and carries no reason. What concerns only
+ * tables that it has made itself is safe: nobody knows them yet.
+ */
+export function findHazards({ up }: { up: string | readonly string[] }): Hazard[] {
+  const isApart = typeof up !== 'string';
+  const statements = isApart ? [...up] : splitStatements(up);
+  const own = new Set<string>();
+  const hazards: Hazard[] = [];
+  for (const statement of statements) {
+    const sql = normalize(statement);
+    const made = /^create (?:unlogged )?table (?:if not exists )?(\S+)/.exec(sql)?.[1];
+    if (made) own.add(made);
+    const why = judge(sql, own, isApart);
+    if (why && !REASON.test(statement)) hazards.push({ statement: sql.slice(0, 120), why });
+  }
+  return hazards;
+}
+
+/** @returns why a statement is not known to be safe; null if it is. */
+function judge(sql: string, own: Set<string>, isApart: boolean): string | null {
+  if (isApart) return judgeApart(sql);
+  if (SAFE_STATEMENTS.some((form) => form.test(sql))) return null;
+  const index = /^create (?:unique )?index (?:if not exists )?(?:\S+ )?on (?:only )?(\S+)/.exec(sql);
+  if (index) return own.has(index[1] ?? '') ? null : 'who writes waits until the index is made: create it concurrently';
+  const insert = /^insert into (\S+) .*select/.exec(sql);
+  if (insert) return 'reads a table while the locks of this migration are held';
+  const table = /^alter table (?:if exists )?(?:only )?(\S+) (.*)$/.exec(sql);
+  if (table) {
+    if (own.has(table[1] ?? '')) return null;
+    const action = splitActions(table[2] ?? '').find((one) => !SAFE_ACTIONS.some((form) => form.test(one)));
+    return action ? whyAction(action) : null;
+  }
+  return whyStatement(sql);
+}
+
+/** Outside a transaction a failure leaves what was done, and all of it runs again. */
+function judgeApart(sql: string): string | null {
+  if (/^create (?:unique )?index concurrently (?!if not exists)/.test(sql)) return null;
+  if (/^drop index concurrently if exists /.test(sql)) return null;
+  if (/^alter table \S+ validate constraint \w+$/.test(sql)) return null;
+  if (/^create (?:unique )?index concurrently if not exists /.test(sql))
+    return 'one that failed leaves an index that is not valid: drop it before instead of "if not exists"';
+  return 'outside a transaction only what can run again: drop index concurrently if exists, create index concurrently, validate constraint';
+}
+
+function splitActions(actions: string): string[] {
+  let depth = 0;
+  const parts = [''];
+  for (const character of actions) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (character === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += character;
+  }
+  return parts.map((part) => part.trim());
+}
+
+function whyAction(action: string): string {
+  if (/^(?:drop|rename)/.test(action)) return 'the previous version still knows the old name';
+  if (/^alter column \w+ (?:set data )?type/.test(action))
+    return 'rewrites the table, or changes what the previous version reads';
+  if (/^alter column \w+ set not null/.test(action))
+    return 'reads the table under its strongest lock, and the previous version may write null';
+  if (/^add (?:constraint|check|foreign|unique|primary|exclude)/.test(action))
+    return 'reads the table while it is locked: add it "not valid", validate it in a later migration';
+  if (/^validate/.test(action))
+    return 'reads the table: not in one transaction with what locks it, but as one of a list';
+  if (/^add column/.test(action))
+    return 'more than a type and a constant default: reads or rewrites the table, or the previous version cannot insert';
+  return 'not known to be safe';
+}
+
+function whyStatement(sql: string): string {
+  if (/^(?:update|delete|merge|truncate)/.test(sql))
+    return 'who writes to the same rows waits until the whole migration is done';
+  if (/^lock /.test(sql)) return 'who writes waits until the whole migration is done';
+  if (/^create (?:or replace )?(?:constraint )?trigger/.test(sql))
+    return 'who writes waits for the lock, and the previous version does not know what it does';
+  if (/^(?:drop|alter|create or replace) /.test(sql)) return 'the previous version still knows the old one';
+  return 'not known to be safe';
+}

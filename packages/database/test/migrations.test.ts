@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { MIGRATIONS } from '../src/migrate.ts';
+import * as payloadsByBatch from '../src/migrations/002-payloads-by-batch.ts';
+import * as activity from '../src/migrations/007-activity.ts';
+import { findHazards, splitStatements } from './find-hazards.ts';
+
+/** What was written before the rule: nothing had been released. */
+const BASELINE = '007-activity';
+
+describe('a migration can run while the previous version serves', () => {
+  const newer = MIGRATIONS.filter(({ name }) => name > BASELINE).map(
+    (migration) => [migration.name, migration] as const,
+  );
+
+  test('they are in order', () => {
+    const names = MIGRATIONS.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)].toSorted((a, b) => (a < b ? -1 : 1)));
+  });
+
+  if (newer.length > 0) {
+    test.each(newer)('%s is of safe statements, or says why each other one is safe', (_name, migration) => {
+      expect(findHazards(migration)).toEqual([]);
+    });
+  }
+
+  test('the two from before the rule that stop writers, or the previous version, would be refused', () => {
+    const refused = (migration: { up: string }) => findHazards(migration).map(({ statement }) => statement);
+    expect(refused(payloadsByBatch)).toEqual([
+      'alter table receipt_payloads rename column receipt_id to batch_id',
+      'alter table receipt_payloads rename column body to bodies',
+      expect.stringMatching(/^update receipts r set batch_id/),
+      expect.stringMatching(/^alter table receipts alter column batch_id set not null/),
+      expect.stringMatching(/^do /),
+    ]);
+    expect(refused(activity)).toEqual([
+      expect.stringMatching(/^create trigger keep_dead_letters/),
+      expect.stringMatching(/^insert into dead_letters .* select/),
+    ]);
+  });
+});
+
+describe('the rule refuses', () => {
+  test.each([
+    ['alter table orders drop column emirate', 'old name'],
+    ['alter table orders rename column emirate to region', 'old name'],
+    ['alter table orders rename to deliveries', 'old name'],
+    ['drop table activity', 'old one'],
+    ['drop view dispatchable_orders', 'old one'],
+    ['alter table orders alter column total type text', 'rewrites'],
+    ['alter table orders alter emirate set not null', 'not known'],
+    ['ALTER TABLE orders\n  ALTER COLUMN emirate SET NOT NULL', 'strongest lock'],
+    ['alter table orders add column note text not null', 'more than'],
+    ['alter table orders add column mark uuid default gen_random_uuid()', 'more than'],
+    ['alter table orders add column parts integer check (parts > 0)', 'more than'],
+    ['alter table orders add column driver integer references drivers', 'more than'],
+    ['alter table orders add column a text, drop column b', 'old name'],
+    ['alter table orders add check (total > 0)', 'not valid'],
+    ['alter table orders add constraint c check (total > 0)', 'not valid'],
+    ['alter table orders add constraint f foreign key (account_id) references accounts', 'not valid'],
+    ['alter table orders add unique (account_id, order_number)', 'not valid'],
+    ['create index orders_by_area on orders (account_id, area)', 'concurrently'],
+    ['create unique index on orders (account_id, area)', 'concurrently'],
+    ['alter table orders validate constraint c', 'reads'],
+    ['create table orders_2027 partition of orders for values from (1) to (2)', 'not known'],
+    ['lock table orders', 'waits'],
+    ["update orders set area = ''", 'waits'],
+    ['delete from outbox', 'waits'],
+    ['insert into activity (account_id) select account_id from orders', 'reads'],
+    ['create trigger t after insert on orders for each row execute function f()', 'waits'],
+    ['create or replace function keep_dead_letters() returns trigger language plpgsql as $$ begin; end $$', 'old one'],
+    ["do $$ begin execute 'drop table orders'; end $$", 'not known'],
+    ['-- safe: trust me\ndrop table activity', 'old one'],
+  ])('%s', (up, why) => {
+    expect(findHazards({ up })).toEqual([expect.objectContaining({ why: expect.stringContaining(why) })]);
+  });
+
+  test.each([
+    [['create index concurrently if not exists i on orders (area)'], 'not valid'],
+    [['alter table orders add column a text'], 'run again'],
+  ])('outside a transaction %j', (up, why) => {
+    expect(findHazards({ up })).toEqual([expect.objectContaining({ why: expect.stringContaining(why) })]);
+  });
+});
+
+describe('the rule takes', () => {
+  test.each([
+    ['create table drivers (driver_id integer primary key); create index on drivers (driver_id)'],
+    ['create table d (i integer); alter table d add check (i > 0)'],
+    ['alter table orders add column note text'],
+    ['alter table orders add column if not exists parts numeric(10, 2) not null default 0, add column b text'],
+    ["alter table orders add column lane text default 'prompt' not null"],
+    ['alter table orders add constraint c check (total > 0) not valid'],
+    ['alter table orders alter column area drop not null'],
+    ["insert into lanes (name) values ('a;b'), ('c')"],
+    ["create function f() returns text language sql as $$ select 'x'; select 'y' $$; comment on function f() is 'a'"],
+    ['-- safe: nothing has read it since the version before the previous one\ndrop table activity'],
+  ])('%s', (up) => {
+    expect(findHazards({ up })).toEqual([]);
+  });
+
+  test('an index that is made concurrently, and one that failed is removed before', () => {
+    const up = ['drop index concurrently if exists i', 'create index concurrently i on orders (area)'];
+    expect(findHazards({ up: [...up, 'alter table orders validate constraint c'] })).toEqual([]);
+  });
+});
+
+test('statements end where Postgres ends them', () => {
+  expect(splitStatements('a \';\' -- ;\n; $x$ ; $$ ; $x$ ";"; /* ; */ -- c\n;b')).toEqual([
+    "a ';' -- ;",
+    '$x$ ; $$ ; $x$ ";"',
+    'b',
+  ]);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { parseClusterAddress } from '@orders/runtime';
+
+test.each([
+  ['redis-cluster://a', { seeds: [['a', 6379]] }],
+  [
+    'redis-cluster://a:7000,b:7001/',
+    {
+      seeds: [
+        ['a', 7000],
+        ['b', 7001],
+      ],
+    },
+  ],
+  ['rediss-cluster://[::1]:7000', { seeds: [['::1', 7000]], tls: true }],
+  [
+    'redis-cluster://:p%40s%2Cs@a,b',
+    {
+      seeds: [
+        ['a', 6379],
+        ['b', 6379],
+      ],
+      password: 'p@s,s',
+    },
+  ],
+  ['redis-cluster://me:a:b@10.0.0.1:1', { seeds: [['10.0.0.1', 1]], username: 'me', password: 'a:b' }],
+])('%s is read', (address, { seeds, ...rest }) => {
+  expect(parseClusterAddress(address)).toEqual({
+    username: '',
+    password: '',
+    tls: false,
+    ...rest,
+    seeds: seeds.map(([host, port]) => ({ host, port })),
+  });
+});
+
+test.each([
+  'redis-cluster://',
+  'redis-cluster://a:70000',
+  'redis-cluster://a:1,',
+  'redis-cluster://,b:2',
+  'redis-cluster://me:secret@',
+  'redis-cluster://me:sec%ret@a',
+  'redis-cluster://a/1',
+  'redis-cluster://a,me:secret@b',
+])('%s is refused, and not quoted', (address) => {
+  expect(() => parseClusterAddress(address)).toThrow(/^(?!.*sec)/);
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { documentedMetrics, seriesOf } from './documented-metrics.ts';
+import { PROMETHEUS_FILES } from './prometheus.ts';
+
+export interface Rule {
+  alert?: string;
+  record?: string;
+  expr: string;
+  for?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+export interface RuleFile {
+  groups: { name: string; rules: Rule[] }[];
+}
+
+/** The file of the rules, as it stands in the repository. */
+export function readRuleFile(): RuleFile {
+  return parse(readFileSync(join(PROMETHEUS_FILES, 'alerts.yml'), 'utf8'));
+}
+
+export function rulesOf(file: RuleFile): Rule[] {
+  return file.groups.flatMap(({ rules }) => rules);
+}
+
+const TEXT = /"(?:[^"\\]|\\.)*"/g;
+/** Matchers, durations, and the lists of labels by which something is grouped or matched. */
+const NO_NAMES = /\{[^}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g;
+const WORDS = new Set(['and', 'or', 'unless', 'offset', 'group_left', 'bool']);
+
+/** The names of series in a PromQL expression: every word that is no function, keyword or label. */
+function seriesNamedIn(expression: string): string[] {
+  const bare = expression.replace(TEXT, '').replace(NO_NAMES, ' ');
+  return [...bare.matchAll(/(?<![\w:.])[a-zA-Z_:][\w:]*(?!\w|\s*\()/g)]
+    .map(([word]) => word)
+    .filter((word) => !WORDS.has(word));
+}
+
+/** Those that nobody shows and no rule records. */
+export function unknownSeriesIn(expressions: readonly string[]): string[] {
+  const recorded = rulesOf(readRuleFile()).flatMap(({ record }) => record ?? []);
+  const known = new Set([...documentedMetrics().flatMap(seriesOf), ...recorded, 'up', 'ALERTS']);
+  return expressions.flatMap(seriesNamedIn).filter((name) => !known.has(name));
+}

@@ -1,0 +1,30 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The newest release, or null where none is tagged. */
+export async function newestRelease(): Promise<string | null> {
+  const { stdout } = await git('tag', '--list', 'v*', '--sort=-version:refname');
+  return stdout.split('\n')[0] || null;
+}
+
+/** Puts a revision of this repository, with what its apps need installed, into an empty directory. */
+export async function checkOut(revision: string, directory: string): Promise<void> {
+  const { stdout: commit } = await git('rev-parse', '--verify', `${revision}^{commit}`);
+  const archive = spawn('git', ['archive', commit.trim()], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  const unpack = spawn('tar', ['-x', '-C', directory], { stdio: [archive.stdout, 'inherit', 'inherit'] });
+  const [[archived], [unpacked]] = await Promise.all([once(archive, 'exit'), once(unpack, 'exit')]);
+  if (archived !== 0 || unpacked !== 0) throw new Error(`cannot unpack ${revision}`);
+  const { packageManager } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'));
+  const install = ['--yes', packageManager, 'install', '--frozen-lockfile', '--prod', '--ignore-scripts'];
+  const cwd = { cwd: directory };
+  // What this working tree has installed is mostly what the revision needs.
+  await execute('npx', [...install, '--offline'], cwd).catch(() => execute('npx', install, cwd));
+}
+
+const git = (...args: string[]) => execute('git', args, { cwd: ROOT });
