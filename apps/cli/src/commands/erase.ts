@@ -95,6 +95,6 @@ function describe({ account_id, dry_run, orders, confirmed_orders, receipts }: E
   const lines = [`${verb} the customer from ${orders} orders and ${receipts} receipts of account ${account_id}.`];
   if (confirmed_orders > 0)
     lines.push(`Confirmed were ${confirmed_orders} of the orders: what dispatches them may have a copy.`);
-  if (!dry_run) lines.push('Backups hold it until they expire.');
+  if (!dry_run && orders + receipts > 0) lines.push('Backups hold it until they expire.');
   return lines.join('\n');
 }
