@@ -1,4 +1,4 @@
-import { closeDatabase, openDatabase, poolState, schemaReadiness, untilSchema } from '@orders/database';
+import { closeDatabase, openDatabase, poolState, untilSchema } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
@@ -93,9 +93,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
         logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
       }
       logger.info('intake listens', { port, admin_port: adminPort, version: VERSION });
-      void untilSchema(database, stopping.signal, (state) =>
-        logger.warn('not ready: this version waits for its schema', schemaReadiness(state)),
-      );
+      void untilSchema(database, stopping.signal, (message, facts) => logger.warn(message, facts));
     },
     async close() {
       stopping.abort();

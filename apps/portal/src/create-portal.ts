@@ -77,9 +77,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       port = await listen(server, config.HOST, config.PORT);
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       logger.info('portal listens', { port, admin_port: adminPort, version: VERSION });
-      void untilSchema(database, stopping.signal, (state) =>
-        logger.warn('not ready: this version waits for its schema', schemaReadiness(state)),
-      );
+      void untilSchema(database, stopping.signal, (message, facts) => logger.warn(message, facts));
     },
     async close() {
       stopping.abort();

@@ -139,7 +139,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         (error) => logger.warn('words of orders not made; again in ten seconds', { error: describeError(error) }),
       ),
     ];
-    logger.info('worker answers', { admin_port: adminPort, version: VERSION });
+    logger.info('worker answers');
   }
 
   return {
@@ -149,10 +149,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     async start() {
       await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      logger.info('worker starts', { admin_port: adminPort, version: VERSION });
       // On another schema its statements would fail, and receipts use up their attempts.
       const waits = Promise.withResolvers<void>();
-      const schema = untilSchema(database, stopping.signal, (state) => {
-        logger.warn('not ready: this version waits for its schema', schemaReadiness(state));
+      const schema = untilSchema(database, stopping.signal, (message, facts) => {
+        logger.warn(message, facts);
         waits.resolve();
       });
       beginning = schema.then((isThere) => {

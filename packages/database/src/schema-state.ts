@@ -13,11 +13,19 @@ const LOOK_AGAIN_MS = 500;
 
 /** How the schema stands to this version; `unreachable` when Postgres has not answered within two seconds. */
 export async function readSchemaState(database: Database): Promise<SchemaState> {
-  const late = Promise.withResolvers<SchemaState>();
-  const timer = setTimeout(() => late.resolve('unreachable'), PATIENCE_MS);
+  return (await askSchema(database)).state;
+}
+
+/** `code` is why it is `unreachable`: a SQLSTATE, or a code of the system. */
+async function askSchema(database: Database): Promise<{ state: SchemaState; code?: string }> {
+  const late = Promise.withResolvers<{ state: SchemaState }>();
+  const timer = setTimeout(() => late.resolve({ state: 'unreachable' }), PATIENCE_MS);
   const answer = run(database, ASK, [NEWEST_MIGRATION]).then(
-    (rows): SchemaState => (rows.length > 0 ? 'ok' : 'behind'),
-    (error): SchemaState => (sqlstateOf(error) === UNDEFINED_TABLE ? 'missing' : 'unreachable'),
+    (rows) => ({ state: rows.length > 0 ? ('ok' as const) : ('behind' as const) }),
+    (error) =>
+      sqlstateOf(error) === UNDEFINED_TABLE
+        ? { state: 'missing' as const }
+        : { state: 'unreachable' as const, code: error.code },
   );
   return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 }
@@ -31,18 +39,19 @@ export function schemaReadiness(state: SchemaState): { postgres: string; schema?
 /**
  * Waits for Postgres and a schema that is `ok`.
  *
- * @param onWait is told what is waited for, again when that changes.
+ * @param warn is told what is waited for, again when that changes.
  * @returns whether it is there; false when `signal` fired.
  */
 export async function untilSchema(
   database: Database,
   signal: AbortSignal,
-  onWait: (state: SchemaState) => void,
+  warn: (message: string, facts: object) => void,
 ): Promise<boolean> {
   for (let told: SchemaState = 'ok'; !signal.aborted; ) {
-    const state = await readSchemaState(database);
+    const { state, code } = await askSchema(database);
     if (state === 'ok') return !signal.aborted;
-    if (state !== told) onWait(state);
+    const what = state === 'unreachable' ? 'Postgres does not answer' : 'this version waits for its schema';
+    if (state !== told) warn(`not ready: ${what}`, { ...schemaReadiness(state), ...(code && { code }) });
     told = state;
     await sleep(LOOK_AGAIN_MS, null, { signal }).catch(() => {});
   }
