@@ -8,7 +8,7 @@ import { expectSettled } from './harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
-const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 600);
+const ORDERS = 600;
 const LIMIT = { requests: 100_000, seconds: 3600 };
 /** A key of each lane's queue. */
 const KEYS = { prompt: '{receipts}:x', bulk: '{receipts-bulk}:x' };

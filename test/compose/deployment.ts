@@ -8,7 +8,7 @@ import { run, until } from './run.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** What `docker inspect` says of a container, as far as it is needed. */
-export interface Container {
+interface Container {
   Id: string;
   RestartCount: number;
   Config: { Labels: Record<string, string> };

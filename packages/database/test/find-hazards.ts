@@ -1,5 +1,5 @@
 /** What of a migration a running previous version, or whoever writes meanwhile, may not survive. */
-export interface Hazard {
+interface Hazard {
   /** The statement's first line. */
   statement: string;
   why: string;

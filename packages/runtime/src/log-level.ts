@@ -1,10 +1,10 @@
 import type { Logger } from './logger.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
-export type Level = (typeof LOG_LEVELS)[number];
+type Level = (typeof LOG_LEVELS)[number];
 
 /** How much a process logs now. */
-export interface LogLevel {
+interface LogLevel {
   level: string;
   /** When it goes back to what the process began with; ISO 8601. */
   until?: string;
