@@ -18,6 +18,7 @@ export interface Ledger {
   violations: string[];
 }
 
+/** Clients of one account, which never give an order up. */
 export interface Sender {
   ledger: Ledger;
   /** Sends an order until it is accepted: the same bytes under the same key, with growing pauses. */
@@ -28,6 +29,11 @@ const PATIENCE_MS = 10_000;
 const GIVE_UP_MS = 120_000;
 const PAUSES_MS = [100, 200, 500, 1000, 2000];
 
+/**
+ * Whatever its clients are told is held against what they were told before: a key names one receipt, a receipt is of one order.
+ *
+ * @param options `url` of the intake; `signal` ends every delivery.
+ */
 export function createSender(options: {
   url: string;
   apiKey: string;

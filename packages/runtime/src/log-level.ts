@@ -10,6 +10,7 @@ interface LogLevel {
   until?: string;
 }
 
+/** Shows and sets how much a running process logs. */
 export interface LevelSwitch {
   now(): LogLevel;
   /** @param forMs goes back after so many milliseconds to the level that the process began with; null stays. */
