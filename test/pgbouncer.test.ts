@@ -5,8 +5,9 @@ import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 import { startPgBouncer, type TestPooler } from './harness/pgbouncer.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
-import { expectSettled } from './harness/settled.ts';
+import { expectSettled, written } from './harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { startSteadyLoad } from './harness/steady-load.ts';
 import { until } from './harness/until.ts';
 
 const SERVER_CONNECTIONS = 4;
@@ -79,37 +80,29 @@ const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
   test('killed and started again under load: what got a 202 is written once; many clients share few connections', async () => {
     const workers = [await stack.worker(), await stack.worker()];
     const sender = await stack.account();
-    const states: Record<string, string> = {};
-    const refused = new Set<string>();
-    const enough = new AbortController();
-    const send = async (name: number) => {
-      for (let index = 0; !enough.signal.aborted; index++) {
-        const reply = await api(name).order(sender, { source_order_id: `load-${name}-${index}` });
-        if (reply.status === 202) states[reply.body.receipt_id] = 'written';
-        else refused.add(`${reply.status} ${reply.body.code}`);
-      }
-    };
-    const senders = Array.from({ length: 24 }, (_, name) => send(name));
-    const more = (count: number) => until(`${count} accepted`, async () => Object.keys(states).length >= count);
-    await more(200);
+    const senders = Array.from({ length: 8 }, () => intakes).flat();
+    const { ledger, untilAccepted, stop } = startSteadyLoad(
+      senders.map((intake) => (name) => intake.api.order(sender, { source_order_id: name })),
+      { restMs: 0 },
+    );
+    await untilAccepted(200);
     const database = new URL(direct.directUrl).pathname.slice(1);
     const pools = (await pooler.ask('show pools')).filter((pool) => pool.database === database);
     await pooler.kill();
-    await until('a refusal', async () => refused.size > 0);
+    await until('a refusal', async () => ledger.failed.size > 0);
     await pooler.start();
-    await more(Object.keys(states).length + 200);
-    enough.abort();
-    await Promise.all(senders);
+    await untilAccepted(200);
+    await stop();
 
     const sum = (...names: string[]) =>
       pools.flatMap((pool) => names.map((name) => Number(pool[name]))).reduce((total, count) => total + count, 0);
     expect(sum('sv_active', 'sv_idle', 'sv_used', 'sv_tested', 'sv_login')).toBeLessThanOrEqual(SERVER_CONNECTIONS);
     expect(sum('cl_active', 'cl_waiting')).toBeGreaterThan(2 * SERVER_CONNECTIONS);
-    expect([...refused]).toEqual(['503 storage_unavailable']);
+    expect(new Set(ledger.failed.values())).toEqual(new Set(['503 storage_unavailable']));
     // An order whose 202 was lost with the pooler may be stored all the same.
     const { rows } = await stack.database.knex.raw('select receipt_id from receipts where account_id = ?', [sender.id]);
-    for (const { receipt_id } of rows) states[receipt_id] ??= 'written';
-    await expectSettled(stack, sender, states);
+    const stored = rows.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
+    await expectSettled(stack, sender, written([...ledger.accepted.values(), ...stored]));
     for (const worker of workers) await worker.close();
   });
 });
