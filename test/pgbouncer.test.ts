@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { migrate, openKnex } from '@orders/database';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+import { expectOrderStory } from './harness/order-story.ts';
 import { startPgBouncer, type TestPooler } from './harness/pgbouncer.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { expectSettled, written } from './harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { type RunningIntake, type Stack, startStack } from './harness/stack.ts';
 import { startSteadyLoad } from './harness/steady-load.ts';
 import { until } from './harness/until.ts';
 
@@ -20,7 +21,6 @@ const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
   let pooler: TestPooler;
   let stack: Stack;
   let intakes: RunningIntake[];
-  let account: TestAccount;
 
   beforeAll(async () => {
     direct = await createTestDatabase();
@@ -35,11 +35,8 @@ const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
     stack = await startStack(KIND, { database: { url, directUrl: direct.directUrl, knex, close } });
     stack.env.PG_PREPARED = 'off';
     intakes = await Promise.all(Array.from({ length: 3 }, () => stack.intake({ PG_POOL_SIZE: '10' })));
-    account = await stack.account({ signing: true });
   });
   afterAll(() => stack.close());
-
-  const api = (index: number) => (intakes[index % intakes.length] as RunningIntake).api;
 
   test('an empty database is migrated through it', async () => {
     const empty = `${direct.directUrl}_empty`;
@@ -55,17 +52,8 @@ const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
     }
   });
 
-  test('an order, a repeat, a duplicate and a webhook end as they should', async () => {
-    const worker = await stack.worker();
-    const key = { 'Idempotency-Key': 'once' };
-    const first = await api(0).order(account, { source_order_id: 'a' }, key);
-    const again = await api(1).order(account, { source_order_id: 'a' }, key);
-    expect(again.body).toEqual({ receipt_id: first.body.receipt_id, duplicate: true });
-    await api(2).final(account, first.body.receipt_id);
-    const second = await api(2).webhook(account, { source_order_id: 'a' });
-    await expectSettled(stack, account, { [first.body.receipt_id]: 'written', [second.body.receipt_id]: 'duplicate' });
-    await worker.close();
-  });
+  test('an order, a repeat, and a webhook of the same order end as they should', () =>
+    expectOrderStory(stack, intakes));
 
   test('its connections bring the limits that the apps cannot ask for through it', async () => {
     const { rows } = await stack.database.knex.raw(
