@@ -77,3 +77,14 @@ test('a list that failed in its middle runs again from its beginning', async () 
   await db.knex('accounts').update({ note: db.knex.raw('account_id::text') });
   expect(await run({ name: '905-again', up })).toEqual(['905-again']);
 });
+
+test('who migrates keeps its turn where the server ends transactions that are idle', async () => {
+  await db.knex.raw('create table ran (times integer)');
+  const url = `${db.directUrl}?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=200')}`;
+  const both = [1, 2].map(() => openKnex({ url }));
+  const up = ['insert into ran values (1)', 'select pg_sleep(1)'];
+  const ran = await Promise.all(both.map((knex) => runMigrations(knex, [{ name: '906-slow', up }])));
+  expect(ran.flat()).toEqual(['906-slow']);
+  expect(await db.knex('ran')).toHaveLength(1);
+  for (const knex of both) await knex.destroy();
+});

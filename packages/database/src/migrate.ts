@@ -81,11 +81,16 @@ export async function runMigrations(knex: Knex, migrations: readonly Migration[]
   });
 }
 
+// What would end a transaction that is idle while its process migrates; the second is there from Postgres 17 on.
+const STAY = `select set_config(name, '0', true) from pg_settings
+  where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`;
+
 /**
  * Asks again and again: `create index concurrently` waits for every snapshot there is, so for a statement of another that would wait here,
  * and that for it. A statement with parameters keeps its snapshot in a transaction even when it is done.
  */
 async function takeTurn(guard: Knex.Transaction): Promise<void> {
+  await guard.raw(STAY);
   for (;;) {
     const { rows } = await guard.raw(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`);
     if (rows[0].taken) return;
