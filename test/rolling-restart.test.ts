@@ -5,9 +5,9 @@ import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from './harness/
 import { startApp } from './harness/processes.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { head, openRaw, type RawConnection } from './harness/raw-http.ts';
-import { expectSettled } from './harness/settled.ts';
+import { expectSettled, written } from './harness/settled.ts';
 import { type Stack, startStack } from './harness/stack.ts';
-import { startSteadyLoad } from './harness/steady-load.ts';
+import { onOneConnection, startSteadyLoad } from './harness/steady-load.ts';
 import { until } from './harness/until.ts';
 
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);
@@ -66,12 +66,9 @@ describeWith('haproxy')('two intakes and two workers behind haproxy', () => {
       startIntake('intake2', LONG_ENOUGH),
     ]);
     const { url, connectionsUrl } = haproxy;
-    const { ledger, stop } = startSteadyLoad(account, Array(4).fill([url, connectionsUrl]).flat());
-    const more = async (count: () => number) => {
-      const wanted = count() + 50;
-      await until('more of it', async () => count() >= wanted);
-    };
-    await more(() => ledger.accepted.size);
+    const urls: string[] = Array(4).fill([url, connectionsUrl]).flat();
+    const { ledger, untilAccepted, stop } = startSteadyLoad(urls.map((to) => onOneConnection(to, account)));
+    await untilAccepted(50);
     for (let round = 0; round < ROUNDS; round++) {
       await end(worker1);
       worker1 = await start('worker');
@@ -79,12 +76,12 @@ describeWith('haproxy')('two intakes and two workers behind haproxy', () => {
       await end(worker2);
       worker2 = await start('worker');
       intake2 = await replaceIntake('intake2', intake2, round < ROUNDS - 1 ? LONG_ENOUGH : '0');
-      await more(() => ledger.accepted.size);
+      await untilAccepted(50);
     }
-    const failed = [...ledger.failed];
+    const failed = [...ledger.failed.values()];
     // The last one goes without a delay: nothing but the delay has kept the failures away.
     await end(intake2);
-    await until('requests fail', async () => ledger.failed.length > 0);
+    await until('requests fail', async () => ledger.failed.size > 0);
     await stop();
     expect(failed).toEqual([]);
     // A request that failed may have left its receipt.
@@ -93,7 +90,7 @@ describeWith('haproxy')('two intakes and two workers behind haproxy', () => {
       .where({ account_id: account.id })
       .pluck('receipt_id');
     expect(missing(ledger.accepted.values(), stored)).toEqual([]);
-    await expectSettled(stack, account, Object.fromEntries(stored.map((receiptId) => [receiptId, 'written'])));
+    await expectSettled(stack, account, written(stored));
     const orders = await stack.database.knex('orders').where({ account_id: account.id }).pluck('source_order_id');
     expect(missing(ledger.accepted.keys(), orders)).toEqual([]);
   }, 180_000);
