@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { closeDatabase, type Database, openDatabase, recordReceipts, reviewOrders } from '@orders/database';
 import { PREPARED } from './harness/database.ts';
+import { findMarkers } from './harness/markers.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { readTables } from './harness/stored.ts';
 
@@ -64,10 +65,12 @@ function record(
   return recordReceipts(database, randomUUIDv7(), 3_600_000, batch);
 }
 
-/** Whether a text stands anywhere in the rows of an account. */
+/** Whether a text stands, in any form, anywhere in the rows of an account. */
 async function isStored(account: TestAccount, text: string): Promise<boolean> {
   const { rest } = await readTables(stack.database.knex, {});
-  return rest.split('\n').some((line) => line.includes(`"account_id":${account.id},`) && line.includes(text));
+  const ofAccount = new RegExp(`"account_id":${account.id}[,}]`);
+  const rows = rest.split('\n').filter((line) => ofAccount.test(line));
+  return findMarkers(rows.join('\n'), { text }).length > 0;
 }
 
 const rowOf = async (account: TestAccount, sourceOrderId: string) =>
@@ -78,6 +81,7 @@ test('the body of a repeat that was refused beside another order of the account 
   const order = { source_order_id: 'first', customer: { phone: PHONE }, address: ADDRESS };
   await record(account, { order, key: 'k1' });
   await record(account, { order, key: 'k1' }, { order: { source_order_id: 'second' }, key: 'k2' });
+  expect(await isStored(account, ADDRESS)).toBe(true);
   expect(await erase(account, '--phone', PHONE)).toMatchObject({ receipts: 1 });
   expect(await isStored(account, ADDRESS)).toBe(false);
 });
