@@ -1,13 +1,14 @@
-import type { CustomerSearch } from './customer-search.ts';
 import { DEFAULT_CURRENCY } from './normalize/money/read-money.ts';
 import type { Order } from './order.ts';
 
 /**
  * What is left of an order whose customer is erased: what was sold, for how much, to which emirate. Of texts that a sender writes freely
  * only numbers of the order and names of items stay, and those not where the customer is mentioned in them.
+ *
+ * @param isMentioned whether such a text holds what the customer is known by.
  */
-export function redactOrder(order: Order, { isMentioned }: CustomerSearch): Order {
-  const kept = (text: string | null) => (isMentioned(text) ? null : text);
+export function redactOrder(order: Order, isMentioned: (text: string) => boolean): Order {
+  const kept = (text: string | null) => (text !== null && isMentioned(text) ? null : text);
   const { source_order_id, emirate_code } = order;
   return {
     source_order_id,

@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { normalizeOrder, parseBody, redactedBody, redactOrder, searchCustomer } from '../src/index.ts';
+import {
+  contactsIn,
+  mentionsAny,
+  normalizeOrder,
+  parseBody,
+  redactedBody,
+  redactOrder,
+  searchCustomer,
+} from '../src/index.ts';
 import { anything } from './arbitrary-payload.ts';
 
 const NUMBER = '+971501234567';
@@ -25,20 +33,24 @@ describe('a phone number', () => {
     '04 765 4321 / 050 123 4567, ask for Aisha',
     '0507654321 0501234567',
     '050\u200b1234567',
-    501234567,
     971501234567,
+    '+501234567',
+    { contact: { phone: 501234567 } },
+    { phone: ['04 765 4321', '50 123 4567'] },
     { notes: [{ text: 'or 050 1234567' }] },
     { '0501234567': true },
   ])('is mentioned in %j', (value) => {
     expect(byPhone.isMentioned(value)).toBe(true);
   });
 
-  test.each(['0501234568', '6290501234567', '05012345678', '150.1234567', { 501: 234567 }, null, true])(
-    'is not mentioned in %j',
-    (value) => {
-      expect(byPhone.isMentioned(value)).toBe(false);
-    },
-  );
+  test.each([
+    ...['0501234568', '6290501234567', '05012345678', '150.1234567', { 501: 234567 }, null, true],
+    ...['501234567', 501234567, { reference: '50 123 4567' }],
+    { source_order_id: '0501234567', order_number: '+971501234567', total: 971501234567 },
+    { items: [{ sku: '0501234567', quantity: 971501234567 }], customer: { id: '0501234567' } },
+  ])('is not mentioned in %j', (value) => {
+    expect(byPhone.isMentioned(value)).toBe(false);
+  });
 
   test('that cannot be read is looked for as it was sent, in the phone alone', () => {
     const byText = searchCustomer({ phone: ' ask at desk 12 ' });
@@ -82,7 +94,7 @@ test("a customer's id is compared exactly, and looked for nowhere else", () => {
 });
 
 describe('a redacted order', () => {
-  const search = searchCustomer({ phone: NUMBER, email: 'aisha@example.com' });
+  const isMentioned = mentionsAny([NUMBER, 'aisha@example.com']);
 
   test('keeps what was sold, and says nothing of the customer', () => {
     const { order } = normalizeOrder({
@@ -95,7 +107,7 @@ describe('a redacted order', () => {
       total: '149.50',
       delivery_instructions: 'Ring twice',
     });
-    expect(redactOrder(order, search)).toEqual({
+    expect(redactOrder(order, isMentioned)).toEqual({
       source_order_id: 'till-17',
       order_number: 'till-17',
       customer: { name: null, phone: null, email: null, id: null },
@@ -115,18 +127,61 @@ describe('a redacted order', () => {
 
   test('an emirate that could not be read may be an address, and goes', () => {
     const { order } = normalizeOrder({ source_order_id: 'x', emirate: 'the blue villa' });
-    expect(redactOrder(order, search)).toMatchObject({ emirate: null, emirate_code: null });
+    expect(redactOrder(order, isMentioned)).toMatchObject({ emirate: null, emirate_code: null });
   });
 
   test('is the same when it is redacted again, and when its body is read', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         const { order } = normalizeOrder({ ...payload, source_order_id: 'till-17' });
-        const redacted = redactOrder(order, search);
-        expect(redactOrder(redacted, search)).toEqual(redacted);
+        const redacted = redactOrder(order, isMentioned);
+        expect(redactOrder(redacted, isMentioned)).toEqual(redacted);
         expect(normalizeOrder(parseBody(redactedBody(redacted))).order).toEqual(redacted);
       }),
       { numRuns: 1_000 },
     );
   });
+});
+
+test('a number of Bahrain, which has no 0 before it, is found with its country code, and bare in a phone alone', () => {
+  const { isMentioned } = searchCustomer({ phone: '+97333123456' });
+  for (const value of ['+973 3312 3456', '0097333123456', { phone: '3312 3456' }])
+    expect([value, isMentioned(value)]).toEqual([value, true]);
+  for (const value of ['33123456', 33123456, { source_order_id: '33123456', total: '33123456' }])
+    expect([value, isMentioned(value)]).toEqual([value, false]);
+});
+
+test('where a customer was found is said by names of fields, none of which a sender chose', () => {
+  const { whereIn } = searchCustomer({ phone: NUMBER, customerId: 'c-1' });
+  const payload = {
+    order_number: '0501234567',
+    customer: { phone: '050 123 4567', id: 'c-1' },
+    delivery_instructions: 'or 050 123 4567',
+    '0501234567': 'Aisha',
+  };
+  const found = whereIn(normalizeOrder(payload).order, payload);
+  expect(new Set(found)).toEqual(
+    new Set(['customer.phone', 'customer.id', 'customer', 'delivery_instructions', 'another member']),
+  );
+});
+
+test('the contacts in an order are found, also where they are not the only ones', () => {
+  const payload = {
+    source_order_id: '0509999999',
+    customer: { phone: '050 123 4567 / +973 3312 3456', email: 'Li@example.com' },
+    contact: { mobile: 971502223333 },
+    delivery_instructions: 'Call 04 765 4321, or mail <a.b+c@mail.example.com>.',
+    items: [{ name: 'Cake for 0508888888' }],
+    long: 'x'.repeat(200_000),
+  };
+  expect(new Set(contactsIn(payload))).toEqual(
+    new Set([
+      ...['+971501234567', '+97333123456', 'Li@example.com', '+971502223333', '+97147654321'],
+      'a.b+c@mail.example.com',
+    ]),
+  );
+  const isMentioned = mentionsAny(contactsIn(payload));
+  for (const text of ['SKU-501234567', 'for LI@example.com', '33123456'])
+    expect([text, isMentioned(text)]).toEqual([text, true]);
+  for (const text of ['0509999999', 'Cake', '1501234567']) expect([text, isMentioned(text)]).toEqual([text, false]);
 });

@@ -1,4 +1,4 @@
-import { type Examined, eraseOrder, findCustomer } from '@orders/database';
+import { type CustomerOrder, type Examined, eraseOrder, findCustomer } from '@orders/database';
 import { searchCustomer } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
@@ -29,6 +29,18 @@ interface Erasure {
   confirmed_orders: number;
   receipts: number;
   examined: Examined;
+  /** With `--dry-run`: where the customer is found, without what it says there. */
+  found?: Found[];
+}
+
+interface Found {
+  /** Null while it is not written. */
+  order_id: number | null;
+  /** The oldest and the number of its receipts; null when they are past their retention. */
+  receipt_id: string | null;
+  receipts: number;
+  /** Names of fields. */
+  matched: string[];
 }
 
 /** `orders erase`. */
@@ -44,7 +56,7 @@ export function addEraseCommand(program: Command, context: Context): void {
         customerIdentity('--customer-id'),
       ),
     )
-    .option('--dry-run', 'count what would be erased, and change nothing')
+    .option('--dry-run', 'count and list what would be erased, and change nothing; --json says in which fields')
     .addOption(json())
     .addHelpText(
       'after',
@@ -94,14 +106,31 @@ async function erase(
     done.confirmed_orders += Number(order === 'confirmed');
     done.receipts += receipts;
   }
+  if (dryRun) return { account_id: accountId, dry_run: true, ...done, examined, found: found.map(toFound) };
   // Also that nothing was found is worth knowing later.
-  if (!dryRun) await recordOfAccount(knex, accountId, 'customer_erased', { by, ...done });
-  return { account_id: accountId, dry_run: dryRun, ...done, examined };
+  await recordOfAccount(knex, accountId, 'customer_erased', { by, ...done });
+  return { account_id: accountId, dry_run: false, ...done, examined };
 }
 
-function describe({ account_id, dry_run, orders, confirmed_orders, receipts }: Erasure): string {
+function toFound({ orderId, receiptIds, matched }: CustomerOrder): Found {
+  const [receiptId = null] = receiptIds;
+  return { order_id: orderId, receipt_id: receiptId, receipts: receiptIds.length, matched: [...matched] };
+}
+
+function describe({ account_id, dry_run, orders, confirmed_orders, receipts, found = [] }: Erasure): string {
   const verb = dry_run ? 'Would erase' : 'Erased';
   const lines = [`${verb} the customer from ${orders} orders and ${receipts} receipts of account ${account_id}.`];
+  const list = (what: string, ids: unknown[]) => (ids.length > 0 ? [`${what}: ${ids.join(', ')}.`] : []);
+  lines.push(
+    ...list(
+      'Orders',
+      found.map(({ order_id }) => order_id).filter((id) => id !== null),
+    ),
+    ...list(
+      'Receipts of orders that are not written',
+      found.filter(({ order_id }) => order_id === null).map(({ receipt_id }) => receipt_id),
+    ),
+  );
   if (confirmed_orders > 0)
     lines.push(`Confirmed were ${confirmed_orders} of the orders: what dispatches them may have a copy.`);
   if (!dry_run && orders + receipts > 0) lines.push('Backups hold it until they expire.');

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { type CustomerSearch, normalizeOrder, type ReviewState, redactedBody, redactOrder } from '@orders/domain';
+import { type CustomerSearch, contactsIn, mentionsAny, type ReviewState, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { keepWords } from '../orders/keep-words.ts';
 import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
-import { type CustomerOrder, isRedacted } from './find-customer.ts';
-import { lockReceipts, payloadOf, type StoredReceipt } from './walk-receipts.ts';
+import { eraseReceipts } from './erase-receipts.ts';
+import { type CustomerOrder, isRedacted, type StoredOrder } from './find-customer.ts';
+import { inPortions, payloadOf, readReceipts, withBodies } from './walk-receipts.ts';
 
 /** What was changed of one order. */
 interface ErasedOrder {
@@ -15,9 +15,12 @@ interface ErasedOrder {
 }
 
 /**
- * Removes the personal data from all that an account has of one order, on record, in one transaction: from its receipts and their bodies,
- * from the order, its words and the log of what people changed in it. What is left is the order as `redactOrder` says; a receipt that is
- * not written yet is written as that. Again, it changes nothing.
+ * Removes the personal data from all that an account has of one order, on record: from its receipts and their bodies, from the order, its
+ * words and the log of what people did to it. What is left is the order as `redactOrder` says; a receipt that is not written yet is written
+ * as that. Again, it changes nothing.
+ *
+ * Many receipts take several transactions, as `dispatchable_orders` waits for each. What the order was found by is in the last one, so
+ * that an erasure that was cut short finds it again.
  *
  * @param by what the customer was looked for by, such as `phone`.
  */
@@ -27,6 +30,7 @@ export async function eraseOrder(
     accountId,
     sourceOrderId,
     receiptIds,
+    foundBy,
     search,
     actor,
     by,
@@ -37,69 +41,57 @@ export async function eraseOrder(
     by: readonly string[];
   },
 ): Promise<ErasedOrder> {
+  const contacts = await findContacts(db, { accountId, sourceOrderId, receiptIds });
+  const isMentioned = mentionsAny([...search.contacts, ...contacts]);
+  const portions = [...inPortions([...receiptIds.filter((id) => id !== foundBy), ...(foundBy ? [foundBy] : [])])];
+  const last = portions.pop() ?? [];
+  let receipts = 0;
+  for (const ids of portions)
+    receipts += await db.transaction((trx) => eraseReceipts(trx, accountId, ids, isMentioned));
   return db.transaction(async (trx) => {
     // Receipts before the order, as whoever writes an order.
-    const stored = await lockReceipts(trx, accountId, receiptIds);
-    let receipts = 0;
-    for (const receipt of stored) receipts += Number(await eraseReceipt(trx, accountId, receipt, search));
-    const order = await eraseWritten(trx, accountId, sourceOrderId, search);
-    const subject = order ? `order:${order.order_id}` : `receipt:${stored.at(-1)?.receipt_id}`;
+    receipts += await eraseReceipts(trx, accountId, last, isMentioned);
+    const order = await eraseWritten(trx, accountId, sourceOrderId, isMentioned);
+    const subject = order ? `order:${order.order_id}` : `receipt:${receiptIds.at(-1)}`;
     if (order || receipts > 0)
       await recordAudit(trx, { accountId, actor, action: 'order_erased', subject, details: { by, receipts } });
     return { order: order?.review_state ?? null, receipts };
   });
 }
 
-/**
- * The new body goes into a row of its own, so that a worker whose statement began before finds none rather than the old one; in the old
- * row, which holds those of other receipts too, blanks take its place.
- */
-async function eraseReceipt(
-  trx: Knex.Transaction,
-  accountId: number,
-  receipt: StoredReceipt,
-  search: CustomerSearch,
-): Promise<boolean> {
-  const { receipt_id, source_order_id, batch_id, body_start, body_length, body, erased_at } = receipt;
-  if (body === null) return false;
-  const { order } = normalizeOrder(payloadOf({ source_order_id, body }));
-  if (erased_at !== null && isRedacted(order, search)) return false;
-  const redacted = redactedBody(redactOrder(order, search));
-  const newBatchId = batchIdBeside(receipt_id);
-  await trx('receipt_payloads').insert({ batch_id: newBatchId, account_id: accountId, bodies: redacted });
-  // A worker that has taken it writes nothing without its lease; the promise in the outbox stays, and it is taken again.
-  await trx.raw(
-    `update receipts
-     set batch_id = ?::uuid, body_start = 1, body_length = ?, warnings = null, erased_at = clock_timestamp(),
-         lease_id = null, lease_expires_at = null
-     where receipt_id = ?::uuid and account_id = ?`,
-    [newBatchId, redacted.length, receipt_id, accountId],
-  );
-  await trx.raw(
-    'update receipt_payloads set bodies = overlay(bodies placing ? from ? for ?) where batch_id = ?::uuid and account_id = ?',
-    [Buffer.alloc(body_length, ' '), body_start, body_length, batch_id, accountId],
-  );
-  return true;
+/** The phone numbers and e-mail addresses in an order and its receipts: the numbers and items that stay may hold them too. */
+async function findContacts(
+  db: Knex,
+  { accountId, sourceOrderId, receiptIds }: Pick<CustomerOrder, 'sourceOrderId' | 'receiptIds'> & { accountId: number },
+): Promise<Set<string>> {
+  const [row]: StoredOrder[] = await db('orders').where({ account_id: accountId, source_order_id: sourceOrderId });
+  const contacts = new Set(row ? contactsIn(toOrder(toJson(row))) : []);
+  for await (const receipts of readReceipts(db, accountId, receiptIds)) {
+    for (const { body, source_order_id } of await withBodies(db, accountId, receipts)) {
+      if (body === null) continue;
+      for (const contact of contactsIn(payloadOf({ source_order_id, body }))) contacts.add(contact);
+    }
+  }
+  return contacts;
 }
 
-/** A UUIDv7 of the same millisecond, so that the body is dropped with its receipt. */
-function batchIdBeside(receiptId: string): string {
-  return `${receiptId.slice(0, 14)}7${randomUUID().slice(15)}`;
-}
-
+/** @returns the order as it was, or null where there is none or nothing of the customer was left. */
 async function eraseWritten(
   trx: Knex.Transaction,
   accountId: number,
   sourceOrderId: string,
-  search: CustomerSearch,
+  isMentioned: (text: string) => boolean,
 ): Promise<OrderRow | null> {
-  const [row]: (OrderRow & { erased_at: Date | null })[] = await trx('orders')
+  const [row]: StoredOrder[] = await trx('orders')
     .where({ account_id: accountId, source_order_id: sourceOrderId })
     .forUpdate();
   if (!row) return null;
+  // Also of an order that was erased before: it may be rejected since, in somebody's own words.
+  const events = await eraseHistory(trx, accountId, row.order_id);
   const order = toOrder(toJson(row));
-  if (row.erased_at !== null && isRedacted(order, search)) return null;
-  const { customer, items, ...rest } = redactOrder(order, search);
+  if (row.erased_at !== null && row.review_reason === null && isRedacted(order, isMentioned))
+    return events > 0 ? row : null;
+  const { customer, items, ...rest } = redactOrder(order, isMentioned);
   await trx('orders')
     .where({ account_id: accountId, order_id: row.order_id })
     .update({
@@ -115,13 +107,19 @@ async function eraseWritten(
     });
   // Also where there are none yet: fillWords, which may have read the order before, leaves those that it finds.
   await keepWords(trx, accountId, [row.order_id]);
-  await trx.raw(
+  return row;
+}
+
+/** Leaves who did what when; @returns of how many events something was removed. */
+async function eraseHistory(trx: Knex.Transaction, accountId: number, orderId: number): Promise<number> {
+  const { rowCount } = await trx.raw<{ rowCount: number }>(
     `update audit_events
      set details = details - 'reason' - 'changes' || case when jsonb_exists(details, 'changes') then jsonb_build_object('changes', (
            select jsonb_agg(jsonb_build_object('pointer', change -> 'pointer', 'before', null, 'after', null))
            from jsonb_array_elements(details -> 'changes') as change)) else '{}' end
-     where account_id = ? and subject = ? and action in ('order_edited', 'order_rejected')`,
-    [accountId, `order:${row.order_id}`],
+     where account_id = ? and subject = ? and (jsonb_exists(details, 'reason') or jsonb_path_exists(
+       details, '$.changes[*] \\? (@.before.type() != "null" || @.after.type() != "null")'))`,
+    [accountId, `order:${orderId}`],
   );
-  return row;
+  return rowCount;
 }

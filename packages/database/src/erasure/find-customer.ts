@@ -11,8 +11,8 @@ import type { Knex } from 'knex';
 import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
 import { payloadOf, readReceipts, type StoredReceipt, walkReceipts, withBodies } from './walk-receipts.ts';
 
-/** Orders, or events of the log, that one statement reads. */
-const PAGE = 2000;
+/** Orders, or events of the log, that one statement reads: each may be as large as a body. */
+const PAGE = 100;
 
 /** How much was looked through so far. */
 export interface Examined {
@@ -25,7 +25,12 @@ export interface CustomerOrder {
   sourceOrderId: string;
   /** Ascending. */
   receiptIds: string[];
-  /** Null while it is not written. */
+  /** The last of the receipts that the customer was found in, if any. */
+  foundBy: string | null;
+  /** Names of the fields in which they were found, none of a sender's own members; `history` is the log of what people did to it. */
+  matched: Set<string>;
+  /** These two are null while it is not written. */
+  orderId: number | null;
   reviewState: ReviewState | null;
 }
 
@@ -43,19 +48,23 @@ export async function findCustomer(
 ): Promise<{ found: CustomerOrder[]; examined: Examined }> {
   const examined = { orders: 0, receipts: 0 };
   const found = new Map<string, CustomerOrder>();
-  const add = (sourceOrderId: string) => {
-    if (!found.has(sourceOrderId)) found.set(sourceOrderId, { sourceOrderId, receiptIds: [], reviewState: null });
+  const add = (sourceOrderId: string, matched: readonly string[], receiptId: string | null = null) => {
+    if (matched.length === 0) return;
+    const one = found.get(sourceOrderId) ?? newlyFound(sourceOrderId);
+    for (const field of matched) one.matched.add(field);
+    one.foundBy = receiptId ?? one.foundBy;
+    found.set(sourceOrderId, one);
   };
   for await (const rows of walkOrders(db, accountId)) {
-    for (const row of rows) if (isOrderAbout(row, search)) add(row.source_order_id);
+    for (const row of rows) add(row.source_order_id, whereInOrder(row, search));
     examined.orders += rows.length;
     onProgress(examined);
   }
-  for (const sourceOrderId of await findChanged(db, accountId, search)) add(sourceOrderId);
+  for (const sourceOrderId of await findInHistory(db, accountId, search)) add(sourceOrderId, ['history']);
   for await (const ids of walkReceipts(db, accountId)) {
     for await (const receipts of readReceipts(db, accountId, ids)) {
       for (const receipt of await withBodies(db, accountId, receipts))
-        if (isReceiptAbout(receipt, search)) add(receipt.source_order_id);
+        add(receipt.source_order_id, whereInReceipt(receipt, search), receipt.receipt_id);
     }
     examined.receipts += ids.length;
     onProgress(examined);
@@ -64,23 +73,28 @@ export async function findCustomer(
   return { found: [...found.values()], examined };
 }
 
+function newlyFound(sourceOrderId: string): CustomerOrder {
+  return { sourceOrderId, receiptIds: [], foundBy: null, matched: new Set(), orderId: null, reviewState: null };
+}
+
 /** Once it is known which orders they are: all of their receipts, also those in which the customer is not mentioned. */
 async function complete(db: Knex, accountId: number, found: ReadonlyMap<string, CustomerOrder>): Promise<void> {
   for await (const ids of walkReceipts(db, accountId)) {
     for await (const receipts of readReceipts(db, accountId, ids))
       for (const receipt of receipts) found.get(receipt.source_order_id)?.receiptIds.push(receipt.receipt_id);
   }
-  const written: { source_order_id: string; review_state: ReviewState }[] = await db('orders')
+  const written: { source_order_id: string; order_id: number; review_state: ReviewState }[] = await db('orders')
     .where({ account_id: accountId })
     .whereRaw('source_order_id = any(?::text[])', [[...found.keys()]])
-    .select('source_order_id', 'review_state');
-  for (const { source_order_id, review_state } of written) {
+    .select('source_order_id', 'order_id', 'review_state');
+  for (const { source_order_id, order_id, review_state } of written) {
     const order = found.get(source_order_id);
-    if (order) order.reviewState = review_state;
+    if (order) Object.assign(order, { orderId: order_id, reviewState: review_state });
   }
 }
 
-type StoredOrder = OrderRow & { review_reason: string | null; erased_at: Date | null };
+/** An order with what people did to it. */
+export type StoredOrder = OrderRow & { review_reason: string | null; erased_at: Date | null };
 
 async function* walkOrders(db: Knex, accountId: number): AsyncGenerator<StoredOrder[]> {
   for (let after = 0; ; ) {
@@ -96,38 +110,44 @@ async function* walkOrders(db: Knex, accountId: number): AsyncGenerator<StoredOr
   }
 }
 
-function isOrderAbout(row: StoredOrder, search: CustomerSearch): boolean {
+function whereInOrder(row: StoredOrder, search: CustomerSearch): string[] {
   const order = toOrder(toJson(row));
-  if (row.erased_at !== null) return !isRedacted(order, search);
-  return search.isCustomer(order.customer) || search.isMentioned({ ...order, reason: row.review_reason });
+  const { review_reason } = row;
+  if (row.erased_at === null) return search.whereIn(order, { ...order, review_reason });
+  return [...notRedacted(order, search.isMentioned), ...(search.isMentioned(review_reason) ? ['review_reason'] : [])];
 }
 
-function isReceiptAbout({ body, erased_at, source_order_id }: StoredReceipt, search: CustomerSearch): boolean {
-  if (body === null) return false;
+function whereInReceipt({ body, erased_at, source_order_id }: StoredReceipt, search: CustomerSearch): string[] {
+  if (body === null) return [];
   const payload = payloadOf({ source_order_id, body });
   const { order } = normalizeOrder(payload);
-  if (erased_at !== null) return !isRedacted(order, search);
-  return search.isCustomer(order.customer) || search.isMentioned(payload);
+  return erased_at === null ? search.whereIn(order, payload) : notRedacted(order, search.isMentioned);
 }
 
 /** Whether erasing the customer changes nothing of this order. Its `source_order_id` stays, so it may go on mentioning them. */
-export function isRedacted(order: Order, search: CustomerSearch): boolean {
-  return isDeepStrictEqual(redactOrder(order, search), order);
+export function isRedacted(order: Order, isMentioned: (text: string) => boolean): boolean {
+  return notRedacted(order, isMentioned).length === 0;
 }
 
-/** Orders that said of the customer before or after somebody changed them, by the log: their payload may be gone. */
-async function findChanged(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
+function notRedacted(order: Order, isMentioned: (text: string) => boolean): string[] {
+  const redacted = redactOrder(order, isMentioned);
+  const fields = Object.keys(redacted) as (keyof Order)[];
+  return fields.filter((field) => !isDeepStrictEqual(redacted[field], order[field]));
+}
+
+/** Orders about which the log says something of the customer, such as what somebody changed: their payload may be gone. */
+async function findInHistory(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
   const orderIds = new Set<number>();
   for (let after = 0, count = PAGE; count === PAGE; ) {
     const events: { event_id: number; subject: string; details: Details | null }[] = await db('audit_events')
       .where({ account_id: accountId })
-      .whereIn('action', ['order_edited', 'order_rejected'])
+      .whereLike('subject', 'order:%')
       .andWhere('event_id', '>', after)
       .orderBy('event_id')
       .limit(PAGE)
       .select('event_id', 'subject', 'details');
     for (const { subject, details } of events)
-      if (details && isChangeAbout(details, search)) orderIds.add(Number(subject.replace('order:', '')));
+      if (details && isEventAbout(details, search)) orderIds.add(Number(subject.replace('order:', '')));
     count = events.length;
     after = events.at(-1)?.event_id ?? after;
   }
@@ -139,11 +159,14 @@ type Details = { changes?: OrderChange[]; reason?: string };
 
 const CUSTOMER = /^\/customer\/(phone|email|id)$/;
 
-function isChangeAbout({ changes = [], reason }: Details, search: CustomerSearch): boolean {
+function isEventAbout({ changes = [], reason }: Details, search: CustomerSearch): boolean {
   return (
-    search.isMentioned([reason, ...changes.flatMap(({ before, after }) => [before, after])]) ||
+    search.isMentioned(reason) ||
     changes.some(({ pointer, before, after }) => {
       const [, member] = CUSTOMER.exec(pointer) ?? [];
+      // By the name of the field, which says what its digits are.
+      const field = pointer.slice(pointer.lastIndexOf('/') + 1);
+      if (search.isMentioned([{ [field]: before }, { [field]: after }])) return true;
       return member && [before, after].some((value) => search.isCustomer({ [member]: value }));
     })
   );

@@ -4,8 +4,8 @@ import { among, ascending } from '../receipts/among.ts';
 
 /** Receipts of all accounts that one statement goes through: none of them is found by its account. */
 const EXAMINED = 50_000;
-/** Whose bodies are in memory at a time. */
-const TOGETHER = 200;
+/** Whose bodies are in memory at a time, or change in one transaction. Each may bring a whole row of bodies, some MiB at most. */
+const PORTION = 50;
 
 /** A receipt with its body as it is stored, or null where that is gone. */
 export interface StoredReceipt {
@@ -61,13 +61,15 @@ export async function* readReceipts(
   accountId: number,
   receiptIds: readonly string[],
 ): AsyncGenerator<Omit<StoredReceipt, 'body'>[]> {
-  for (let start = 0; start < receiptIds.length; start += TOGETHER) {
-    const ids = receiptIds.slice(start, start + TOGETHER);
-    yield (await db.raw(SELECT, { ids, accountId })).rows;
-  }
+  for (const ids of inPortions(receiptIds)) yield (await db.raw(SELECT, { ids, accountId })).rows;
 }
 
-/** Locks receipts of these ids, in the order of the ids, for the rest of the transaction. */
+/** As many at a time as may be in memory with their bodies, or change in one transaction. */
+export function* inPortions(receiptIds: readonly string[]): Generator<string[]> {
+  for (let start = 0; start < receiptIds.length; start += PORTION) yield receiptIds.slice(start, start + PORTION);
+}
+
+/** Locks a portion of receipts, whose ids are in ascending order, in that order for the rest of the transaction. */
 export async function lockReceipts(
   trx: Knex.Transaction,
   accountId: number,
