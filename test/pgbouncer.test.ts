@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrate, openKnex } from '@orders/database';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 import { expectOrderStory } from './harness/order-story.ts';
 import { startPgBouncer, type TestPooler } from './harness/pgbouncer.ts';
+import { describeWith } from './harness/programs.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { expectSettled, written } from './harness/settled.ts';
 import { type RunningIntake, type Stack, startStack } from './harness/stack.ts';
@@ -14,9 +14,7 @@ import { until } from './harness/until.ts';
 const SERVER_CONNECTIONS = 4;
 const [KIND = 'postgres'] = QUEUE_KINDS;
 
-const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
-
-(hasPgBouncer ? describe : describe.skip)('Postgres behind PgBouncer in transaction mode', () => {
+describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () => {
   let direct: TestDatabase;
   let pooler: TestPooler;
   let stack: Stack;
