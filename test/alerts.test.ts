@@ -3,13 +3,14 @@ import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { type Rule, readRuleFile, rulesOf, unknownSeriesIn } from './harness/alert-rules.ts';
-import { PROMETHEUS_FILES, promtool, withPrometheus } from './harness/prometheus.ts';
+import { describeWith } from './harness/programs.ts';
+import { PROMETHEUS_FILES, promtool } from './harness/prometheus.ts';
 
 const rules = rulesOf(readRuleFile());
 const alerts = rules.filter((rule): rule is Rule & { alert: string } => rule.alert !== undefined);
 const names = alerts.map(({ alert }) => alert);
 
-withPrometheus('the alert rules, by promtool', () => {
+describeWith('promtool')('the alert rules, by promtool', () => {
   test('are valid, and so is the example of a scrape configuration', async () => {
     expect(await promtool('check', 'rules', 'alerts.yml')).toMatchObject({ ok: true });
     expect(await promtool('check', 'config', 'prometheus.yml')).toMatchObject({ ok: true });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { canBreakRedis } from './harness/queue.ts';
+import { testWith } from './harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../packages/bench/src/main.ts');
 const run = (...args: string[]) =>
@@ -13,7 +13,7 @@ const run = (...args: string[]) =>
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
 
-(canBreakRedis ? test : test.skip)('a run measures, verifies every order, draws, and writes down', async () => {
+testWith('redis-server')('a run measures, verifies every order, draws, and writes down', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'orders-bench-test-'));
   const [json, chart] = [join(directory, 'figures.json'), join(directory, 'chart.svg')];
   const options = [

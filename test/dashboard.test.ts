@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { unknownSeriesIn } from './harness/alert-rules.ts';
-import { promtool, withPrometheus } from './harness/prometheus.ts';
+import { describeWith } from './harness/programs.ts';
+import { promtool } from './harness/prometheus.ts';
 
 interface Panel {
   id: number;
@@ -63,7 +64,7 @@ test('it asks for no series that nobody shows', () => {
   expect(unknownSeriesIn(expressions)).toEqual([]);
 });
 
-withPrometheus('by promtool', () => {
+describeWith('promtool')('by promtool', () => {
   test('each of its queries is valid PromQL', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'orders-dashboard-'));
     const file = join(directory, 'queries.yml');

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
-import { canBreakRedis } from './harness/queue.ts';
+import { expect, test } from '@jest/globals';
+import { describeWith } from './harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../packages/bench/src/faults/main.ts');
 const RUN_MS = 150_000;
@@ -15,7 +15,7 @@ const run = (...args: string[]) =>
     ({ code, stdout, stderr }) => ({ code: Number(code), stdout: String(stdout), stderr: String(stderr) }),
   );
 
-(canBreakRedis ? describe : describe.skip)('the fault runner', () => {
+describeWith('redis-server')('the fault runner', () => {
   test(
     'strikes with each fault, finds everything accepted written once, and writes down what it saw',
     async () => {

@@ -1,64 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { readConfig as readIntakeConfig } from '@orders/intake';
-import { readConfig as readPortalConfig } from '@orders/portal';
-import { readConfig as readWorkerConfig } from '@orders/worker';
-import { parse } from 'yaml';
-import { readConfig as readCliConfig } from '../apps/cli/src/config.ts';
+import { kustomization, MANIFESTS, type Manifest, validateManifest } from './harness/manifests.ts';
 import {
-  kustomization,
-  MANIFESTS,
-  type Manifest,
-  readManifests,
-  readSettings,
-  validateManifest,
-} from './harness/manifests.ts';
-import { withStack } from './harness/stack.ts';
-
-const named = readManifests();
-const manifests = named.map(({ manifest }) => manifest);
-const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
-const theOne = (kind: string, name: string): Manifest => {
-  const found = ofKind(kind).filter(({ metadata }) => metadata.name === name);
-  expect(found).toHaveLength(1);
-  return found[0];
-};
-
-const settings = readSettings('settings.env');
-const guide = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
-const dockerfile = readFileSync(resolve(import.meta.dirname, '../Dockerfile'), 'utf8').replaceAll(/ \\\n */g, ' ');
-const image = Object.fromEntries(
-  [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' ').map((pair) => pair.split('='))),
-);
-
-/** Values of the secret that the guide has the operator make, by the keys that it names. */
-const SECRET: Record<string, string> = {
-  DATABASE_URL: 'postgres://orders:secret@postgres.example.com:5432/orders',
-  QUEUE_URL: 'rediss://default:secret@redis.example.com:6379',
-  SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-};
-
-const READERS: Record<string, (env: Record<string, string>) => object | Promise<object>> = {
-  intake: readIntakeConfig,
-  worker: readWorkerConfig,
-  portal: readPortalConfig,
-  migrate: readCliConfig,
-};
-
-const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata, spec }) => ({
-  name: metadata.name as string,
-  spec: spec.template.spec,
-  labels: spec.template.metadata.labels as Record<string, string>,
-  container: spec.template.spec.containers[0],
-}));
-const apps = pods.filter(({ name }) => name !== 'migrate');
-
-/** What a container has in its environment: of the image, of the settings and of its own, the later before the earlier. */
-function environmentOf({ envFrom = [], env }: Manifest): Record<string, string> {
-  const own = env.map(({ name, value, valueFrom }: Manifest) => [name, value ?? SECRET[valueFrom.secretKeyRef.key]]);
-  return { ...image, ...(envFrom.length > 0 && settings), ...Object.fromEntries(own) };
-}
+  apps,
+  dockerfile,
+  environmentOf,
+  guide,
+  named,
+  ofKind,
+  pods,
+  READERS,
+  SECRET,
+  settings,
+  theOne,
+} from './harness/pods.ts';
 
 /** Whether a selector, of labels or of expressions, chooses something with these labels. */
 function selects({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: Record<string, string>): boolean {
@@ -218,68 +173,6 @@ describe('what points at something', () => {
     const monitor = theOne('PodMonitor', 'orders').spec;
     expect(chosenBy(monitor.selector)).toEqual(expect.arrayContaining(apps.map(({ name }) => name)));
     expect(monitor.podMetricsEndpoints[0]).toMatchObject({ port: 'admin', path: '/metrics' });
-  });
-});
-
-describe('the alerts', () => {
-  const file = readFileSync(resolve(import.meta.dirname, '../deploy/prometheus/alerts.yml'), 'utf8');
-
-  test('made into a resource as the guide says, keep to its schema', () => {
-    const [, head = ''] = /printf '(.*)'$/m.exec(guide) ?? [];
-    expect(guide).toContain(`sed 's/^/  /' deploy/prometheus/alerts.yml`);
-    expect(validateManifest(parse(head.replaceAll('\\n', '\n') + file.replaceAll(/^/gm, '  ')))).toEqual([]);
-  });
-
-  test('know the apps by the jobs that the pod monitor names them', () => {
-    const { relabelings } = theOne('PodMonitor', 'orders').spec.podMetricsEndpoints[0];
-    expect(relabelings).toEqual([
-      {
-        sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_name'],
-        targetLabel: 'job',
-        replacement: expect.any(String),
-      },
-    ]);
-    const jobs = apps.map(({ labels }) => relabelings[0].replacement.replace('$1', labels['app.kubernetes.io/name']));
-    const wanted = new Set([...file.matchAll(/job=~?"([^"]+)"/g)].map(([, pattern]) => pattern as string));
-    expect(wanted.size).toBeGreaterThan(0);
-    for (const pattern of wanted) expect(jobs.some((job) => new RegExp(`^(${pattern})$`).test(job))).toBe(true);
-  });
-});
-
-describe('scaling', () => {
-  test('of workers goes by what every intake shows of the load, and goes on without Prometheus', async () => {
-    const { spec } = theOne('ScaledObject', 'worker');
-    await withStack('postgres', async (stack) => {
-      const { adminUrl } = await stack.intake();
-      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-      for (const { metadata } of spec.triggers) {
-        // The same figure on each intake, hence max.
-        const [, metric, namespace] = /^max\((\w+)\{namespace="(\w+)"\}\)$/.exec(metadata.query) ?? [];
-        expect(metrics).toMatch(new RegExp(`^${metric} 0$`, 'm'));
-        expect(namespace).toBe(kustomization.namespace);
-      }
-    });
-    for (const { metadata } of spec.triggers) expect(metadata.ignoreNullValues).toBe('false');
-    expect(spec.fallback.replicas).toBeGreaterThanOrEqual(spec.minReplicaCount);
-    expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1);
-  });
-
-  test('stops where the connections of Postgres would not do', () => {
-    const most: Record<string, number> = {
-      intake: theOne('HorizontalPodAutoscaler', 'intake').spec.maxReplicas,
-      worker: theOne('ScaledObject', 'worker').spec.maxReplicaCount,
-      portal: theOne('Deployment', 'portal').spec.replicas,
-    };
-    // The portal has two pools; intake reads the load, and a worker does upkeep, activity and words, each on a connection of its own.
-    const connections = apps.map(({ name, container }) => {
-      const pool = Number(environmentOf(container).PG_POOL_SIZE);
-      const { maxSurge } = theOne('Deployment', name).spec.strategy.rollingUpdate;
-      const ofOne = { intake: pool + 1, worker: pool + 3, portal: 2 * pool }[name] ?? Number.NaN;
-      return ((most[name] ?? Number.NaN) + maxSurge) * ofOne;
-    });
-    const sum = connections.reduce((all, some) => all + some, 10);
-    expect(guide).toContain(`| | | | ${sum} |`);
-    expect(sum + 3).toBeLessThanOrEqual(Number(/`max_connections = (\d+)`/.exec(guide)?.[1]));
   });
 });
 

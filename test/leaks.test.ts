@@ -16,7 +16,7 @@ import { lockTables, whoWait } from './harness/gates.ts';
 import { MAY_HOLD, markedOrder, PERSONAL, STRICT_ORDER, TELLTALE_REFUSALS } from './harness/marked-order.ts';
 import { findMarkers, formsOf, type Markers } from './harness/markers.ts';
 import { startApp } from './harness/processes.ts';
-import { canBreakRedis } from './harness/queue.ts';
+import { findProgram } from './harness/programs.ts';
 import { sign } from './harness/sign.ts';
 import { type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { readFiles, readRedis, readTables } from './harness/stored.ts';
@@ -45,7 +45,7 @@ const processes: Child[] = [];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orders-leaks-'));
   postgres = await startFaultyPostgres();
-  redis = canBreakRedis ? await startFaultyRedis() : null;
+  redis = findProgram('redis-server') ? await startFaultyRedis() : null;
   stack = await startStack(redis ? 'redis' : 'postgres', { database: postgres, ...(redis && { queue: redis }) });
 });
 afterAll(async () => {

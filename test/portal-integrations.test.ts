@@ -6,9 +6,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listAudit, rotateSigning, setSuspended } from '@orders/database';
 import { REJECTIONS } from '@orders/domain';
-import type { Browser, Page } from 'playwright-core';
-import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import type { Page } from 'playwright-core';
+import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
 import { createPerson, type PortalClient, signIn } from './harness/people.ts';
+import { describeWith } from './harness/programs.ts';
 import { sign } from './harness/sign.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -16,7 +17,6 @@ import { until } from './harness/until.ts';
 let stack: Stack;
 let intake: RunningIntake;
 let portal: RunningPortal;
-let browser: Browser;
 let directory: string;
 
 beforeAll(async () => {
@@ -24,11 +24,9 @@ beforeAll(async () => {
   intake = await stack.intake({ BASE_PATH: '/api' });
   await stack.worker();
   portal = await stack.portal({ INTAKE_URL: intake.api.url });
-  browser = await openBrowser();
   directory = await mkdtemp(join(tmpdir(), 'orders-snippets-'));
 });
 afterAll(async () => {
-  await browser.close();
   await stack.close();
   await rm(directory, { recursive: true, force: true });
 });
@@ -241,10 +239,10 @@ const isThere = (command: string) =>
 
 const code = (page: Page) => page.locator('section[aria-labelledby="snippets-title"] pre');
 
-describe('in a browser', () => {
+describeWith('chromium')('in a browser', () => {
   test('a developer makes a key, and the code that is shown runs as it stands', async () => {
     const { account, person } = await holder({ signing: true });
-    const { page, complaints } = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -288,7 +286,7 @@ describe('in a browser', () => {
     const other = await stack.account({ signing: true });
     const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
     await page.getByText('Nothing was rejected').waitFor();
     const body = '{"source_order_id":"five-1","total":"10.00"}';
@@ -316,7 +314,7 @@ describe('in a browser', () => {
 
   test('a test order is followed to its order, a key replaced and revoked, the secret rotated, in Arabic and dark', async () => {
     const { account, person, client, base } = await holder({ signing: true });
-    const { page, complaints } = await openPage(browser, { locale: 'ar-AE', colorScheme: 'dark' });
+    const { page, complaints } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
     await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
     await page.getByRole('button', { name: 'إرسال طلب تجريبي' }).click();
     await page.getByRole('link', { name: 'افتح الطلب' }).waitFor();

@@ -2,29 +2,26 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { closeDatabase, createInvitation, findKeyHolder, listAudit, openDatabase } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
-import type { Browser } from 'playwright-core';
 import { openSeed } from '../apps/cli/test/seed.ts';
-import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from './harness/people.ts';
+import { describeWith, testWith } from './harness/programs.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningPortal, type Stack, startStack, withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
 let stack: Stack;
 let portal: RunningPortal;
-let browser: Browser;
 let operator: TestPerson;
 let client: PortalClient;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
-  browser = await openBrowser();
   operator = await createPerson(stack, null);
   client = await signIn(portal, operator);
 });
 afterAll(async () => {
-  await browser.close();
   await stack.close();
 });
 
@@ -232,7 +229,7 @@ describe('users', () => {
 });
 
 describe('the service', () => {
-  test.each(QUEUE_KINDS)(
+  testWith('chromium').each(QUEUE_KINDS)(
     'tells workers alive, jobs and the oldest receipt, on %s; its board is for operators',
     async (kind) => {
       await withStack(kind, async (own) => {
@@ -276,7 +273,7 @@ describe('the service', () => {
         expect((await pause({})).status).toBe(403);
         expect((await pause({ Origin: there.url })).status).toBe(405);
 
-        const { page, complaints } = await openPage(browser);
+        const { page, complaints } = await openPage();
         await signInOnPage(page, there, person);
         await page.goto(`${board}/queue/receipts?status=waiting`);
         await page.getByText('ring', { exact: true }).first().waitFor();
@@ -353,14 +350,14 @@ describe('the service', () => {
   });
 });
 
-describe('in a browser', () => {
+describeWith('chromium')('in a browser', () => {
   const PATHS = ['/operator', '/operator/users', '/operator/service', '/operator/log'];
 
   test('the pages are accessible and fit, on a desk, and in Arabic on a dark phone', async () => {
     await client.post('/operator/accounts', { name: 'Shown' });
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
     for (const options of [{}, phone]) {
-      const { page, complaints } = await openPage(browser, options);
+      const { page, complaints } = await openPage(options);
       await signInOnPage(page, portal, operator);
       for (const path of PATHS) {
         await page.goto(portal.url + path);
@@ -377,7 +374,7 @@ describe('in a browser', () => {
   });
 
   test('an operator makes an account, suspends it, and invites its holder', async () => {
-    const { page, complaints } = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await signInOnPage(page, portal, operator, '/operator');
     await page.getByRole('button', { name: 'New account' }).click();
     const dialog = page.getByRole('dialog');
@@ -419,7 +416,7 @@ describe('in a browser', () => {
     expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
     const [link = ''] = /http:\S+/.exec(printed) ?? [];
 
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await page.goto(link);
     await page.getByText('You are invited as salim@example.test.').waitFor();
     await expectAccessible(page);
@@ -435,7 +432,7 @@ describe('in a browser', () => {
     expect(complaints).toEqual([]);
     await page.context().close();
 
-    const again = await openPage(browser);
+    const again = await openPage();
     await signInOnPage(again.page, portal, {
       email: 'salim@example.test',
       password: 'a desert rose in spring',
@@ -451,7 +448,7 @@ describe('in a browser', () => {
   test('a link for a user who is there knows their name and sets a new password', async () => {
     const person = await createPerson(stack, (await stack.account()).id);
     const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 60_000);
-    const { page } = await openPage(browser);
+    const { page } = await openPage();
     await page.goto(`${portal.url}/invitation#${token}`);
     await page.getByLabel(/^A password/).fill('another one that is long');
     expect(await page.getByLabel('Your name').inputValue()).toBe('Test Person');

@@ -17,17 +17,20 @@ import {
   writeOrders,
 } from '@orders/database';
 import { normalizeOrder, type Warning } from '@orders/domain';
-import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
 import { PREPARED } from './harness/database.ts';
 import { whoWait } from './harness/gates.ts';
 import { createPerson, signIn } from './harness/people.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
+import { testWith } from './harness/programs.ts';
 import { type RunningPortal, type Stack, startStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const HOUR_VIEW = { rangeMs: 60 * MINUTE, stepMs: 5 * MINUTE };
+
+const testInBrowser = testWith('chromium');
 
 let stack: Stack;
 let portal: RunningPortal;
@@ -254,7 +257,7 @@ test('another account’s overview is unknown, and a range must be one there is'
   }
 });
 
-test('in a browser: the numbers with their words, each chart with its table, in both themes and languages', async () => {
+testInBrowser('the numbers with their words, each chart with its table, in both themes and languages', async () => {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   const [now, dead] = [Date.now(), await receiveAt(Date.now(), account.id)];
@@ -262,8 +265,7 @@ test('in a browser: the numbers with their words, each chart with its table, in 
     await write(receiptId, account.id);
   await fail(dead, 1);
   await rollUpActivity(stack.database.knex);
-  const browser = await openBrowser();
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   await signInOnPage(page, portal, person, `/accounts/${account.id}/overview`);
   const tile = (name: string) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd');
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
@@ -284,5 +286,4 @@ test('in a browser: the numbers with their words, each chart with its table, in 
   await page.getByRole('heading', { name: 'الإيصالات' }).waitFor();
   await page.getByText(dead).waitFor();
   expect(complaints).toEqual([]);
-  await browser.close();
 });

@@ -1,18 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase, recordReceipts, searchReceipts } from '@orders/database';
-import type { Browser } from 'playwright-core';
-import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
 import { PREPARED } from './harness/database.ts';
 import { hold } from './harness/gates.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './harness/people.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
+import { describeWith } from './harness/programs.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
 let stack: Stack;
 let intake: RunningIntake;
 let portal: RunningPortal;
-let browser: Browser;
 let account: TestAccount;
 let person: TestPerson;
 let client: PortalClient;
@@ -23,14 +22,12 @@ beforeAll(async () => {
   intake = await stack.intake();
   await stack.worker({ RETRY_ATTEMPTS: '2' });
   portal = await stack.portal();
-  browser = await openBrowser();
   account = await stack.account();
   person = await createPerson(stack, account.id);
   client = await signIn(portal, person);
   base = `/accounts/${account.id}`;
 });
 afterAll(async () => {
-  await browser.close();
   await stack.close();
 });
 
@@ -243,12 +240,12 @@ test.each(['state=lost', 'before=x', 'limit=0', 'limit=101', 'died_from=yesterda
   },
 );
 
-describe('in a browser', () => {
+describeWith('chromium')('in a browser', () => {
   test('a receipt is found by each of its ids, and its payload is shown as it came', async () => {
     const raw = '{"source_order_id":"story-1",  "customer":{"phone":"?"}}';
     const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key', Prefer: 'wait=20' });
     const receiptId: string = sent.body.receipt_id;
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await signInOnPage(page, portal, person);
     await page.getByRole('link', { name: 'Receipts' }).click();
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
@@ -274,7 +271,7 @@ describe('in a browser', () => {
 
   test('of a dead receipt one sees why it died, that it would be written now, and then that it was', async () => {
     await kill('the dead one');
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts`);
     await page.getByLabel('State').selectOption('dead');
     await page.getByLabel('source_order_id begins with').fill('the dead');
@@ -303,7 +300,7 @@ describe('in a browser', () => {
        select ?, gen_random_uuid(), 'write_refused', 'many-lost', now() - interval '1h' from generate_series(1, 7)`,
       [account.id],
     );
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     const query = '?state=dead&source_prefix=many-';
     await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts${query}`);
     await page.getByRole('link', { name: 'many-1' }).waitFor();

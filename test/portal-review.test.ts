@@ -1,24 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WARNINGS } from '@orders/domain';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from './harness/people.ts';
+import { describeWith } from './harness/programs.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
+
+const describe = describeWith('chromium');
 
 let stack: Stack;
 let portal: RunningPortal;
 let intake: RunningIntake;
-let browser: Browser;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  [portal, intake, browser] = await Promise.all([stack.portal(), stack.intake(), openBrowser(), stack.worker()]);
+  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
 });
 afterAll(async () => {
-  await browser.close();
   await stack.close();
 });
 
@@ -60,7 +61,7 @@ async function review(
   work: (page: Page) => Promise<void>,
   { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
 ): Promise<void> {
-  const { page, complaints } = await openPage(browser, options);
+  const { page, complaints } = await openPage(options);
   await signInOnPage(page, portal, person, `/accounts/${account.id}/review${path}`);
   await work(page);
   expect(complaints).toEqual([]);
@@ -87,7 +88,7 @@ const becomes = (orderId: number, state: string) =>
 describe('a dispatcher', () => {
   test('signs in, mends an order and confirms it, by keyboard alone', async () => {
     const shop = await openShop(numbered('K-1', { emirate: 'Atlantis' }), numbered('K-2'));
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
     await page.keyboard.press('Tab');

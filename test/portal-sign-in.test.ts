@@ -1,22 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
-import type { Browser } from 'playwright-core';
-import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
+import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
 import { startFaultyPostgres } from './harness/faulty-postgres.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from './harness/people.ts';
+import { testWith } from './harness/programs.ts';
 import { type RunningPortal, type Stack, startStack } from './harness/stack.ts';
+
+const testInBrowser = testWith('chromium');
 
 let stack: Stack;
 let portal: RunningPortal;
-let browser: Browser;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
-  browser = await openBrowser();
 });
 afterAll(async () => {
-  await browser.close();
   await stack.close();
 });
 
@@ -56,9 +55,9 @@ describe('signing in', () => {
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
   });
 
-  test('in a browser, without a word on the console', async () => {
+  testInBrowser('without a word on the console', async () => {
     const person = await newPerson();
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
     await expectAccessible(page);
@@ -68,9 +67,9 @@ describe('signing in', () => {
     await page.context().close();
   });
 
-  test('in a browser, where the session has ended the sign-in appears, and what was open comes back by it', async () => {
+  testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {
     const person = await newPerson();
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${person.accountId}/receipts`);
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await stack.database.knex('user_sessions').delete();

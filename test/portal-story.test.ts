@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import type { Browser } from 'playwright-core';
-import { openBrowser, openPage } from './harness/browser.ts';
+import { openPage } from './harness/browser.ts';
+import { testWith } from './harness/programs.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
+const test = testWith('chromium');
+
 let stack: Stack;
-let browser: Browser;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  browser = await openBrowser();
 });
 afterAll(async () => {
-  await browser.close();
   await stack.close();
 });
 
@@ -31,7 +30,7 @@ test('a new account holder: invited, signed in, a key, the code as shown, the or
   const argv = ['users', 'invite', 'noura@example.test', '--account', String(id)];
   expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
 
-  const { page, complaints } = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
   await page.goto(/http:\S+/.exec(printed)?.[0] ?? '');
   await page.getByLabel('Your name').fill('Noura');
   await page.getByLabel(/^A password/).fill('seven falcons over the creek');

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/local-services';
 import { stringify } from 'yaml';
 import { type RuleFile, readRuleFile } from './harness/alert-rules.ts';
-import { type RunningPrometheus, startPrometheus, withPrometheus } from './harness/prometheus.ts';
+import { describeWith } from './harness/programs.ts';
+import { type RunningPrometheus, startPrometheus } from './harness/prometheus.ts';
 import { QUEUE_KINDS, type QueueKind } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -28,7 +29,7 @@ function hurried(file: RuleFile): RuleFile {
   return { groups };
 }
 
-withPrometheus('a real Prometheus', () => {
+describeWith('prometheus')('a real Prometheus', () => {
   let stack: Stack;
   let intake: RunningIntake;
   let account: TestAccount;

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import type { AccountRateLimit } from '@orders/domain';
 import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
 import type { Reply } from './harness/api.ts';
 import { countStored } from './harness/count-stored.ts';
-import { canBreakRedis } from './harness/queue.ts';
+import { describeWith } from './harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
-// Faults need a Redis of the test's own; with CI=true the run has made sure that there is one.
-const whereRedisCanBreak = canBreakRedis ? describe : describe.skip;
-
-whereRedisCanBreak('rate limits', () => {
+describeWith('redis-server')('rate limits', () => {
   let redis: FaultyRedis;
   let stack: Stack;
   /** Two with RATE_LIMIT, and two without. */

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import { LANES, watchQueues } from '@orders/queue';
 import type { Api, Reply } from './harness/api.ts';
 import { expectOrderStory } from './harness/order-story.ts';
-import { canBreakRedis } from './harness/queue.ts';
+import { describeWith } from './harness/programs.ts';
 import { startRedisCluster, type TestCluster } from './harness/redis-cluster.ts';
 import { expectSettled } from './harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -14,8 +14,7 @@ const LIMIT = { requests: 100_000, seconds: 3600 };
 /** A key of each lane's queue. */
 const KEYS = { prompt: '{receipts}:x', bulk: '{receipts-bulk}:x' };
 
-// Faults need servers of the test's own; with CI=true the run has made sure that there are some.
-(canBreakRedis ? describe : describe.skip)('the queue on Redis Cluster', () => {
+describeWith('redis-server')('the queue on Redis Cluster', () => {
   let cluster: TestCluster;
   let stack: Stack;
   let intakes: RunningIntake[];

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
-import { canBreakRedis } from './harness/queue.ts';
+import { describeWith } from './harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
-// Faults need a Redis of the test's own; with CI=true the run has made sure that there is one.
-const whereRedisCanBreak = canBreakRedis ? describe : describe.skip;
-
-whereRedisCanBreak('Redis away', () => {
+describeWith('redis-server')('Redis away', () => {
   let redis: FaultyRedis;
   let stack: Stack;
   let intake: RunningIntake;

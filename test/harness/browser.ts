@@ -1,29 +1,30 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { afterAll } from '@jest/globals';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { TestPerson } from './people.ts';
+import { findProgram } from './programs.ts';
 import type { RunningPortal } from './stack.ts';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** One for all pages of a test file. */
+let launching: Promise<Browser> | undefined;
+afterAll(async () => (await launching)?.close());
 
-/** The Chromium of this machine; `CHROMIUM_PATH` names another. */
-export function findChromium(): string | undefined {
-  return process.env.CHROMIUM_PATH ?? PLACES.find((path) => existsSync(path));
-}
-
-export async function openBrowser(): Promise<Browser> {
-  const executablePath = findChromium();
+function launch(): Promise<Browser> {
+  const executablePath = findProgram('chromium');
   if (!executablePath) throw new Error('The pages are tested in Chromium: install it, or set CHROMIUM_PATH.');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 }
 
 /** A page in a fresh profile; what it says to the console that is an error, throws, or asks of another host, fails the test through `complaints`. */
-export async function openPage(
-  browser: Browser,
-  options: BrowserContextOptions = {},
-): Promise<{ page: Page; complaints: string[] }> {
-  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 }, ...options });
+export async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
+  launching ??= launch();
+  const context = await (await launching).newContext({
+    locale: 'en-GB',
+    viewport: { width: 1280, height: 800 },
+    ...options,
+  });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));

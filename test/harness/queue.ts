@@ -1,4 +1,4 @@
-import { findRedisServer, startFaultyRedis } from '@orders/local-services';
+import { startFaultyRedis } from '@orders/local-services';
 import { Redis } from 'ioredis';
 import { startRedisCluster } from './redis-cluster.ts';
 
@@ -27,5 +27,3 @@ async function takeDatabase(shared: string): Promise<TestQueue> {
   await redis.quit();
   return { url, close: async () => {} };
 }
-
-export const canBreakRedis = findRedisServer() !== null;

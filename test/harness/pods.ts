@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect } from '@jest/globals';
+import { readConfig as readIntakeConfig } from '@orders/intake';
+import { readConfig as readPortalConfig } from '@orders/portal';
+import { readConfig as readWorkerConfig } from '@orders/worker';
+import { readConfig as readCliConfig } from '../../apps/cli/src/config.ts';
+import { MANIFESTS, type Manifest, readManifests, readSettings } from './manifests.ts';
+
+/** Each manifest, with its name. */
+export const named = readManifests();
+const manifests = named.map(({ manifest }) => manifest);
+/** Those of a kind. */
+export const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
+/** The only one of a kind with this name. */
+export const theOne = (kind: string, name: string): Manifest => {
+  const found = ofKind(kind).filter(({ metadata }) => metadata.name === name);
+  expect(found).toHaveLength(1);
+  return found[0];
+};
+
+/** What all apps have in their environment. */
+export const settings = readSettings('settings.env');
+/** What the operator is told to do. */
+export const guide = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
+/** Each instruction on one line. */
+export const dockerfile = readFileSync(resolve(import.meta.dirname, '../../Dockerfile'), 'utf8').replaceAll(
+  / \\\n */g,
+  ' ',
+);
+const image = Object.fromEntries(
+  [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' ').map((pair) => pair.split('='))),
+);
+
+/** Values of the secret that the guide has the operator make, by the keys that it names. */
+export const SECRET: Record<string, string> = {
+  DATABASE_URL: 'postgres://orders:secret@postgres.example.com:5432/orders',
+  QUEUE_URL: 'rediss://default:secret@redis.example.com:6379',
+  SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+};
+
+/** What each app makes of its environment. */
+export const READERS: Record<string, (env: Record<string, string>) => object | Promise<object>> = {
+  intake: readIntakeConfig,
+  worker: readWorkerConfig,
+  portal: readPortalConfig,
+  migrate: readCliConfig,
+};
+
+/** What is deployed, and what runs once. */
+export const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata, spec }) => ({
+  name: metadata.name as string,
+  spec: spec.template.spec,
+  labels: spec.template.metadata.labels as Record<string, string>,
+  container: spec.template.spec.containers[0],
+}));
+/** What is deployed. */
+export const apps = pods.filter(({ name }) => name !== 'migrate');
+
+/** What a container has in its environment: of the image, of the settings and of its own, the later before the earlier. */
+export function environmentOf({ envFrom = [], env }: Manifest): Record<string, string> {
+  const own = env.map(({ name, value, valueFrom }: Manifest) => [name, value ?? SECRET[valueFrom.secretKeyRef.key]]);
+  return { ...image, ...(envFrom.length > 0 && settings), ...Object.fromEntries(own) };
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, test } from '@jest/globals';
+import { findRedisServer } from '@orders/local-services';
+
+const NAMES = {
+  chromium: ['chromium', 'chromium-browser', 'google-chrome'],
+  haproxy: ['haproxy'],
+  pgbouncer: ['pgbouncer'],
+  prometheus: ['prometheus'],
+  promtool: ['promtool'],
+};
+
+/** What some tests need on this machine, and the others do without. */
+type Program = keyof typeof NAMES | 'redis-server';
+
+/** Where a program is; `CHROMIUM_PATH` names a Chromium of one's own. */
+export function findProgram(program: Program): string | null {
+  if (program === 'redis-server') return findRedisServer();
+  if (program === 'chromium' && process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
+  const directories = (process.env.PATH ?? '').split(delimiter);
+  const paths = NAMES[program].flatMap((name) => directories.map((directory) => join(directory, name)));
+  return paths.find((path) => existsSync(path)) ?? null;
+}
+
+/**
+ * `describe`, for tests that need these programs. Where one is missing they are counted as skipped.
+ *
+ * @throws {Error} where one is missing with `CI=true`, so that nothing goes untested unnoticed.
+ */
+export function describeWith(...programs: Program[]): typeof describe | typeof describe.skip {
+  return areThere(programs) ? describe : describe.skip;
+}
+
+/** The same for a test by itself. */
+export function testWith(...programs: Program[]): typeof test | typeof test.skip {
+  return areThere(programs) ? test : test.skip;
+}
+
+function areThere(programs: Program[]): boolean {
+  const missing = programs.filter((program) => findProgram(program) === null);
+  if (missing.length > 0 && process.env.CI === 'true') {
+    throw new Error(`With CI=true everything must be tested: install ${missing.join(' and ')}.`);
+  }
+  return missing.length === 0;
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { kustomization, validateManifest } from './harness/manifests.ts';
+import { apps, environmentOf, guide, theOne } from './harness/pods.ts';
+import { withStack } from './harness/stack.ts';
+
+describe('the alerts', () => {
+  const file = readFileSync(resolve(import.meta.dirname, '../deploy/prometheus/alerts.yml'), 'utf8');
+
+  test('made into a resource as the guide says, keep to its schema', () => {
+    const [, head = ''] = /printf '(.*)'$/m.exec(guide) ?? [];
+    expect(guide).toContain(`sed 's/^/  /' deploy/prometheus/alerts.yml`);
+    expect(validateManifest(parse(head.replaceAll('\\n', '\n') + file.replaceAll(/^/gm, '  ')))).toEqual([]);
+  });
+
+  test('know the apps by the jobs that the pod monitor names them', () => {
+    const { relabelings } = theOne('PodMonitor', 'orders').spec.podMetricsEndpoints[0];
+    expect(relabelings).toEqual([
+      {
+        sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_name'],
+        targetLabel: 'job',
+        replacement: expect.any(String),
+      },
+    ]);
+    const jobs = apps.map(({ labels }) => relabelings[0].replacement.replace('$1', labels['app.kubernetes.io/name']));
+    const wanted = new Set([...file.matchAll(/job=~?"([^"]+)"/g)].map(([, pattern]) => pattern as string));
+    expect(wanted.size).toBeGreaterThan(0);
+    for (const pattern of wanted) expect(jobs.some((job) => new RegExp(`^(${pattern})$`).test(job))).toBe(true);
+  });
+});
+
+describe('scaling', () => {
+  test('of workers goes by what every intake shows of the load, and goes on without Prometheus', async () => {
+    const { spec } = theOne('ScaledObject', 'worker');
+    await withStack('postgres', async (stack) => {
+      const { adminUrl } = await stack.intake();
+      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+      for (const { metadata } of spec.triggers) {
+        // The same figure on each intake, hence max.
+        const [, metric, namespace] = /^max\((\w+)\{namespace="(\w+)"\}\)$/.exec(metadata.query) ?? [];
+        expect(metrics).toMatch(new RegExp(`^${metric} 0$`, 'm'));
+        expect(namespace).toBe(kustomization.namespace);
+      }
+    });
+    for (const { metadata } of spec.triggers) expect(metadata.ignoreNullValues).toBe('false');
+    expect(spec.fallback.replicas).toBeGreaterThanOrEqual(spec.minReplicaCount);
+    expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1);
+  });
+
+  test('stops where the connections of Postgres would not do', () => {
+    const most: Record<string, number> = {
+      intake: theOne('HorizontalPodAutoscaler', 'intake').spec.maxReplicas,
+      worker: theOne('ScaledObject', 'worker').spec.maxReplicaCount,
+      portal: theOne('Deployment', 'portal').spec.replicas,
+    };
+    // The portal has two pools; intake reads the load, and a worker does upkeep, activity and words, each on a connection of its own.
+    const connections = apps.map(({ name, container }) => {
+      const pool = Number(environmentOf(container).PG_POOL_SIZE);
+      const { maxSurge } = theOne('Deployment', name).spec.strategy.rollingUpdate;
+      const ofOne = { intake: pool + 1, worker: pool + 3, portal: 2 * pool }[name] ?? Number.NaN;
+      return ((most[name] ?? Number.NaN) + maxSurge) * ofOne;
+    });
+    const sum = connections.reduce((all, some) => all + some, 10);
+    expect(guide).toContain(`| | | | ${sum} |`);
+    expect(sum + 3).toBeLessThanOrEqual(Number(/`max_connections = (\d+)`/.exec(guide)?.[1]));
+  });
+});
