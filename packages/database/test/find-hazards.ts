@@ -1,5 +1,5 @@
 /** What of a migration a running previous version, or whoever writes meanwhile, may not survive. */
-export interface Hazard {
+interface Hazard {
   /** The statement's first line. */
   statement: string;
   why: string;
@@ -63,15 +63,26 @@ export function findHazards({ up }: { up: string | readonly string[] }): Hazard[
   const statements = isApart ? [...up] : splitStatements(up);
   const own = new Set<string>();
   const dropped = new Set<string>();
+  let locked: string | undefined;
   const hazards: Hazard[] = [];
   for (const statement of statements) {
     const sql = normalize(statement);
     const made = /^create (?:unlogged )?table (?:if not exists )?(\S+)/.exec(sql)?.[1];
     if (made) own.add(made);
-    const why = isApart ? judgeApart(sql, dropped) : judge(sql, own);
+    const altered = isApart ? undefined : alteredTable(sql);
+    if (altered && !own.has(altered)) locked ??= altered;
+    const isAnother = altered && !own.has(altered) && altered !== locked;
+    const why = (isApart ? judgeApart(sql, dropped) : judge(sql, own)) ?? (isAnother ? WHY_ANOTHER : null);
     if (why && !REASON.test(statement)) hazards.push({ statement: sql.slice(0, 120), why });
   }
   return hazards;
+}
+
+const WHY_ANOTHER =
+  'locks a second table while it holds the first: a deadlock with who reads them in the other order. A migration for each';
+
+function alteredTable(sql: string): string | undefined {
+  return /^alter table (?:if exists )?(?:only )?(\S+) /.exec(sql)?.[1];
 }
 
 /** @returns why a statement is not known to be safe; null if it is. */
