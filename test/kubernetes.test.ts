@@ -65,6 +65,11 @@ describe('the environment of a pod', () => {
     },
   );
 
+  test.each(pods)('of $name may have another secrets key if it has one at all', ({ container }) => {
+    const keys = container.env.map(({ name }: Manifest) => name).filter((name: string) => /^SECRETS_KEY/.test(name));
+    expect([[], ['SECRETS_KEY', 'SECRETS_KEY_PREVIOUS']]).toContainEqual(keys);
+  });
+
   test('has no setting that no app reads', async () => {
     const read = await Promise.all(apps.map(async ({ name, container }) => READERS[name]?.(environmentOf(container))));
     const known = read.flatMap((config) => Object.keys(config ?? {}));
@@ -77,7 +82,11 @@ describe('the environment of a pod', () => {
       container.env.flatMap(({ valueFrom }: Manifest) => valueFrom?.secretKeyRef ?? []),
     );
     expect(new Set(references.map(({ name }) => name))).toEqual(new Set(['orders']));
-    expect(new Set(references.map(({ key }) => key))).toEqual(new Set(made));
+    const [optional, required] = [true, false].map(
+      (isOptional) => new Set(references.flatMap(({ key, optional = false }) => (optional === isOptional ? key : []))),
+    );
+    expect(required).toEqual(new Set(made));
+    expect(optional).toEqual(new Set(['SECRETS_KEY_PREVIOUS']));
     expect(guide).toContain('create secret generic orders ');
     expect(ofKind('Secret')).toEqual([]);
     for (const name of Object.keys(settings)) expect(Object.keys(SECRET)).not.toContain(name);

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Migration, openKnex, runMigrations } from '@orders/database';
+import { type Migration, migrate, openKnex, runMigrations } from '@orders/database';
+import { dropDatabase } from '@orders/local-services';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
 import { until } from './harness/until.ts';
 
@@ -101,4 +103,18 @@ test('who migrates keeps its turn where the server ends transactions that are id
   expect(ran.flat()).toEqual(['906-slow']);
   expect(await db.knex('ran')).toHaveLength(1);
   for (const knex of both) await knex.destroy();
+});
+
+test('all migrations run for a role that owns the database and is no superuser', async () => {
+  const name = `plain_${randomBytes(6).toString('hex')}`;
+  await db.knex.raw(`create role ${name} login password '${name}'`);
+  await db.knex.raw(`create database ${name} owner ${name}`);
+  const url = new URL(db.directUrl);
+  Object.assign(url, { username: name, password: name, pathname: `/${name}` });
+  const plain = openKnex({ url: url.href });
+  expect(await migrate(plain)).not.toEqual([]);
+  expect(await migrate(plain)).toEqual([]);
+  await plain.destroy();
+  await dropDatabase(Object.assign(new URL(db.directUrl), { pathname: `/${name}` }).href);
+  await db.knex.raw(`drop role ${name}`);
 });

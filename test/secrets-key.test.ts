@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
+import { enableSigning, unseal } from '@orders/database';
+import { whoWait } from './harness/gates.ts';
 import { openShop } from './harness/review-list.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
@@ -34,8 +36,9 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const [plain, rotated] = [await stack.account({ signing: true }), await stack.account({ signing: true })];
-  const before = await stack.intake();
-  expect(await statusOfWebhook(before, plain)).toBe(202);
+  // First everybody opens both: whoever is restarted late has to verify with what others seal with the new key.
+  const late = await stack.intake({ SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next });
+  expect(await statusOfWebhook(late, plain)).toBe(202);
 
   const both = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old };
   const intake = await stack.intake(both);
@@ -50,7 +53,7 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   expect((await shop.post('/signing/rotate', { overlap: '24h' })).status).toBe(200);
   const [newer] = (await shop.post('/signing/reveal')).body.secrets;
   const withNew = { ...shop.account, secret: newer.secret };
-  expect(await statusOfWebhook(intake, withNew)).toBe(202);
+  expect([await statusOfWebhook(intake, withNew), await statusOfWebhook(late, withNew)]).toEqual([202, 202]);
   expect(await statusOfWebhook(intake, shop.account)).toBe(202);
 
   // Without the old key what it sealed cannot be opened, until all is sealed anew.
@@ -70,6 +73,22 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   });
   const log = await knex('audit_events').where({ action: 'signing_resealed' }).orderBy('event_id');
   expect(log.map(({ details }) => details.resealed)).toEqual([3, 0]);
+});
+
+test('a secret that is being made with the old key as all are sealed anew is, too', async () => {
+  const { knex } = stack.database;
+  const old = stack.env.SECRETS_KEY as string;
+  const { id } = await stack.account();
+  const before = await knex('signing_secrets');
+  const making = await knex.transaction();
+  const { secret } = await enableSigning(making, Buffer.from(old, 'base64'), id);
+  const both = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old };
+  const resealing = reseal(both);
+  await whoWait(knex, 1, 'relation');
+  await making.commit();
+  expect(JSON.parse((await resealing).stdout)).toEqual({ resealed: 1, unchanged: before.length, unreadable: [] });
+  const [row] = await knex('signing_secrets').where({ account_id: id });
+  expect(unseal(Buffer.from(next, 'base64'), id, row.sealed)).toBe(secret);
 });
 
 test('what no key opens is named, stays as it is, and keeps nothing else from being sealed anew', async () => {

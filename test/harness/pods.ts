@@ -37,6 +37,7 @@ export const SECRET: Record<string, string> = {
   DATABASE_URL: 'postgres://orders:secret@postgres.example.com:5432/orders',
   QUEUE_URL: 'rediss://default:secret@redis.example.com:6379',
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SECRETS_KEY_PREVIOUS: Buffer.alloc(32, 8).toString('base64'),
 };
 
 /** What each app makes of its environment. */

@@ -1,11 +1,10 @@
 import {
+  checkSchema,
   closeDatabase,
   knexPoolState,
   openDatabase,
   openKnex,
   poolState,
-  readSchemaState,
-  schemaReadiness,
   untilSchema,
 } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
@@ -53,15 +52,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
   server.on('request', createApp({ config, logger, knex, database, auth, queues }, metrics));
-  const admin = createAdminServer(
-    async () => {
-      const schema = await readSchemaState(database);
-      const ready = schema === 'ok' && !open.draining;
-      return { ready, ...schemaReadiness(schema), draining: open.draining };
-    },
-    metrics.registry,
-    logger,
-  );
+  const admin = createAdminServer(() => checkSchema(database, () => open.draining), metrics.registry, logger);
   const stopping = new AbortController();
   let [port, adminPort] = [0, 0];
 

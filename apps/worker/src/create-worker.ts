@@ -1,12 +1,4 @@
-import {
-  closeDatabase,
-  faultOf,
-  openDatabase,
-  poolState,
-  readSchemaState,
-  schemaReadiness,
-  untilSchema,
-} from '@orders/database';
+import { checkSchema, closeDatabase, faultOf, openDatabase, poolState, untilSchema } from '@orders/database';
 import { type Answering, answerRings, LANES, openBell, type Ring } from '@orders/queue';
 import {
   closeAdminServer,
@@ -17,7 +9,6 @@ import {
   exposePools,
   type Logger,
   listen,
-  type Readiness,
   type Service,
   VERSION,
 } from '@orders/runtime';
@@ -97,15 +88,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   }
 
   const stopping = new AbortController();
-  const admin = createAdminServer(
-    async (): Promise<Readiness> => {
-      const schema = await readSchemaState(database);
-      const draining = stopping.signal.aborted;
-      return { ready: schema === 'ok' && !draining, ...schemaReadiness(schema), draining };
-    },
-    metrics.registry,
-    logger,
-  );
+  const admin = createAdminServer(() => checkSchema(database, () => stopping.signal.aborted), metrics.registry, logger);
   let answering: Answering[] = [];
   let repetitions: Repetition[] = [];
   let beginning: Promise<void> | undefined;

@@ -173,12 +173,17 @@ const PING = { name: 'ping', text: 'select 1' };
 const PATIENCE_MS = 2000;
 
 /** Whether Postgres answers, within two seconds. */
-export async function answers(database: Database): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), PATIENCE_MS);
+export function answers(database: Database): Promise<boolean> {
   const answer = run(database, PING, []).then(
     () => true,
     () => false,
   );
+  return inTime(answer, false);
+}
+
+/** The answer, or `otherwise` when it takes longer than two seconds; what is too late is forgotten. */
+export async function inTime<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  const late = Promise.withResolvers<T>();
+  const timer = setTimeout(() => late.resolve(otherwise), PATIENCE_MS);
   return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 }

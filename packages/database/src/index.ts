@@ -107,7 +107,7 @@ export {
   type RejectedDelivery,
   recordRejected,
 } from './rejected-deliveries.ts';
-export { readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
+export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';

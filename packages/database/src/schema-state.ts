@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, run } from './connect.ts';
+import { type Database, inTime, run } from './connect.ts';
 import { sqlstateOf } from './database-errors.ts';
 import { NEWEST_MIGRATION } from './migrate.ts';
 
@@ -8,7 +8,6 @@ type SchemaState = 'ok' | 'behind' | 'missing' | 'unreachable';
 
 const ASK = { name: 'schema_state', text: 'select 1 from schema_migrations where name = $1' };
 const UNDEFINED_TABLE = '42P01';
-const PATIENCE_MS = 2000;
 const LOOK_AGAIN_MS = 500;
 
 /** How the schema stands to this version; `unreachable` when Postgres has not answered within two seconds. */
@@ -16,24 +15,32 @@ export async function readSchemaState(database: Database): Promise<SchemaState> 
   return (await askSchema(database)).state;
 }
 
-/** `code` is why it is `unreachable`: a SQLSTATE, or a code of the system. */
-async function askSchema(database: Database): Promise<{ state: SchemaState; code?: string }> {
-  const late = Promise.withResolvers<{ state: SchemaState }>();
-  const timer = setTimeout(() => late.resolve({ state: 'unreachable' }), PATIENCE_MS);
+interface Answer {
+  state: SchemaState;
+  /** Why it is `unreachable`: a SQLSTATE, or a code of the system. */
+  code?: string;
+}
+
+function askSchema(database: Database): Promise<Answer> {
   const answer = run(database, ASK, [NEWEST_MIGRATION]).then(
-    (rows) => ({ state: rows.length > 0 ? ('ok' as const) : ('behind' as const) }),
-    (error) =>
-      sqlstateOf(error) === UNDEFINED_TABLE
-        ? { state: 'missing' as const }
-        : { state: 'unreachable' as const, code: error.code },
+    (rows): Answer => ({ state: rows.length > 0 ? 'ok' : 'behind' }),
+    (error): Answer =>
+      sqlstateOf(error) === UNDEFINED_TABLE ? { state: 'missing' } : { state: 'unreachable', code: error.code },
   );
-  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
+  return inTime(answer, { state: 'unreachable' });
 }
 
 /** What readiness says of it, the same in every app. */
 export function schemaReadiness(state: SchemaState): { postgres: string; schema?: string } {
   if (state === 'unreachable') return { postgres: 'unreachable' };
   return { postgres: 'ok', schema: state === 'ok' ? 'ok' : `${state}: run orders migrate` };
+}
+
+/** Readiness of an app that needs nothing but Postgres: with a schema that is `ok`, until it drains. */
+export async function checkSchema(database: Database, isDraining: () => boolean) {
+  const state = await readSchemaState(database);
+  const draining = isDraining();
+  return { ready: state === 'ok' && !draining, ...schemaReadiness(state), draining };
 }
 
 /**

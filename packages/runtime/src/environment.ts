@@ -200,7 +200,7 @@ const secretsKey = Joi.string()
   .custom((text: string) => parseSecretsKey(text))
   .message('{{#label}} must be 32 bytes as base64 or hex; make one with: openssl rand -base64 32');
 
-/** The key that signing secrets are encrypted with, and the one before it while the two are exchanged. */
+/** The key that signing secrets are encrypted with, and while it is exchanged the other one: the old, or before that the new. */
 export interface SecretsEnvironment {
   SECRETS_KEY: Buffer;
   SECRETS_KEY_PREVIOUS?: Buffer;
@@ -211,7 +211,7 @@ export const secretsEnvironment: Record<keyof SecretsEnvironment, Joi.StringSche
   SECRETS_KEY_PREVIOUS: secretsKey,
 };
 
-/** The key that seals, and with it, where there is one, the one that still opens. */
+/** The key that seals, and with it, where there is one, the other that opens as well. */
 export function secretsKeysOf({
   SECRETS_KEY,
   SECRETS_KEY_PREVIOUS,

@@ -111,7 +111,7 @@ export function addSigningCommands(program: Command, context: Context): void {
         options,
         resealed,
         () =>
-          `${resealed.resealed} secrets are encrypted anew, ${resealed.unchanged} were already: SECRETS_KEY_PREVIOUS may go.`,
+          `${resealed.resealed} secrets are encrypted anew, ${resealed.unchanged} were already. ${resealed.resealed > 0 ? 'Run this again: once it says 0,' : 'If every process has the new SECRETS_KEY,'} SECRETS_KEY_PREVIOUS may go.`,
       );
     });
 }

@@ -16,9 +16,13 @@ interface SealedRow {
   sealed: Buffer;
 }
 
-/** Seals every signing secret with the current key that still is with the previous one; what no key opens stays as it is. */
-export async function resealSecrets(db: Knex, keys: SecretsKeys): Promise<Resealed> {
-  const rows: SealedRow[] = await db('signing_secrets').select('account_id', 'secret_id', 'sealed');
+/**
+ * Seals every signing secret with the current key that still is with the previous one; what no key opens stays as it is. Until the
+ * transaction ends that `trx` must be, whoever would make a secret waits: it would come after the look, and be with the previous key.
+ */
+export async function resealSecrets(trx: Knex, keys: SecretsKeys): Promise<Resealed> {
+  await trx.raw('lock table signing_secrets in share row exclusive mode');
+  const rows: SealedRow[] = await trx('signing_secrets').select('account_id', 'secret_id', 'sealed');
   const outcome = { resealed: 0, unchanged: 0 };
   const unreadable = new Set<number>();
   for (const { account_id, secret_id, sealed } of rows) {
@@ -28,9 +32,8 @@ export async function resealSecrets(db: Knex, keys: SecretsKeys): Promise<Reseal
     }
     const secret = tryToUnseal(keys, account_id, sealed);
     if (secret === null) unreadable.add(account_id);
-    // One that was disabled meanwhile stays away.
     else
-      outcome.resealed += await db('signing_secrets')
+      outcome.resealed += await trx('signing_secrets')
         .where({ account_id, secret_id })
         .update({ sealed: seal(keys, account_id, secret) });
   }

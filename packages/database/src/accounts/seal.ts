@@ -17,7 +17,7 @@ export function seal(keys: SecretsKeys, accountId: number, secret: string): Buff
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** The key that secrets are sealed with; while it is exchanged also the one before, which still opens. The first one seals. */
+/** The key that secrets are sealed with; while it is exchanged also another, which opens as well. The first one seals. */
 export type SecretsKeys = Buffer | readonly [current: Buffer, previous: Buffer];
 
 /**
