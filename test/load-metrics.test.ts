@@ -125,6 +125,35 @@ describe('what waits in Postgres', () => {
     expect(oldestSeconds).toBeLessThan(100);
   });
 
+  test.each([0, 1, 6, 7, 8, 100, 125, 126, 127, 500])('counts a promise of %i', async (count) => {
+    await promise(1, count);
+    expect((await readLoad(database)).waiting).toBe(count);
+  });
+
+  test('does not read what large promises hold, but for those that are looked at for the oldest', async () => {
+    await promise(300, 500);
+    const toastReads = async () => {
+      await database.pool.query('select pg_stat_force_next_flush()');
+      const { rows } = await database.pool.query(`
+        select idx_scan as count from pg_stat_all_tables
+        where relid = (select reltoastrelid from pg_class where oid = 'outbox'::regclass)`);
+      return rows[0].count as number;
+    };
+    const before = await toastReads();
+    expect((await readLoad(database)).waiting).toBe(150_000);
+    expect((await toastReads()) - before).toBeLessThanOrEqual(50);
+  });
+
+  /** Promises of so many receipts each, with ids as near to each other as those of one batch. */
+  const promise = (count: number, receipts: number) =>
+    db.knex('outbox').insert(
+      Array.from({ length: count }, () => ({
+        batch_id: randomUUIDv7(),
+        receipt_ids: Array.from({ length: receipts }, () => randomUUIDv7()),
+        due_at: new Date(),
+      })),
+    );
+
   test('costs the same for huge tables, also when planned for empty ones, and counts so far as it says', async () => {
     for (let time = 0; time < 6; time += 1) await readLoad(database);
     await db.knex.raw(`

@@ -37,6 +37,7 @@ test('the level of each app changes while it runs, and for a time if that is ask
     expect(await change(adminUrl, 'warn\n')).toEqual({ status: 200, text: '{"level":"warn"}' });
     expect(await levelOf(adminUrl)).toEqual({ level: 'warn' });
 
+    await change(adminUrl, 'error');
     const { status, text } = await change(adminUrl, 'info', '?for=100ms');
     expect([status, JSON.parse(text)]).toEqual([200, { level: 'info', until: expect.stringMatching(/Z$/) }]);
     await until('it is back at what it began with', async () => (await levelOf(adminUrl)).level === 'debug');
@@ -44,7 +45,8 @@ test('the level of each app changes while it runs, and for a time if that is ask
     const changes = log.lines.filter(({ message }) => message === 'log level changed');
     expect(changes.map(({ was, now }) => [was, now])).toEqual([
       ['debug', 'warn'],
-      ['warn', 'info'],
+      ['warn', 'error'],
+      ['error', 'info'],
       ['info', 'debug'],
     ]);
   }

@@ -132,6 +132,17 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
   // The rest is the same on either queue.
   if (kind !== QUEUE_KINDS[0]) return;
 
+  test('a batch that is wanted for the sake of a request has its steps, whatever share of traces is kept', async () => {
+    const { api } = await intake();
+    await worker({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' });
+    const { body } = await api.order(account, { source_order_id: 'share-of-none' }, sender().headers);
+    await api.final(account, body.receipt_id);
+    await closeAll();
+    const batch = only(receiver.spans, 'answer rings');
+    const steps = ofTrace(batch.traceId).filter((span) => span.parentSpanId === batch.spanId);
+    expect(new Set(steps.map(({ name }) => name))).toEqual(new Set(['claim', 'normalize', 'write']));
+  });
+
   test('each attempt of an order that fails is seen in the trace of its request', async () => {
     const [{ api }] = [await intake(), await worker({ RETRY_ATTEMPTS: '100' })];
     const { knex } = stack.database;
@@ -252,7 +263,10 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     };
     const named = { ...settings, OTEL_SERVICE_NAME: 'door' };
     const [{ api }] = [await intake(named), await worker(settings)];
-    const { body } = await api.webhook(account, markedOrder(), { 'Idempotency-Key': 'key-zubayda' });
+    const uuid = '01A1FD0F-e497-7caf-bd62-a53f610f126a';
+    await api.send('GET', '/nowhere', { 'X-Request-Id': uuid });
+    const own = { 'Idempotency-Key': 'key-zubayda', 'X-Request-Id': 'order-of-zubayda' };
+    const { body } = await api.webhook(account, markedOrder(), own);
     await api.final(account, body.receipt_id);
     await api.order({ ...account, key: `${account.key}x` }, markedOrder());
     await api.send('GET', `/ingest/status/${encodeURIComponent(PERSONAL.name)}`);
@@ -260,12 +274,13 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(new Set(receiver.spans.map(({ service }) => service))).toEqual(new Set(['door', 'orders-worker']));
     const sent = Buffer.concat(receiver.requests.map((request) => request.body)).toString('latin1');
     expect(sent).toContain('staging');
+    expect(sent).toContain(uuid);
     for (const { path, headers } of receiver.requests) {
       expect(path).toBe('/elsewhere');
       expect(headers).toMatchObject({ 'x-tenant': 'a b', authorization: 'Basic eDp5' });
     }
     const { key, secret } = account;
-    const secrets = { key, secret: secret ?? '', idempotency_key: 'key-zubayda' };
+    const secrets = { key, secret: secret ?? '', idempotency_key: 'key-zubayda', request: 'order-of-zubayda' };
     expect(findMarkers(sent, { ...PERSONAL, ...secrets })).toEqual([]);
   });
 });

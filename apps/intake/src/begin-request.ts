@@ -55,6 +55,9 @@ function beginSpan(tracing: Tracing | null, { headers, method }: Request): Span 
   return tracing?.begin(method, { kind: 'server', parent }) ?? null;
 }
 
+/** A sender may have put anything else into the id of a request, and spans go to another party. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** By the semantic conventions of OpenTelemetry for HTTP servers, but without the path, which can hold anything. */
 function endSpan(span: Span, { method }: Request, context: RequestContext, status: number): void {
   const { requestId, route, problem, receiptId } = context;
@@ -64,7 +67,7 @@ function endSpan(span: Span, { method }: Request, context: RequestContext, statu
     ...(route !== 'none' && { 'http.route': route }),
     'http.response.status_code': status,
     'url.scheme': 'http',
-    'orders.request_id': requestId,
+    ...(UUID.test(requestId) && { 'orders.request_id': requestId }),
     ...(receiptId && { 'orders.receipt_id': receiptId }),
     ...(problem && { 'orders.problem_code': problem }),
   });

@@ -9,6 +9,7 @@ import {
   exposePools,
   type Logger,
   listen,
+  patiently,
   type Service,
   secretsKeysOf,
   VERSION,
@@ -100,13 +101,15 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       await open.announce(config.DRAIN_DELAY);
       waiters.release();
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
-      await rejections.close();
-      await tracing?.close(config.DRAIN_TIMEOUT * 0.1);
+      await patiently(rejections.close(), config.DRAIN_TIMEOUT * 0.05);
       await bell.close();
       redis?.disconnect();
-      await load.close();
-      await replica?.close();
-      await closeDatabase(database);
+      await Promise.all([
+        tracing?.close(config.DRAIN_TIMEOUT * 0.1),
+        load.close(),
+        replica?.close(),
+        closeDatabase(database),
+      ]);
       await closeAdminServer(admin);
     },
   };

@@ -14,7 +14,7 @@ export function checkReadiness(database: Database, bell: Bell, draining: () => b
     const [schema, skewMs, queue] = await Promise.all([
       readSchemaState(database),
       patiently(readClockSkew(database), PATIENCE_MS),
-      patiently(bell.depth(), PATIENCE_MS).then((depth) => (depth === null ? 'unreachable' : 'ok')),
+      patiently(bell.lanes(), PATIENCE_MS).then((lanes) => (lanes === null ? 'unreachable' : 'ok')),
     ]);
     if (skewMs === null) return { ready: false, postgres: 'unreachable', queue, draining: draining() };
     const clock = skewMs <= MAX_CLOCK_SKEW_MS ? 'ok' : 'off';

@@ -152,10 +152,9 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         ...answering.map((lane) => lane.close()),
         ...repetitions.map((repetition) => repetition.stop()),
       ]);
-      await tracing?.close(config.DRAIN_TIMEOUT * 0.1);
       await leaseReturns.close();
       await bell.close();
-      await closeDatabase(database);
+      await Promise.all([tracing?.close(config.DRAIN_TIMEOUT * 0.1), closeDatabase(database)]);
       await closeAdminServer(admin);
     },
   };

@@ -12,7 +12,7 @@ const LONG_QUEUE = 100;
  * Rings again for receipts that have waited too long: their bell was lost, or their worker. Nothing while the queue is long, and never
  * twice for a batch within a lease.
  *
- * @throws when the queue or Postgres does not answer.
+ * @throws when the lane `bulk` or Postgres does not answer.
  */
 export async function sweep(deps: {
   database: Database;
@@ -22,8 +22,9 @@ export async function sweep(deps: {
   logger: Logger;
 }): Promise<void> {
   const { database, bell, leaseMs, metrics, logger } = deps;
-  const depth = await bell.depth();
-  if (depth >= LONG_QUEUE) return;
+  // The rings of a lane that is away are those to make up for; only the one that they go by has to answer.
+  const [bulk, prompt] = await Promise.all([bell.depth('bulk'), bell.depth('prompt').catch(() => 0)]);
+  if (bulk + prompt >= LONG_QUEUE) return;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
   const isDebug = logger.isDebugEnabled();
   for (const batch of overdue) {

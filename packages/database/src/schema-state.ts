@@ -54,12 +54,13 @@ export async function untilSchema(
   signal: AbortSignal,
   warn: (message: string, facts: object) => void,
 ): Promise<boolean> {
-  for (let told: SchemaState = 'ok'; !signal.aborted; ) {
+  for (let told = ''; !signal.aborted; ) {
     const { state, code } = await askSchema(database);
     if (state === 'ok') return !signal.aborted;
     const what = state === 'unreachable' ? 'Postgres does not answer' : 'this version waits for its schema';
-    if (state !== told) warn(`not ready: ${what}`, { ...schemaReadiness(state), ...(code && { code }) });
-    told = state;
+    const cause = `${state} ${code}`;
+    if (cause !== told) warn(`not ready: ${what}`, { ...schemaReadiness(state), ...(code && { code }) });
+    told = cause;
     await sleep(LOOK_AGAIN_MS, null, { signal }).catch(() => {});
   }
   return false;

@@ -16,11 +16,11 @@ export interface Bell {
    */
   ring(lane: Lane, ring: Ring, delayMs?: number): void;
   /**
-   * Jobs waiting to be taken, of all lanes.
+   * Jobs of a lane waiting to be taken.
    *
-   * @throws {Error} when the queue does not answer.
+   * @throws {Error} when the lane does not answer; in a cluster each may be on a master of its own.
    */
-  depth(): Promise<number>;
+  depth(lane: Lane): Promise<number>;
   /**
    * The jobs of each lane.
    *
@@ -81,19 +81,17 @@ export function openBell(options: BellOptions): Bell {
     unsent.add(sending);
   }
 
-  async function lanes(): Promise<LaneState[]> {
-    return Promise.all(LANES.map(async (lane) => countJobs(lane, await ready(lane))));
-  }
-
   return {
     ring(lane, ring, delayMs = 0) {
       if (delayMs > 0) deliver(lane, [ring], delayMs);
       else jobs[lane].ring(ring);
     },
-    async depth() {
-      return (await lanes()).reduce((sum, { waiting }) => sum + waiting, 0);
+    async depth(lane) {
+      return (await countJobs(lane, await ready(lane))).waiting;
     },
-    lanes,
+    lanes() {
+      return Promise.all(LANES.map(async (lane) => countJobs(lane, await ready(lane))));
+    },
     async close() {
       for (const lane of LANES) jobs[lane].flush();
       await Promise.race([Promise.all(unsent), sleep(1000, null, { ref: false })]);

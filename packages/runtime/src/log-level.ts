@@ -25,8 +25,9 @@ export function createLevelSwitch(logger: Logger): LevelSwitch {
 
   function change(level: string): void {
     const was = logger.level;
+    // Said at a level that always passes: who silences a process leaves a trace of that.
+    logger.error('log level changed', { was, now: level, ...(until !== null && { until }) });
     logger.level = level;
-    logger.warn('log level changed', { was, now: level, ...(until !== null && { until }) });
   }
 
   return {

@@ -115,12 +115,15 @@ function samplerOf(env: TracingEnvironment): Sampler {
   }
 }
 
-/** A batch has no parent, as it is of many requests; it is wanted if one of them is. */
+/** A batch has no parent, as it is of many requests; it is wanted if one of them is, and its steps with it, whatever their trace's id. */
 function withLinked(sampler: Sampler): Sampler {
   return {
     shouldSample(context, traceId, name, kind, attributes, links) {
-      const isLinked = links.some((link) => link.context.traceFlags & TraceFlags.SAMPLED);
-      if (isLinked) return { decision: SamplingDecision.RECORD_AND_SAMPLED };
+      const isWanted = ({ traceFlags }: SpanContext) => (traceFlags & TraceFlags.SAMPLED) !== 0;
+      const parent = trace.getSpanContext(context);
+      const isStep = parent !== undefined && !parent.isRemote && isWanted(parent);
+      if (isStep || links.some((link) => isWanted(link.context)))
+        return { decision: SamplingDecision.RECORD_AND_SAMPLED };
       return sampler.shouldSample(context, traceId, name, kind, attributes, links);
     },
   };
