@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from 'knex';
 import type { Api } from './harness/api.ts';
 import { type FaultyPostgres, startFaultyPostgres } from './harness/faulty-postgres.ts';
 import { QUEUE_KINDS, type QueueKind } from './harness/queue.ts';
 import { ARCHIVED, type Backup, takeBackup } from './harness/restore.ts';
-import { expectSettled, NO_FAILED_ATTEMPT } from './harness/settled.ts';
+import { expectSettled, NO_FAILED_ATTEMPT, written } from './harness/settled.ts';
 import { type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { startSteadyLoad } from './harness/steady-load.ts';
 import { until } from './harness/until.ts';
 
 const KIND = QUEUE_KINDS[0] as QueueKind;
@@ -43,9 +43,9 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
   /** On what a test has restored. */
   let stack: Stack;
   /** Receipt ids by `source_order_id`, which is the idempotency key as well: of all orders, and of those before the restore point. */
-  const accepted = new Map<string, string>();
-  let acceptedBefore = new Map<string, string>();
-  const refused = new Set<string>();
+  let accepted: Map<string, string>;
+  let acceptedBefore: Map<string, string>;
+  let refused: Map<string, string>;
   /** How far the dispatching system has come. */
   let cursor: string;
 
@@ -57,35 +57,22 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
     const lost = await startStack(KIND, { database: { ...primary, close: async () => {} } });
     const [intake, worker] = [await lost.intake(), await lost.worker()];
     account = await lost.account();
-    const enough = new AbortController();
-    const sender = async (who: number) => {
-      for (let index = 0; !enough.signal.aborted; index++) {
-        const name = `order-${who}-${index}`;
-        const reply = await send(intake.api, name);
-        if (reply.status === 202) accepted.set(name, reply.body.receipt_id);
-        else refused.add(name);
-        await sleep(10);
-      }
-    };
-    const senders = [0, 1, 2, 3].map(sender);
-    const more = (count: number) => {
-      const wanted = accepted.size + count;
-      return until(`${count} more are accepted`, async () => accepted.size >= wanted);
-    };
-    await more(20);
+    const { ledger, untilAccepted, stop } = startSteadyLoad(Array(4).fill((name: string) => send(intake.api, name)));
+    ({ accepted, failed: refused } = ledger);
+    await untilAccepted(20);
     backup = await takeBackup(primary);
-    await more(20);
+    await untilAccepted(20);
     await cursorBehind(primary.knex, await confirmNext(primary.knex));
     acceptedBefore = new Map(accepted);
     await primary.knex.raw("select pg_create_restore_point('noon')");
-    await more(40);
+    await untilAccepted(40);
     cursor = await cursorBehind(primary.knex, await confirmNext(primary.knex));
     await worker.close();
-    await more(20);
+    await untilAccepted(20);
     await primary.kill();
     await until('a refusal', async () => refused.size > 0);
-    enough.abort();
-    await Promise.all(senders);
+    await stop();
+    expect(new Set(refused.values())).toEqual(new Set(['503 storage_unavailable']));
     await lost.close();
     await backup.saveLastWal();
   });
@@ -99,8 +86,8 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
     const { api } = await stack.intake();
     await stack.worker();
     // What was refused may have been stored or not; sent again with its key it is one receipt.
-    for (const name of refused) accepted.set(name, (await send(api, name)).body.receipt_id);
-    await expectSettled(stack, account, states(accepted), { history: NO_FAILED_ATTEMPT });
+    for (const name of refused.keys()) accepted.set(name, (await send(api, name)).body.receipt_id);
+    await expectSettled(stack, account, written(accepted.values()), { history: NO_FAILED_ATTEMPT });
 
     for (const [name, receipt_id] of [...accepted].slice(-10))
       expect(await send(api, name)).toMatchObject({ status: 202, body: { receipt_id, duplicate: true } });
@@ -135,10 +122,6 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
     await Promise.all([...accepted.keys()].map(sendAgain));
     for (const [name, receiptId] of acceptedBefore) expect(now.get(name)).toBe(receiptId);
     expect(now.get(lastName)).not.toBe(lastId);
-    await expectSettled(stack, account, states(now), { history: NO_FAILED_ATTEMPT });
+    await expectSettled(stack, account, written(now.values()), { history: NO_FAILED_ATTEMPT });
   });
 });
-
-function states(receiptIds: Map<string, string>): Record<string, string> {
-  return Object.fromEntries([...receiptIds.values()].map((receiptId) => [receiptId, 'written']));
-}

@@ -1,8 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fillWords } from '@orders/database';
-import { type Hold, hold, whoWait } from './harness/gates.ts';
-import { findMarkers } from './harness/markers.ts';
+import { CUSTOMER, erase, markersFor, runOrders, SOLD, sendOrder, storedFor, WHOLE } from './harness/erasure.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
 import { openShop, type Shop } from './harness/review-list.ts';
 import {
@@ -13,32 +11,9 @@ import {
   startStack,
   type TestAccount,
 } from './harness/stack.ts';
-import { readTables } from './harness/stored.ts';
-import { until } from './harness/until.ts';
 
-/** What must be nowhere afterwards, in any spelling. */
-const CUSTOMER = {
-  name: 'Zubayda Qasimi-Thorne',
-  phone: ['050 827 7163', '0508277163', '971508277163', '8277163'],
-  reversed: '3617728',
-  email: 'zubayda.qt@marker.example',
-  'customer id': 'customer-marker-81',
-  address: 'Villa "Marker" 77,\n   at Street 9ب, Al Barsha',
-  area: 'Marker Heights',
-  instructions: 'Gate code 4471#, ask for her',
-  'mistyped phone': '0508277164',
-  'why it was rejected': 'She asked us to forget it',
-};
-
-const WHOLE = {
-  customer: { name: CUSTOMER.name, phone: CUSTOMER.phone[0], email: CUSTOMER.email, id: CUSTOMER['customer id'] },
-  address: CUSTOMER.address,
-  area: CUSTOMER.area,
-  delivery_instructions: CUSTOMER.instructions,
-};
 /** Of the same customer, by nothing that they are looked for by. */
 const NAMELESS = { address: CUSTOMER.address, delivery_instructions: CUSTOMER.instructions };
-const SOLD = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }], total: '149.50' };
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -53,44 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Sends an order and waits for its end; the reply to it. */
-async function send(account: TestAccount, order: object, headers: Record<string, string> = {}) {
-  const { status, body } = await intake.api.order(account, order, { Prefer: 'wait=30', ...headers });
-  expect(status).toBe(202);
-  return body;
-}
-
-async function orders(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
-  const env = { DATABASE_URL: stack.database.url };
-  const code = await runCli(argv, {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env,
-    localDirectory: '/nowhere',
-  });
-  return { code, ...written };
-}
-
-async function erase(account: TestAccount, ...by: string[]) {
-  const { code, stdout, stderr } = await orders('erase', String(account.id), ...by, '--json');
-  expect([code, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout);
-}
-
-/** Whatever there is in any table, but for what belongs to another account. */
-async function storedFor(account: TestAccount): Promise<string[]> {
-  const { rest } = await readTables(stack.database.knex, {});
-  return rest.split('\n').filter((line) => {
-    const [, row] = /^\S+ (.*)$/.exec(line) ?? [];
-    return row && [undefined, null, account.id].includes(JSON.parse(row).account_id);
-  });
-}
-
-async function markersFor(account: TestAccount): Promise<string[]> {
-  return findMarkers((await storedFor(account)).join('\n'), CUSTOMER);
-}
+const send = (account: TestAccount, order: object, headers?: Record<string, string>) =>
+  sendOrder(intake, account, order, headers);
 
 /** All that is known of an order but what erasing takes. */
 const receiptOf = async (account: TestAccount, receiptId: string) => (await intake.api.status(account, receiptId)).body;
@@ -161,29 +100,29 @@ describe('the data of one customer, in every place where it can be', () => {
     const { body } = await intake.api.order(account, { source_order_id: 'pending', ...WHOLE, ...SOLD });
     receipt.pending = body.receipt_id;
     bodiesBefore = await bodies(Object.values(neighbours));
-    marketBefore = (await storedFor(market)).filter((line) => line.includes(`"account_id":${market.id},`));
-    expect(await markersFor(account)).toEqual(Object.keys(CUSTOMER));
+    marketBefore = (await storedFor(stack, market)).filter((line) => line.includes(`"account_id":${market.id},`));
+    expect(await markersFor(stack, account)).toEqual(Object.keys(CUSTOMER));
   });
 
   test('is counted by --dry-run, which changes and records nothing', async () => {
-    const before = await storedFor(shop.account);
-    expect(await erase(shop.account, '--phone', '050 827 7163', '--dry-run')).toMatchObject({
+    const before = await storedFor(stack, shop.account);
+    expect(await erase(stack, shop.account, '--phone', '050 827 7163', '--dry-run')).toMatchObject({
       account_id: shop.account.id,
       dry_run: true,
       orders: 9,
       confirmed_orders: 1,
       receipts: 12,
     });
-    expect(await storedFor(shop.account)).toEqual(before);
+    expect(await storedFor(stack, shop.account)).toEqual(before);
   });
 
   test('is nowhere any more, while ids, states, items, totals and the emirate stay', async () => {
     const before = await receiptOf(shop.account, receipt.whole as string);
     const { warnings: mended } = await receiptOf(shop.account, receipt['unknown member'] as string);
     expect(mended).not.toEqual([]);
-    const erased = await erase(shop.account, '--phone', '+971 50 827 7163');
+    const erased = await erase(stack, shop.account, '--phone', '+971 50 827 7163');
     expect(erased).toMatchObject({ dry_run: false, orders: 9, confirmed_orders: 1, receipts: 12 });
-    expect(await markersFor(shop.account)).toEqual([]);
+    expect(await markersFor(stack, shop.account)).toEqual([]);
     expect(await receiptOf(shop.account, receipt.whole as string)).toEqual(before);
     // Their pointers may hold what a sender made the name of a member.
     const { warnings } = await receiptOf(shop.account, receipt['unknown member'] as string);
@@ -204,7 +143,7 @@ describe('the data of one customer, in every place where it can be', () => {
 
   test('of other customers and other accounts nothing changes', async () => {
     expect(await bodies(Object.values(neighbours))).toEqual(bodiesBefore);
-    expect((await storedFor(market)).filter((line) => line.includes(`"account_id":${market.id},`))).toEqual(
+    expect((await storedFor(stack, market)).filter((line) => line.includes(`"account_id":${market.id},`))).toEqual(
       marketBefore,
     );
     const left = await stack.database.knex('orders').where({ customer_phone: '+971501110000', erased_at: null });
@@ -255,26 +194,29 @@ describe('the data of one customer, in every place where it can be', () => {
       duplicate_of: { receipt_id: receipt.whole },
     });
     // It brought the data again, which is erased again.
-    expect(await markersFor(account)).not.toEqual([]);
-    expect(await erase(account, '--email', 'ZUBAYDA.QT@marker.example')).toMatchObject({ orders: 0, receipts: 1 });
-    expect(await markersFor(account)).toEqual([]);
+    expect(await markersFor(stack, account)).not.toEqual([]);
+    expect(await erase(stack, account, '--email', 'ZUBAYDA.QT@marker.example')).toMatchObject({
+      orders: 0,
+      receipts: 1,
+    });
+    expect(await markersFor(stack, account)).toEqual([]);
     for (const [option, value] of [
       ['--phone', '050 827 7163'],
       ['--email', CUSTOMER.email],
       ['--customer-id', CUSTOMER['customer id']],
     ] as const)
-      expect(await erase(account, option, value)).toMatchObject({ orders: 0, receipts: 0 });
+      expect(await erase(stack, account, option, value)).toMatchObject({ orders: 0, receipts: 0 });
   });
 
   test('a receipt that was not written yet, and a dead one that is redriven, become orders without it', async () => {
     const { account } = shop;
     expect(await intake.api.final(account, receipt.pending as string)).toMatchObject({ body: { status: 'written' } });
-    expect((await orders('receipts', 'redrive', receipt.dead as string)).code).toBe(0);
+    expect((await runOrders(stack, 'receipts', 'redrive', receipt.dead as string)).code).toBe(0);
     expect(await intake.api.final(account, receipt.dead as string)).toMatchObject({ body: { status: 'written' } });
     const written = await stack.database.knex('orders').whereIn('source_order_id', ['pending', 'dead']);
     const sold = { customer_name: null, address: null, emirate: 'Dubai', total: '149.50' };
     expect(written).toEqual([expect.objectContaining(sold), expect.objectContaining(sold)]);
-    expect(await markersFor(account)).toEqual([]);
+    expect(await markersFor(stack, account)).toEqual([]);
   });
 });
 
@@ -288,8 +230,12 @@ test.each([
     source_order_id: 'another',
     customer: { email: 'a.zubayda.qt@marker.example', id: 'customer-marker-811' },
   });
-  expect(await erase(account, ...by)).toMatchObject({ orders: 1, receipts: 1 });
-  expect(await erase(account, ...by)).toMatchObject({ orders: 0, receipts: 0, examined: { orders: 2, receipts: 2 } });
+  expect(await erase(stack, account, ...by)).toMatchObject({ orders: 1, receipts: 1 });
+  expect(await erase(stack, account, ...by)).toMatchObject({
+    orders: 0,
+    receipts: 0,
+    examined: { orders: 2, receipts: 2 },
+  });
 });
 
 test('an order whose receipt is past its retention is erased by what the order says, and by what it said before an edit', async () => {
@@ -300,61 +246,16 @@ test('an order whose receipt is past its retention is erased by what the order s
   await shop.patch(`/orders/${one.order_id}`, { edits: { '/customer/phone': '0502223333', '/customer/email': null } });
   await knex.raw('delete from receipt_payloads where account_id = ?', [account.id]);
   await knex.raw('delete from receipts where account_id = ?', [account.id]);
-  expect(await erase(account, '--phone', '0508277163')).toMatchObject({ orders: 1, receipts: 0 });
-  expect(await markersFor(account)).toEqual([]);
-});
-
-describe('while others are at it', () => {
-  let held: Hold | undefined;
-  afterEach(() => held?.release());
-
-  test('a worker that holds the receipt writes nothing of the customer, and the order is written without', async () => {
-    const account = await stack.account();
-    // The worker has claimed and read it; its order cannot be inserted.
-    held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
-    const { body } = await intake.api.order(account, { source_order_id: 'held', ...WHOLE, ...SOLD });
-    await whoWait(stack.database.knex, 1, 'relation');
-    expect(await erase(account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
-    await held.release();
-    expect(await intake.api.final(account, body.receipt_id)).toMatchObject({ body: { status: 'written' } });
-    expect(await markersFor(account)).toEqual([]);
-    const written = await stack.database.knex('orders').where({ account_id: account.id });
-    expect(written).toEqual([expect.objectContaining({ customer_phone: null, total: '149.50' })]);
-  });
-
-  test('words that are just being made from the order are not kept', async () => {
-    const { knex } = stack.database;
-    const account = await stack.account();
-    await send(account, { source_order_id: 'words', ...WHOLE });
-    await knex('orders')
-      .where({ account_id: account.id })
-      .update({ written_at: new Date(Date.now() - 300_000) });
-    await knex.raw(`
-      create function wait_with_words() returns trigger language plpgsql as
-      $$ begin perform pg_advisory_xact_lock_shared(77); return new; end $$;
-      create trigger wait_with_words before insert on order_words for each row
-      when (new.words::text like '%zubayda%') execute function wait_with_words()`);
-    held = await hold(knex, 'select pg_advisory_xact_lock(77)');
-    // The worker may be at it as well; either has read the order.
-    const filling = fillWords(knex);
-    await whoWait(knex, 1, 'advisory');
-    await erase(account, '--phone', '0508277163');
-    await held.release();
-    await filling;
-    await until('nobody makes words any more', async () => {
-      const { rows } = await knex.raw(
-        "select from pg_stat_activity where datname = current_database() and state = 'active' and query like '%order_words%' and pid <> pg_backend_pid()",
-      );
-      return rows.length === 0;
-    });
-    expect(await markersFor(account)).toEqual([]);
-    await knex.raw('drop trigger wait_with_words on order_words');
-  });
+  expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 1, receipts: 0 });
+  expect(await markersFor(stack, account)).toEqual([]);
 });
 
 test('what names nobody, or everybody, is wrong use', async () => {
   const { id } = await stack.account();
-  expect(await orders('erase', String(id))).toMatchObject({ code: 2, stderr: expect.stringContaining('Say whom') });
-  expect(await orders('erase', String(id), '--phone', ' ')).toMatchObject({ code: 2 });
-  expect(await orders('erase', '999999', '--phone', '0508277163')).toMatchObject({ code: 1, stdout: '' });
+  expect(await runOrders(stack, 'erase', String(id))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Say whom'),
+  });
+  expect(await runOrders(stack, 'erase', String(id), '--phone', ' ')).toMatchObject({ code: 2 });
+  expect(await runOrders(stack, 'erase', '999999', '--phone', '0508277163')).toMatchObject({ code: 1, stdout: '' });
 });

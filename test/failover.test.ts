@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FaultyPostgres, startFaultyPostgres } from './harness/faulty-postgres.ts';
 import { QUEUE_KINDS, type QueueKind } from './harness/queue.ts';
-import { expectSettled, NO_FAILED_ATTEMPT } from './harness/settled.ts';
+import { expectSettled, NO_FAILED_ATTEMPT, written } from './harness/settled.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { FOLLOWED, type Standby, startStandby } from './harness/standby.ts';
 import { until } from './harness/until.ts';
@@ -56,7 +56,6 @@ describe('Postgres with a synchronous standby', () => {
     expect([...refused].map((one) => one.split(' ')[1])).toEqual(Array(10).fill('storage_unavailable'));
     for (const one of refused) await send(String(one.split(' ')[0]));
     expect(accepted.size).toBe(60);
-    const states = Object.fromEntries([...accepted.values()].map((receiptId) => [receiptId, 'written']));
-    await expectSettled(stack, account, states, { history: NO_FAILED_ATTEMPT });
+    await expectSettled(stack, account, written(accepted.values()), { history: NO_FAILED_ATTEMPT });
   });
 });

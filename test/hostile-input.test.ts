@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Child, freePort } from '@orders/local-services';
 import fc from 'fast-check';
-import { type Api, openApi, sign } from './harness/api.ts';
+import { type Api, openApi } from './harness/api.ts';
 import { type HostileRequest, hostileRequest, inChunks } from './harness/arbitrary-request.ts';
 import { countStored } from './harness/count-stored.ts';
 import { checkReplies } from './harness/openapi-check.ts';
 import { startApp } from './harness/processes.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from './harness/raw-http.ts';
+import { sign } from './harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createKey, revokeKey, rotateSigning } from '@orders/database';
 import { countStored } from './harness/count-stored.ts';
 import { type GateName, type Hold, lockTables, putGates, shutGate, whoWait } from './harness/gates.ts';
-import { expectSettled } from './harness/settled.ts';
+import { expectSettled, written } from './harness/settled.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
@@ -56,7 +56,7 @@ describe('races at the door, forced', () => {
     const { receipt_id } = (await first).body;
     expect((await first).body).toEqual({ receipt_id });
     expect((await second).body).toEqual({ receipt_id, duplicate: true });
-    await expectEnds({ [receipt_id]: 'written' });
+    await expectEnds(written([receipt_id]));
   });
 
   test('and where the first of them is cut off before its commit, the key is the second’s, also for a retry of the first', async () => {
@@ -76,7 +76,7 @@ describe('races at the door, forced', () => {
     const { receipt_id } = (await second).body;
     expect((await second).body).toEqual({ receipt_id });
     expect((await intakes[0].api.order(account, order, key)).body).toEqual({ receipt_id, duplicate: true });
-    await expectEnds({ [receipt_id]: 'written' });
+    await expectEnds(written([receipt_id]));
   });
 
   test('a key revoked while it is in use: what is under way is answered as ever, and within 5 seconds the key works nowhere', async () => {
@@ -97,7 +97,7 @@ describe('races at the door, forced', () => {
       await until('it is refused', async () => (await api.order(revoked, {})).body.code === 'invalid_api_key');
     expect(Date.now() - revokedAt).toBeLessThan(5000);
     for (const { api } of intakes) expect((await api.order(account, {})).status).toBe(422);
-    await expectEnds(Object.fromEntries(replies.map(({ body }) => [body.receipt_id, 'written'])));
+    await expectEnds(written(replies.map(({ body }) => body.receipt_id)));
   });
 
   test('a signing secret rotated while it is in use: from that moment both verify everywhere, and after the overlap only the new one', async () => {
@@ -128,7 +128,7 @@ describe('races at the door, forced', () => {
       expect((await api.webhook(current, {})).status).toBe(422);
     }
     expect(Date.now() - overAt).toBeLessThan(5000);
-    await expectEnds(Object.fromEntries(accepted.map(({ body }) => [body.receipt_id, 'written'])));
+    await expectEnds(written(accepted.map(({ body }) => body.receipt_id)));
   });
 
   describe('a client that hangs up', () => {
@@ -177,7 +177,7 @@ describe('races at the door, forced', () => {
       await until('its place is free', async () => !(await isTaken()));
       const receiptIds = await knex('receipts').where({ account_id: account.id }).pluck('receipt_id');
       expect(receiptIds).toHaveLength(1);
-      await expectEnds({ [receiptIds[0]]: 'written' });
+      await expectEnds(written(receiptIds));
     });
 
     test('behind its body, where that cannot be recorded: nothing is left behind, and its place is free', async () => {

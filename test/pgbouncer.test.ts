@@ -1,25 +1,24 @@
-import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrate, openKnex } from '@orders/database';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
+import { describeWith } from './harness/describe-with.ts';
+import { expectOrderStory } from './harness/order-story.ts';
 import { startPgBouncer, type TestPooler } from './harness/pgbouncer.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
-import { expectSettled } from './harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { expectSettled, written } from './harness/settled.ts';
+import { type RunningIntake, type Stack, startStack } from './harness/stack.ts';
+import { startSteadyLoad } from './harness/steady-load.ts';
 import { until } from './harness/until.ts';
 
 const SERVER_CONNECTIONS = 4;
 const [KIND = 'postgres'] = QUEUE_KINDS;
 
-const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
-
-(hasPgBouncer ? describe : describe.skip)('Postgres behind PgBouncer in transaction mode', () => {
+describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () => {
   let direct: TestDatabase;
   let pooler: TestPooler;
   let stack: Stack;
   let intakes: RunningIntake[];
-  let account: TestAccount;
 
   beforeAll(async () => {
     direct = await createTestDatabase();
@@ -34,11 +33,8 @@ const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
     stack = await startStack(KIND, { database: { url, directUrl: direct.directUrl, knex, close } });
     stack.env.PG_PREPARED = 'off';
     intakes = await Promise.all(Array.from({ length: 3 }, () => stack.intake({ PG_POOL_SIZE: '10' })));
-    account = await stack.account({ signing: true });
   });
   afterAll(() => stack.close());
-
-  const api = (index: number) => (intakes[index % intakes.length] as RunningIntake).api;
 
   test('an empty database is migrated through it', async () => {
     const empty = `${direct.directUrl}_empty`;
@@ -54,17 +50,8 @@ const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
     }
   });
 
-  test('an order, a repeat, a duplicate and a webhook end as they should', async () => {
-    const worker = await stack.worker();
-    const key = { 'Idempotency-Key': 'once' };
-    const first = await api(0).order(account, { source_order_id: 'a' }, key);
-    const again = await api(1).order(account, { source_order_id: 'a' }, key);
-    expect(again.body).toEqual({ receipt_id: first.body.receipt_id, duplicate: true });
-    await api(2).final(account, first.body.receipt_id);
-    const second = await api(2).webhook(account, { source_order_id: 'a' });
-    await expectSettled(stack, account, { [first.body.receipt_id]: 'written', [second.body.receipt_id]: 'duplicate' });
-    await worker.close();
-  });
+  test('an order, a repeat, and a webhook of the same order end as they should', () =>
+    expectOrderStory(stack, intakes));
 
   test('its connections bring the limits that the apps cannot ask for through it', async () => {
     const { rows } = await stack.database.knex.raw(
@@ -79,37 +66,29 @@ const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0;
   test('killed and started again under load: what got a 202 is written once; many clients share few connections', async () => {
     const workers = [await stack.worker(), await stack.worker()];
     const sender = await stack.account();
-    const states: Record<string, string> = {};
-    const refused = new Set<string>();
-    const enough = new AbortController();
-    const send = async (name: number) => {
-      for (let index = 0; !enough.signal.aborted; index++) {
-        const reply = await api(name).order(sender, { source_order_id: `load-${name}-${index}` });
-        if (reply.status === 202) states[reply.body.receipt_id] = 'written';
-        else refused.add(`${reply.status} ${reply.body.code}`);
-      }
-    };
-    const senders = Array.from({ length: 24 }, (_, name) => send(name));
-    const more = (count: number) => until(`${count} accepted`, async () => Object.keys(states).length >= count);
-    await more(200);
+    const senders = Array.from({ length: 8 }, () => intakes).flat();
+    const { ledger, untilAccepted, stop } = startSteadyLoad(
+      senders.map((intake) => (name) => intake.api.order(sender, { source_order_id: name })),
+      { restMs: 0 },
+    );
+    await untilAccepted(200);
     const database = new URL(direct.directUrl).pathname.slice(1);
     const pools = (await pooler.ask('show pools')).filter((pool) => pool.database === database);
     await pooler.kill();
-    await until('a refusal', async () => refused.size > 0);
+    await until('a refusal', async () => ledger.failed.size > 0);
     await pooler.start();
-    await more(Object.keys(states).length + 200);
-    enough.abort();
-    await Promise.all(senders);
+    await untilAccepted(200);
+    await stop();
 
     const sum = (...names: string[]) =>
       pools.flatMap((pool) => names.map((name) => Number(pool[name]))).reduce((total, count) => total + count, 0);
     expect(sum('sv_active', 'sv_idle', 'sv_used', 'sv_tested', 'sv_login')).toBeLessThanOrEqual(SERVER_CONNECTIONS);
     expect(sum('cl_active', 'cl_waiting')).toBeGreaterThan(2 * SERVER_CONNECTIONS);
-    expect([...refused]).toEqual(['503 storage_unavailable']);
+    expect(new Set(ledger.failed.values())).toEqual(new Set(['503 storage_unavailable']));
     // An order whose 202 was lost with the pooler may be stored all the same.
     const { rows } = await stack.database.knex.raw('select receipt_id from receipts where account_id = ?', [sender.id]);
-    for (const { receipt_id } of rows) states[receipt_id] ??= 'written';
-    await expectSettled(stack, sender, states);
+    const stored = rows.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
+    await expectSettled(stack, sender, written([...ledger.accepted.values(), ...stored]));
     for (const worker of workers) await worker.close();
   });
 });

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listAudit, rotateSigning, setSuspended } from '@orders/database';
 import { REJECTIONS } from '@orders/domain';
 import type { Browser, Page } from 'playwright-core';
-import { sign } from './harness/api.ts';
 import { expectAccessible, openBrowser, openPage, signInOnPage } from './harness/browser.ts';
 import { createPerson, type PortalClient, signIn } from './harness/people.ts';
+import { sign } from './harness/sign.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

@@ -6,6 +6,7 @@ import { openBell } from '@orders/queue';
 import { type FaultyPostgres, startFaultyPostgres } from './harness/faulty-postgres.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { startSteadyLoad } from './harness/steady-load.ts';
 import { until } from './harness/until.ts';
 
 describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s', (kind) => {
@@ -36,28 +37,17 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
 
   test('under load: what got a 202 is written once at the first counted attempt, all else got 503', async () => {
     await stack.worker();
-    const accepted: string[] = [];
-    const refused = new Set<string>();
-    const enough = new AbortController();
-    const sender = async (name: number) => {
-      for (let index = 0; !enough.signal.aborted; index++) {
-        const reply = await intake.api.order(account, { source_order_id: `o-${name}-${index}` });
-        if (reply.status === 202) accepted.push(reply.body.receipt_id);
-        else refused.add(`${reply.status} ${reply.body.code}`);
-      }
-    };
-    const senders = Array.from({ length: 8 }, (_, name) => sender(name));
-    const more = (count: number) => until(`${count} accepted`, async () => accepted.length >= count);
-    await more(50);
+    const send = (name: string) => intake.api.order(account, { source_order_id: name });
+    const { ledger, untilAccepted, stop } = startSteadyLoad(Array(8).fill(send), { restMs: 0 });
+    await untilAccepted(50);
     await postgres.kill();
-    await until('a refusal', async () => refused.size > 0);
+    await until('a refusal', async () => ledger.failed.size > 0);
     await postgres.start();
-    const before = accepted.length;
-    await more(before + 50);
-    enough.abort();
-    await Promise.all(senders);
+    await untilAccepted(50);
+    await stop();
 
-    expect([...refused]).toEqual(['503 storage_unavailable']);
+    expect(new Set(ledger.failed.values())).toEqual(new Set(['503 storage_unavailable']));
+    const accepted = [...ledger.accepted.values()];
     const finals = await Promise.all(accepted.map((receiptId) => intake.api.final(account, receiptId)));
     expect(finals.map(({ body }) => body).filter((body) => body.status !== 'written' || body.attempts !== 1)).toEqual(
       [],

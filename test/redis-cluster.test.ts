@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import { LANES, watchQueues } from '@orders/queue';
 import type { Api, Reply } from './harness/api.ts';
+import { expectOrderStory } from './harness/order-story.ts';
 import { canBreakRedis } from './harness/queue.ts';
 import { startRedisCluster, type TestCluster } from './harness/redis-cluster.ts';
 import { expectSettled } from './harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
-const ORDERS = Number(process.env.CLUSTER_ORDERS ?? 600);
+const ORDERS = 600;
 const LIMIT = { requests: 100_000, seconds: 3600 };
 /** A key of each lane's queue. */
 const KEYS = { prompt: '{receipts}:x', bulk: '{receipts-bulk}:x' };
@@ -25,7 +26,7 @@ const KEYS = { prompt: '{receipts}:x', bulk: '{receipts-bulk}:x' };
     // No sweep comes to the aid of a bell that is not heard, unless a test asks for it.
     stack = await startStack('redis', { queue: cluster });
     intakes = [await stack.intake({ SWEEP_AFTER: '60s' }), await stack.intake({ SWEEP_AFTER: '60s' })];
-    account = await stack.account({ signing: true });
+    account = await stack.account();
   });
   afterAll(() => stack.close());
 
@@ -53,19 +54,8 @@ const KEYS = { prompt: '{receipts}:x', bulk: '{receipts-bulk}:x' };
     expect((await cluster.keys()).filter((key) => !/^(\{receipts(-bulk)?\}:receipts|rate:)/.test(key))).toEqual([]);
   });
 
-  test('a repeat, a second order of one id, and an order that fails at first', async () => {
-    const worker = await stack.worker();
-    const sender = await stack.account({ signing: true });
-    const key = { 'Idempotency-Key': 'once' };
-    const first = await api(0).order(sender, { source_order_id: 'a' }, key);
-    const again = await api(1).order(sender, { source_order_id: 'a' }, key);
-    expect(again.body).toEqual({ receipt_id: first.body.receipt_id, duplicate: true });
-    await api(0).final(sender, first.body.receipt_id);
-    const second = await api(1).webhook(sender, { source_order_id: 'a' });
-    await api(0).final(sender, second.body.receipt_id);
-    await expectSettled(stack, sender, { [first.body.receipt_id]: 'written', [second.body.receipt_id]: 'duplicate' });
-    await worker.close();
-  });
+  test('an order, a repeat, and a webhook of the same order end as they should', () =>
+    expectOrderStory(stack, intakes));
 
   /** Two that count together see each other's requests; more than once, as one may have found the master before the other. */
   async function untilTogether(sender: TestAccount): Promise<void> {

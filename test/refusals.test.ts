@@ -3,9 +3,10 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database';
 import { createApiKey } from '@orders/domain';
-import { type Reply, sign } from './harness/api.ts';
+import type { Reply } from './harness/api.ts';
 import { countStored } from './harness/count-stored.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
+import { sign } from './harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

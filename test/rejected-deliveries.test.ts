@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listRejected, pruneRejected, type RejectedDelivery, rotateSigning, setSuspended } from '@orders/database';
 import { REJECTIONS } from '@orders/domain';
-import { sign } from './harness/api.ts';
 import { lockTables, whoWait } from './harness/gates.ts';
+import { sign } from './harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

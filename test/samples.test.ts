@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/database';
-import { type Reply, sign } from './harness/api.ts';
+import type { Reply } from './harness/api.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
+import { sign } from './harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
 const fixture = (name: string) =>

@@ -5,9 +5,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/local-services';
 import { openApi } from './harness/api.ts';
-import { startApp } from './harness/processes.ts';
+import { startApp, untilReady } from './harness/processes.ts';
 import { type Stack, startStack } from './harness/stack.ts';
-import { until } from './harness/until.ts';
 
 let stack: Stack;
 let directory: string;
@@ -46,8 +45,7 @@ test('processes whose secrets all lie in files accept an order and write it', as
   const intake = await startApp('intake', env);
   const worker = await startApp('worker', { ...env, ADMIN_PORT: '0' });
   try {
-    const isReady = () => fetch(`http://127.0.0.1:${adminPort}/health/ready`).then((reply) => reply.ok);
-    await until('intake is ready', () => isReady().catch(() => false));
+    await untilReady(adminPort);
     const api = await openApi(`http://127.0.0.1:${port}`);
     const account = await stack.account({ signing: true });
     const { status, body } = await api.webhook(account, { source_order_id: 'from-files' }, { Prefer: 'wait=20' });

@@ -129,6 +129,9 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(batches.length).toBeLessThan(senders.length);
   });
 
+  // The rest is the same on either queue.
+  if (kind !== QUEUE_KINDS[0]) return;
+
   test('each attempt of an order that fails is seen in the trace of its request', async () => {
     const [{ api }] = [await intake(), await worker({ RETRY_ATTEMPTS: '100' })];
     const { knex } = stack.database;

@@ -3,12 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePortBelowEphemeral } from '@orders/local-services';
-import { run, until } from './run.ts';
+import { until } from '../harness/until.ts';
+import { run } from './run.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** What `docker inspect` says of a container, as far as it is needed. */
-export interface Container {
+interface Container {
   Id: string;
   RestartCount: number;
   Config: { Labels: Record<string, string> };
@@ -92,7 +93,11 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
     async untilHealthy() {
       const isWell = ({ Config, State }: Container) =>
         Config.Labels['com.docker.compose.service'] === 'migrate' || State.Health?.Status === 'healthy';
-      await until('every container is healthy', 180, signal, async () => (await containers()).every(isWell));
+      await until('every container is healthy', async () => (await containers()).every(isWell), {
+        seconds: 180,
+        everyMs: 500,
+        signal,
+      });
     },
     async remove() {
       await compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']);

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../harness/until.ts';
 import { makeOrder } from './orders.ts';
-import { pause } from './run.ts';
 import type { Sender } from './sender.ts';
 
 /** Orders at a steady rate, whatever becomes of them. */
@@ -32,7 +33,7 @@ export function startLoad(sender: Sender, rate: number, signal: AbortSignal): Lo
   }
 
   async function offerAtRate(): Promise<void> {
-    for (let due = 0; isOffering; await pause(TICK_MS, signal)) {
+    for (let due = 0; isOffering; await sleep(TICK_MS, undefined, { signal })) {
       due += (TICK_MS / 1000) * rate;
       for (; due >= 1; due -= 1) if (underWay.size < MAX_UNDER_WAY) offer();
     }
@@ -44,13 +45,9 @@ export function startLoad(sender: Sender, rate: number, signal: AbortSignal): Lo
     async untilAccepted(more) {
       const { accepted } = sender.ledger;
       const enough = accepted.size + more;
-      const wait = async () => {
-        for (let waited = 0; accepted.size < enough; waited += TICK_MS) {
-          if (waited > PATIENCE_S * 1000) throw new Error(`no ${more} orders were accepted in ${PATIENCE_S} s`);
-          await pause(TICK_MS, signal);
-        }
-      };
-      await Promise.race([failed.promise, wait()]);
+      const isEnough = async () => accepted.size >= enough;
+      const waiting = until(`${more} more are accepted`, isEnough, { seconds: PATIENCE_S, signal });
+      await Promise.race([failed.promise, waiting]);
     },
     async stop() {
       isOffering = false;

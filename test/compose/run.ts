@@ -43,33 +43,3 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {}
 }
-
-/** Asks every half second until there is an answer. */
-export async function until<T>(
-  what: string,
-  seconds: number,
-  signal: AbortSignal,
-  ask: () => Promise<T | undefined | false>,
-): Promise<T> {
-  for (const startedAt = Date.now(); Date.now() - startedAt < seconds * 1000; await pause(500, signal)) {
-    const answer = await ask();
-    if (answer) return answer;
-  }
-  throw new Error(`waited ${seconds} s for: ${what}`);
-}
-
-/** @throws the reason of the signal, as soon as there is one. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end);
-      resolve();
-    }, milliseconds);
-    signal.addEventListener('abort', end, { once: true });
-  });
-}

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
-import { pause } from './run.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sign } from '../harness/sign.ts';
 
 /** An order as a client has it. */
 export interface ClientOrder {
@@ -18,6 +18,7 @@ export interface Ledger {
   violations: string[];
 }
 
+/** Clients of one account, which send an order again rather than give it up. */
 export interface Sender {
   ledger: Ledger;
   /** Sends an order until it is accepted: the same bytes under the same key, with growing pauses. */
@@ -28,6 +29,11 @@ const PATIENCE_MS = 10_000;
 const GIVE_UP_MS = 120_000;
 const PAUSES_MS = [100, 200, 500, 1000, 2000];
 
+/**
+ * Whatever its clients are told is held against what they were told before: a key names one receipt, a receipt is of one order.
+ *
+ * @param options `url` of the intake; `signal` ends every delivery.
+ */
 export function createSender(options: {
   url: string;
   apiKey: string;
@@ -39,7 +45,6 @@ export function createSender(options: {
   const receiptOfKey = new Map<string, string>();
 
   async function attempt({ route, body, idempotencyKey }: ClientOrder): Promise<{ status: number; text: string }> {
-    const signature = createHmac('sha256', signingSecret).update(body).digest('hex');
     try {
       const reply = await fetch(`${url}/ingest/${route}`, {
         method: 'POST',
@@ -47,7 +52,7 @@ export function createSender(options: {
           Authorization: `Bearer ${apiKey}`,
           'Content-Type': 'application/json',
           'Idempotency-Key': idempotencyKey,
-          ...(route === 'webhook' && { 'x-service-signature': `sha256=${signature}` }),
+          ...(route === 'webhook' && { 'x-service-signature': `sha256=${sign(signingSecret, body)}` }),
         },
         body,
         signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
@@ -77,7 +82,7 @@ export function createSender(options: {
         if (status === 202) return accept(order, JSON.parse(text).receipt_id);
         ledger.repeated += 1;
         if (status !== 0 && status !== 503) throw new Error(`${order.sourceOrderId} was refused: ${status} ${text}`);
-        await pause((PAUSES_MS[attempts] ?? 2000) * (0.5 + Math.random()), signal);
+        await sleep((PAUSES_MS[attempts] ?? 2000) * (0.5 + Math.random()), undefined, { signal });
       }
       throw new Error(`${order.sourceOrderId} was not accepted for ${GIVE_UP_MS / 1000} s`);
     },

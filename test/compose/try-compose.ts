@@ -1,9 +1,10 @@
+import { until } from '../harness/until.ts';
 import { type Deployment, prepareDeployment } from './deployment.ts';
 import { APPS, inspectExits, inspectHardening, inspectLogs } from './inspect.ts';
 import { startLoad } from './load.ts';
 import { PERSONAL, readSamples } from './orders.ts';
 import { line, type Report, type Surroundings } from './report.ts';
-import { run, until } from './run.ts';
+import { run } from './run.ts';
 import { createSender, type Sender } from './sender.ts';
 import { untilSettled, verify } from './verify.ts';
 
@@ -118,7 +119,6 @@ async function restartUnderLoad(
 async function killWorker({ compose, containers }: Deployment, signal: AbortSignal): Promise<void> {
   // The first process of the container only hands on signals; its child is the worker.
   await compose('exec', '--no-TTY', 'worker', 'sh', '-c', 'kill -9 $(cat /proc/1/task/1/children)');
-  await until('the killed worker was started again', 60, signal, async () =>
-    (await containers('worker')).some(({ RestartCount }) => RestartCount > 0),
-  );
+  const isBack = async () => (await containers('worker')).some(({ RestartCount }) => RestartCount > 0);
+  await until('the killed worker was started again', isBack, { seconds: 60, everyMs: 500, signal });
 }

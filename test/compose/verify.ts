@@ -1,5 +1,5 @@
+import { until } from '../harness/until.ts';
 import type { Deployment } from './deployment.ts';
-import { until } from './run.ts';
 import type { Ledger } from './sender.ts';
 
 interface ReceiptRow {
@@ -25,13 +25,15 @@ export interface Findings {
 
 /** Waits until nothing is left to do. */
 export async function untilSettled({ query }: Deployment, signal: AbortSignal): Promise<void> {
-  await until('every receipt is final and no promise to ring is left', 180, signal, async () => {
+  const isSettled = async () => {
     const [row] = await query<{ settled: boolean }>(
       `select not exists (select from receipts where state not in ('written', 'duplicate', 'dead'))
           and not exists (select from outbox) as settled`,
     );
     return row?.settled;
-  });
+  };
+  const what = 'every receipt is final and no promise to ring is left';
+  await until(what, isSettled, { seconds: 180, everyMs: 500, signal });
 }
 
 /** Compares what the clients were told with what Postgres holds. */

@@ -22,6 +22,7 @@ export function readRuleFile(): RuleFile {
   return parse(readFileSync(join(PROMETHEUS_FILES, 'alerts.yml'), 'utf8'));
 }
 
+/** Those of all groups, in their order. */
 export function rulesOf(file: RuleFile): Rule[] {
   return file.groups.flatMap(({ rules }) => rules);
 }

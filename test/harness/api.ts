@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import supertest from 'supertest';
 import { checkReplies } from './openapi-check.ts';
+import { sign } from './sign.ts';
 import type { TestAccount } from './stack.ts';
 
 export interface Reply {
@@ -24,12 +24,6 @@ export interface Api {
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
   /** The status once it is final; at most 30 s. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
-}
-
-export function sign(secret: string | null, body: string | Buffer): string {
-  return createHmac('sha256', secret ?? '')
-    .update(body)
-    .digest('hex');
 }
 
 export async function openApi(url: string): Promise<Api> {

@@ -1,8 +1,8 @@
 import { createApiKey } from '@orders/domain';
 import fc from 'fast-check';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';
-import { sign } from './api.ts';
 import { head } from './raw-http.ts';
+import { sign } from './sign.ts';
 import type { TestAccount } from './stack.ts';
 
 /** A request as it goes over the wire, and what it was made of. */

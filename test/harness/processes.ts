@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Child, startChild } from '@orders/local-services';
+import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -26,4 +27,10 @@ export async function startApp(
   } finally {
     if (typeof target === 'number') closeSync(target);
   }
+}
+
+/** Waits until the app with this admin port is ready. */
+export async function untilReady(adminPort: number): Promise<void> {
+  const isReady = async () => (await fetch(`http://127.0.0.1:${adminPort}/health/ready`)).ok;
+  await until(`the app on admin port ${adminPort} is ready`, () => isReady().catch(() => false));
 }

@@ -1,20 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe } from '@jest/globals';
 import { freePort, startChild } from '@orders/local-services';
+import { describeWith } from './describe-with.ts';
 import { until } from './until.ts';
 
 export const PROMETHEUS_FILES = resolve(import.meta.dirname, '../../deploy/prometheus');
 
-const isThere = ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version']).status === 0);
-if (process.env.CI === 'true' && !isThere) {
-  throw new Error("With CI=true the alert rules must be tested: install Debian's package prometheus.");
-}
-
 /** For tests that need a Prometheus on this machine; elsewhere they are counted as skipped. */
-export const withPrometheus = isThere ? describe : describe.skip;
+export const withPrometheus = describeWith('prometheus', 'promtool');
 
 /** Runs promtool; what it says, and whether it is content. It takes its time on a busy machine, so the event loop is left free. */
 export async function promtool(...args: string[]): Promise<{ ok: boolean; text: string }> {

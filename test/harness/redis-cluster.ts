@@ -14,7 +14,7 @@ export interface TestCluster extends TestQueue {
   keys(): Promise<string[]>;
 }
 
-export interface ClusterNode {
+interface ClusterNode {
   port: number;
   kill(): Promise<void>;
   freeze(): void;

@@ -8,6 +8,11 @@ export const NO_FAILED_ATTEMPT = expect.not.arrayContaining([
   expect.objectContaining({ failed_at: expect.anything() }),
 ]);
 
+/** That each of these receipts is `written`, as `expectSettled` takes it. */
+export function written(receiptIds: Iterable<string>): Record<string, string> {
+  return Object.fromEntries(Array.from(receiptIds, (receiptId) => [receiptId, 'written']));
+}
+
 /**
  * Waits until each receipt of an account is final, and expects that all is as it must be then: there are these receipts in these states
  * and no other, each after one attempt; one order for each that is `written`, none twice; and no promise to ring.

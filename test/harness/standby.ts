@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import {
   freePortBelowEphemeral,
-  markForRecovery,
   type FaultyPostgres as Server,
   startFaultyPostgres as startServer,
-  takeBaseBackup,
 } from '@orders/local-services';
 import pg from 'pg';
+import { markForRecovery, takeBaseBackup } from './base-backup.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';
 import { until } from './until.ts';
 

@@ -1,81 +1,86 @@
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from './until.ts';
 
-/** What became of the orders that were sent. */
+/** Sends an order of this `source_order_id`, and returns its reply; one that is no JSON has no body. */
+type Send = (sourceOrderId: string) => Promise<{ status: number; body: { receipt_id: string; code?: string } | null }>;
+
+/** What became of the orders that were sent, by `source_order_id`. */
 export interface Ledger {
-  /** Receipt ids by `source_order_id`, of those that got their 202. */
+  /** Receipt ids of those that got their 202. */
   accepted: Map<string, string>;
-  /** What each of the others met. */
-  failed: string[];
+  /** What each of the others met: status and code, or an error of the connection. */
+  failed: Map<string, string>;
 }
 
-export interface SteadyLoad {
+interface SteadyLoad {
   ledger: Ledger;
+  /** Waits until so many more are accepted. */
+  untilAccepted(more: number): Promise<void>;
   /** Resolves when each request under way has its reply. */
   stop(): Promise<void>;
 }
 
-/** Between a reply and the next request of one sender. */
-const REST_MS = 25;
-
-/** Now and then the reply has to wait for the outcome, as those are the hardest to see out. */
-const WAITS_EVERY = 10;
-
 /**
  * Sends orders until stopped, each once: nothing is ever sent again.
  *
- * @param urls each has one sender, with one connection that is kept for as long as the other side keeps it.
+ * @param senders send one after another, side by side.
+ * @param options `restMs` lies between a reply and the next request of its sender.
  */
-export function startSteadyLoad(account: { key: string }, urls: string[]): SteadyLoad {
-  const ledger: Ledger = { accepted: new Map(), failed: [] };
+export function startSteadyLoad(senders: Send[], { restMs = 25 } = {}): SteadyLoad {
+  const ledger: Ledger = { accepted: new Map(), failed: new Map() };
   let stopping = false;
 
-  async function sendUntilStopped(url: string, sender: number): Promise<void> {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  async function sendUntilStopped(send: Send, sender: number): Promise<void> {
     for (let number = 0; !stopping; number++) {
       const id = `steady-${sender}-${number}`;
       try {
-        const { status, body } = await sendOrder(agent, url, account, id, number % WAITS_EVERY === 0);
-        if (status === 202) ledger.accepted.set(id, body.receipt_id);
-        else ledger.failed.push(`${status} ${JSON.stringify(body)}`);
+        const { status, body } = await send(id);
+        if (status === 202 && body) ledger.accepted.set(id, body.receipt_id);
+        else ledger.failed.set(id, `${status} ${body?.code ?? 'without a code'}`);
       } catch (error) {
-        ledger.failed.push(String((error as NodeJS.ErrnoException).code ?? error));
+        ledger.failed.set(id, String((error as NodeJS.ErrnoException).code ?? error));
       }
-      await sleep(REST_MS);
+      await sleep(restMs);
     }
-    agent.destroy();
   }
 
-  const senders = urls.map(sendUntilStopped);
+  const sending = senders.map(sendUntilStopped);
   return {
     ledger,
+    async untilAccepted(more) {
+      const wanted = ledger.accepted.size + more;
+      await until(`${more} more are accepted`, async () => ledger.accepted.size >= wanted);
+    },
     async stop() {
       stopping = true;
-      await Promise.all(senders);
+      await Promise.all(sending);
     },
   };
 }
 
-async function sendOrder(
-  agent: Agent,
-  url: string,
-  account: { key: string },
-  sourceOrderId: string,
-  waits: boolean,
-): Promise<{ status: number; body: { receipt_id: string } }> {
-  const headers = {
-    Authorization: `Bearer ${account.key}`,
-    'Content-Type': 'application/json',
-    ...(waits && { Prefer: 'wait=5' }),
+/** Now and then the reply has to wait for the outcome, as those are the hardest to see out. */
+const WAITS_EVERY = 10;
+
+/** A sender with one connection, which is kept for as long as the other side keeps it. */
+export function onOneConnection(url: string, account: { key: string }): Send {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let sent = 0;
+  return (sourceOrderId) => {
+    const headers = {
+      Authorization: `Bearer ${account.key}`,
+      'Content-Type': 'application/json',
+      ...(sent++ % WAITS_EVERY === 0 && { Prefer: 'wait=5' }),
+    };
+    return new Promise((resolve, reject) => {
+      request(`${url}/ingest/orders`, { method: 'POST', agent, headers }, (response) => {
+        // haproxy's own replies are HTML.
+        const reading = json(response).catch(() => null) as Promise<{ receipt_id: string } | null>;
+        reading.then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+      })
+        .on('error', reject)
+        .end(JSON.stringify({ source_order_id: sourceOrderId, customer: { name: 'Rolling' }, total: '12.50' }));
+    });
   };
-  return new Promise((resolve, reject) => {
-    request(`${url}/ingest/orders`, { method: 'POST', agent, headers }, (response) => {
-      // haproxy's own replies are HTML.
-      const body = json(response).catch(() => null) as Promise<{ receipt_id: string }>;
-      body.then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
-    })
-      .on('error', reject)
-      .end(JSON.stringify({ source_order_id: sourceOrderId, customer: { name: 'Rolling' }, total: '12.50' }));
-  });
 }

@@ -1,11 +1,20 @@
-const PATIENCE_MS = 40_000;
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks again and again, 40 s at most, until there is an answer; the way to wait for what tells nobody when it happens. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined | false | null>): Promise<T> {
-  for (const startedAt = Date.now(); Date.now() - startedAt < PATIENCE_MS; ) {
+/**
+ * Asks again and again until there is an answer; the way to wait for what tells nobody when it happens.
+ *
+ * @param options `seconds` is for how long at most; `signal` ends it.
+ * @throws {Error} that says for what it waited in vain.
+ */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false | null>,
+  { seconds = 40, everyMs = 20, signal }: { seconds?: number; everyMs?: number; signal?: AbortSignal } = {},
+): Promise<T> {
+  for (const startedAt = Date.now(); Date.now() - startedAt < seconds * 1000; ) {
     const answer = await ask();
     if (answer) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(everyMs, undefined, { signal });
   }
-  throw new Error(`waited ${PATIENCE_MS / 1000} s for: ${what}`);
+  throw new Error(`waited ${seconds} s for: ${what}`);
 }

@@ -6,8 +6,8 @@ import { openKnex } from '@orders/database';
 import { isFinal } from '@orders/domain';
 import { type Child, ensureDatabase, startPostgres, startRedis } from '@orders/local-services';
 import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';
-import { startApp } from '../harness/processes.ts';
-import { type Ledger, startSteadyLoad } from '../harness/steady-load.ts';
+import { startApp, untilReady } from '../harness/processes.ts';
+import { type Ledger, onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
 
 const NEW = resolve(import.meta.dirname, '../..');
@@ -57,11 +57,11 @@ export async function rehearseUpgrade({
     const service = await startService({ env, haproxy, root: old, launch });
     await orders(old, env, 'accounts', 'create', 'Upgrade');
     const { key } = JSON.parse(await orders(old, env, 'keys', 'create', 'Upgrade', '--json'));
-    const load = startSteadyLoad({ key }, Array(SENDERS).fill(haproxy.url));
+    const senders = Array.from({ length: SENDERS }, () => onOneConnection(haproxy.url, { key }));
+    const { ledger, untilAccepted, stop } = startSteadyLoad(senders);
     const report = async (step: string) => {
-      const wanted = load.ledger.accepted.size + 200;
-      await until('orders are accepted', async () => load.ledger.accepted.size >= wanted);
-      say(`${step}: ${load.ledger.accepted.size} accepted, ${load.ledger.failed.length} failed`);
+      await untilAccepted(200);
+      say(`${step}: ${ledger.accepted.size} accepted, ${ledger.failed.size} failed`);
     };
     await report('the old version');
     say((await orders(NEW, env, 'migrate')).split('\n')[0] ?? '');
@@ -73,10 +73,10 @@ export async function rehearseUpgrade({
     await service.replaceIntakes(old);
     await service.replaceWorkers(old);
     await report('the old version again');
-    await load.stop();
-    const refusals = Map.groupBy(load.ledger.failed, (failure) => failure);
+    await stop();
+    const refusals = Map.groupBy(ledger.failed.values(), (failure) => failure);
     const failed = [...refusals].map(([failure, all]) => `${all.length} requests: ${failure}`);
-    return [...failed, ...(await findLoss(env, load.ledger, say))];
+    return [...failed, ...(await findLoss(env, ledger, say))];
   } finally {
     for (const close of closes.reverse()) await close();
   }
@@ -105,7 +105,7 @@ async function startService({
     const { port, adminPort } = haproxy.places[server];
     const own = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: LONG_ENOUGH };
     const child = await launch('intake', { ...env, ...own }, { root });
-    await until(`${server} is ready`, () => isReady(adminPort));
+    await untilReady(adminPort);
     await haproxy.undrain(server);
     await haproxy.untilUp(server);
     return { child, drainsByItself: await knowsDrainDelay(root) };
@@ -133,13 +133,6 @@ async function startService({
 async function endWell(child: Child): Promise<void> {
   await child.stop();
   if (child.process.exitCode !== 0) throw new Error(`a process ended with ${child.process.exitCode ?? 'a signal'}`);
-}
-
-async function isReady(adminPort: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${adminPort}/health/ready`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
 }
 
 async function knowsDrainDelay(root: string): Promise<boolean> {

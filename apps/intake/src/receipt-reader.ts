@@ -20,6 +20,10 @@ interface Sources {
 /** How much later than without a replica somebody who waits may learn the outcome, however far the replica is behind. */
 const PRIMARY_EVERY_MS = 500;
 
+/**
+ * A reader that prefers the replica, if there is one. What that shows is believed only where it cannot change any more; the primary has
+ * the last word, for those who wait at most every half second.
+ */
 export function createReceiptReader({ primary, replica, lookups }: Sources): ReceiptReader {
   let primaryAskedAt = Number.NEGATIVE_INFINITY;
 

@@ -46,9 +46,9 @@ export {
   reach,
   run,
 } from './connect.ts';
-export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
-export { type ErasedOrder, eraseOrder } from './erasure/erase-order.ts';
-export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
+export { faultOf, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export { eraseOrder } from './erasure/erase-order.ts';
+export { type Examined, findCustomer } from './erasure/find-customer.ts';
 export { type Migration, migrate, runMigrations } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';
@@ -107,7 +107,7 @@ export {
   type RejectedDelivery,
   recordRejected,
 } from './rejected-deliveries.ts';
-export { readSchemaState, type SchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
+export { readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';

@@ -4,7 +4,7 @@ import { sqlstateOf } from './database-errors.ts';
 import { NEWEST_MIGRATION } from './migrate.ts';
 
 /** `behind` is a schema that lacks a migration of this version; one that has more than this version knows is `ok`. */
-export type SchemaState = 'ok' | 'behind' | 'missing' | 'unreachable';
+type SchemaState = 'ok' | 'behind' | 'missing' | 'unreachable';
 
 const ASK = { name: 'schema_state', text: 'select 1 from schema_migrations where name = $1' };
 const UNDEFINED_TABLE = '42P01';

@@ -7,7 +7,7 @@ import { WarningList } from './normalize/warnings.ts';
 import type { Customer, Order } from './order.ts';
 
 /** By what a customer is known, in any usual spelling; what is not given does not matter, and of several each alone is enough. */
-export interface CustomerIdentity {
+interface CustomerIdentity {
   phone?: string | undefined;
   email?: string | undefined;
   customerId?: string | undefined;

@@ -1,7 +1,7 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
-export { type CustomerIdentity, type CustomerSearch, searchCustomer } from './customer-search.ts';
+export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
 export { isDeeperThan } from './measure-depth.ts';

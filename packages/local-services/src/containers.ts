@@ -17,6 +17,12 @@ export async function hasDocker(): Promise<boolean> {
   );
 }
 
+/**
+ * Starts a Redis that keeps what it was told, on a port of its own.
+ *
+ * @param settings arguments of `redis-server`.
+ * @throws {Error} when it cannot be started.
+ */
 export async function startRedisContainer(...settings: string[]): Promise<ContainerService> {
   const container = await new GenericContainer(IMAGES.redis)
     .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', ...settings])
@@ -29,6 +35,12 @@ export async function startRedisContainer(...settings: string[]): Promise<Contai
   };
 }
 
+/**
+ * Starts a Postgres for tests, on a port of its own: what is committed does not outlive a crash of it.
+ *
+ * @param password of `orders`, a superuser, whose database of that name is there.
+ * @throws {Error} when it cannot be started.
+ */
 export async function startPostgresContainer(password: string): Promise<ContainerService> {
   const container = await new GenericContainer(IMAGES.postgres)
     .withEnvironment({ POSTGRES_USER: 'orders', POSTGRES_PASSWORD: password, POSTGRES_DB: 'orders' })

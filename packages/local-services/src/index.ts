@@ -1,4 +1,3 @@
-export { markForRecovery, takeBaseBackup } from './base-backup.ts';
 export { type Child, startChild } from './child.ts';
 export { hasDocker, IMAGES, startPostgresContainer, startRedisContainer } from './containers.ts';
 export { dropDatabase, ensureDatabase } from './databases.ts';

@@ -1,5 +1,5 @@
 /** A Redis Cluster, and how to get in. */
-export interface ClusterAddress {
+interface ClusterAddress {
   /** Nodes to ask for all the others; one that answers is enough. */
   seeds: { host: string; port: number }[];
   username: string;

@@ -1,5 +1,5 @@
 export { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
-export { CLUSTER_SCHEME, type ClusterAddress, parseClusterAddress } from './cluster-address.ts';
+export { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
 export { describeError } from './describe-error.ts';
 export {
   ConfigurationError,
@@ -23,7 +23,7 @@ export {
 export { inGroups } from './in-groups.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { Counter, createRegistry, exposePools, Gauge, Histogram, type PoolState, type Registry } from './metrics.ts';
+export { Counter, createRegistry, exposePools, Gauge, Histogram, type Registry } from './metrics.ts';
 export { createOutageLog, type OutageLog } from './outage-log.ts';
 export { patiently } from './patiently.ts';
 export { readRarely } from './read-rarely.ts';

@@ -1,15 +1,16 @@
 import type { Logger } from './logger.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
-export type Level = (typeof LOG_LEVELS)[number];
+type Level = (typeof LOG_LEVELS)[number];
 
 /** How much a process logs now. */
-export interface LogLevel {
+interface LogLevel {
   level: string;
   /** When it goes back to what the process began with; ISO 8601. */
   until?: string;
 }
 
+/** Shows and sets how much a running process logs. */
 export interface LevelSwitch {
   now(): LogLevel;
   /** @param forMs goes back after so many milliseconds to the level that the process began with; null stays. */

@@ -11,7 +11,7 @@ export function createRegistry(): Registry {
 }
 
 /** What a pool of connections tells of itself. */
-export interface PoolState {
+interface PoolState {
   busy: number;
   idle: number;
   /** Who waits for a connection. */

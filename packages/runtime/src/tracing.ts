@@ -6,6 +6,7 @@ import { type TracingEnvironment, tracesUrl } from './tracing-environment.ts';
 /** Facts about a span: ids, codes, counts and words of ours, never what a sender wrote. */
 export type SpanFacts = Record<string, string | number | boolean | string[]>;
 
+/** What a span is, and where it belongs. */
 export interface SpanOptions {
   /** `server` answers a request, `consumer` a job; else it is a step of its parent. */
   kind?: 'server' | 'consumer' | 'internal';

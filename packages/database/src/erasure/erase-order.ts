@@ -8,7 +8,7 @@ import { type CustomerOrder, isRedacted, type StoredOrder } from './find-custome
 import { inPortions, payloadOf, readReceipts, withBodies } from './walk-receipts.ts';
 
 /** What was changed of one order. */
-export interface ErasedOrder {
+interface ErasedOrder {
   /** The state that the order is in; null where it is not written yet, or was erased before. */
   order: ReviewState | null;
   receipts: number;

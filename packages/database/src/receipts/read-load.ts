@@ -11,7 +11,7 @@ export interface Load {
 }
 
 /** As far as promises and dead receipts are counted. A promise is for one receipt when few come, and for up to 500 under load. */
-export const LOAD_COUNTED_TO = 10_000;
+const LOAD_COUNTED_TO = 10_000;
 /** Promises looked at for the oldest receipt, from either end, and receipts of each. */
 const [PROMISES, RECEIPTS] = [25, 20];
 

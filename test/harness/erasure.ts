@@ -1,0 +1,79 @@
+import { expect } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { findMarkers } from './markers.ts';
+import type { RunningIntake, Stack, TestAccount } from './stack.ts';
+import { readTables } from './stored.ts';
+
+/** What must be nowhere afterwards, in any spelling. */
+export const CUSTOMER = {
+  name: 'Zubayda Qasimi-Thorne',
+  phone: ['050 827 7163', '0508277163', '971508277163', '8277163'],
+  reversed: '3617728',
+  email: 'zubayda.qt@marker.example',
+  'customer id': 'customer-marker-81',
+  address: 'Villa "Marker" 77,\n   at Street 9ب, Al Barsha',
+  area: 'Marker Heights',
+  instructions: 'Gate code 4471#, ask for her',
+  'mistyped phone': '0508277164',
+  'why it was rejected': 'She asked us to forget it',
+};
+
+/** All of it that an order can bring. */
+export const WHOLE = {
+  customer: { name: CUSTOMER.name, phone: CUSTOMER.phone[0], email: CUSTOMER.email, id: CUSTOMER['customer id'] },
+  address: CUSTOMER.address,
+  area: CUSTOMER.area,
+  delivery_instructions: CUSTOMER.instructions,
+};
+/** What stays of it. */
+export const SOLD = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }], total: '149.50' };
+
+/** Sends an order and waits for its end; the reply to it. */
+export async function sendOrder(
+  intake: RunningIntake,
+  account: TestAccount,
+  order: object,
+  headers: Record<string, string> = {},
+) {
+  const { status, body } = await intake.api.order(account, order, { Prefer: 'wait=30', ...headers });
+  expect(status).toBe(202);
+  return body;
+}
+
+/** Runs a command of the operator, as `orders` does. */
+export async function runOrders(
+  { database }: Stack,
+  ...argv: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
+  const env = { DATABASE_URL: database.url };
+  const code = await runCli(argv, {
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    env,
+    localDirectory: '/nowhere',
+  });
+  return { code, ...written };
+}
+
+/** @param by what the customer is looked for by, such as `--phone` and a number. */
+export async function erase(stack: Stack, account: TestAccount, ...by: string[]) {
+  const { code, stdout, stderr } = await runOrders(stack, 'erase', String(account.id), ...by, '--json');
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+/** Whatever there is in any table, but for what belongs to another account. */
+export async function storedFor({ database }: Stack, account: TestAccount): Promise<string[]> {
+  const { rest } = await readTables(database.knex, {});
+  return rest.split('\n').filter((line) => {
+    const [, row] = /^\S+ (.*)$/.exec(line) ?? [];
+    return row && [undefined, null, account.id].includes(JSON.parse(row).account_id);
+  });
+}
+
+/** The names of what of the customer is still there. */
+export async function markersFor(stack: Stack, account: TestAccount): Promise<string[]> {
+  return findMarkers((await storedFor(stack, account)).join('\n'), CUSTOMER);
+}
