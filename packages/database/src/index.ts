@@ -48,7 +48,7 @@ export {
 } from './connect.ts';
 export { faultOf, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
-export { type Examined, findCustomer } from './erasure/find-customer.ts';
+export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
 export { type Migration, migrate, runMigrations } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';
