@@ -8,7 +8,7 @@ const BETWEEN = String.raw`[\s().\-/_]{0,3}`;
 const MIN_DIGITS = 7;
 
 /** Finds one phone number, however its digits are grouped. */
-export interface PhoneFinder {
+interface PhoneFinder {
   /** In a text about anything, where digits alone are as likely an id: with country code, 0 or + before it. */
   isInText(text: string): boolean;
   /** Where phone numbers are expected: also without any of these. */
