@@ -64,10 +64,3 @@ EXPOSE 8080 9090
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ADMIN_PORT}/health/ready`).then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["intake"]
-ARG VERSION=unknown
-ARG REVISION=unknown
-LABEL org.opencontainers.image.title="order-ingestion" \
-  org.opencontainers.image.description="Accepts delivery orders as JSON over HTTP, never loses one, never writes one twice." \
-  org.opencontainers.image.licenses="MIT" \
-  org.opencontainers.image.version="$VERSION" \
-  org.opencontainers.image.revision="$REVISION"

@@ -34,6 +34,20 @@ test('a migration that does not get its lock lets those pass who wait behind it,
   expect(await db.knex('accounts').first()).toHaveProperty('note', null);
 });
 
+test('a migration that Postgres ends in a deadlock comes again, and the reader in it is answered', async () => {
+  await run({ name: '9011-tables', up: 'create table first (id integer); create table second (id integer)' });
+  const reader = await db.knex.transaction();
+  // So it is the migration that finds the deadlock and is ended.
+  await reader.raw("set local deadlock_timeout = '10min'");
+  await reader('second').first();
+  const up = 'alter table first add column note text; alter table second add column note text';
+  const migrating = run({ name: '9012-deadlock', up });
+  await until('it waits for the second', () => waitsForLock('second'));
+  expect(await reader('first').first()).toBeUndefined();
+  await reader.commit();
+  expect(await migrating).toEqual(['9012-deadlock']);
+});
+
 test('each migration is done for itself: what ran before one that fails stays, and is not done again', async () => {
   const fine = { name: '902-fine', up: 'create table fine (id integer)' };
   await expect(run(fine, { name: '903-broken', up: 'create table broken (id nonsense)' })).rejects.toMatchObject({
@@ -76,4 +90,15 @@ test('a list that failed in its middle runs again from its beginning', async () 
   await expect(run({ name: '905-again', up })).rejects.toMatchObject({ code: '23505' });
   await db.knex('accounts').update({ note: db.knex.raw('account_id::text') });
   expect(await run({ name: '905-again', up })).toEqual(['905-again']);
+});
+
+test('who migrates keeps its turn where the server ends transactions that are idle', async () => {
+  await db.knex.raw('create table ran (times integer)');
+  const url = `${db.directUrl}?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=200')}`;
+  const both = [1, 2].map(() => openKnex({ url }));
+  const up = ['insert into ran values (1)', 'select pg_sleep(1)'];
+  const ran = await Promise.all(both.map((knex) => runMigrations(knex, [{ name: '906-slow', up }])));
+  expect(ran.flat()).toEqual(['906-slow']);
+  expect(await db.knex('ran')).toHaveLength(1);
+  for (const knex of both) await knex.destroy();
 });

@@ -57,6 +57,10 @@ describe('review', () => {
     const id = await insert();
     const without = await shop.post('/orders/review', { order_ids: [id], to: 'rejected' });
     expect([without.status, without.body.errors[0].pointer]).toEqual([422, '/reason']);
+    for (const to of ['confirmed', 'needs_review']) {
+      const refused = await shop.post('/orders/review', { order_ids: [id], to, reason: 'Aisha asked for it' });
+      expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '/reason']);
+    }
     await reject([id], '  out of stock ');
     expect((await show(id)).review).toMatchObject({ state: 'rejected', reason: 'out of stock' });
     const reopened = await shop.post('/orders/review', { order_ids: [id], to: 'needs_review' });

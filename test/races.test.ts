@@ -277,7 +277,12 @@ describe('races of operators, forced', () => {
       const both = await Promise.all(
         logFiles.map((logFile) => startApp('cli', env, { args: ['migrate', '--json'], output: { file: logFile } })),
       );
-      await whoWait(knex, 2, 'advisory');
+      await until('both ask for their turn', async () => {
+        const { rows } = await knex.raw(
+          "select 1 from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_xact_lock%' and pid <> pg_backend_pid()",
+        );
+        return rows.length === 2;
+      });
       await guard.release();
       await Promise.all(both.map(({ exited }) => exited));
       expect(both.map((child) => child.process.exitCode)).toEqual([0, 0]);

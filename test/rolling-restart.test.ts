@@ -12,41 +12,26 @@ import { until } from './harness/until.ts';
 
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);
 
-let stack: Stack;
-const running: Child[] = [];
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-});
-afterAll(async () => {
-  await Promise.all(running.map((child) => child.stop()));
-  await stack.close();
-});
-
-async function start(app: 'intake' | 'worker', settings: Record<string, string> = {}): Promise<Child> {
-  const child = await startApp(app, { ...stack.env, ...settings });
-  running.push(child);
-  return child;
-}
-
-/** Ends a process as an orchestrator does, and expects that it went by itself, with everything done. */
-async function end(child: Child): Promise<void> {
-  await child.stop();
-  expect([child.process.exitCode, child.process.signalCode]).toEqual([0, null]);
-}
-
-function missing(wanted: Iterable<string>, there: string[]): string[] {
-  const found = new Set(there);
-  return [...wanted].filter((one) => !found.has(one));
-}
-
-describeWith('haproxy')('behind haproxy', () => {
+describeWith('haproxy')('two intakes and two workers behind haproxy', () => {
+  let stack: Stack;
   let haproxy: Haproxy;
+  const running: Child[] = [];
 
   beforeAll(async () => {
+    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
     haproxy = await startHaproxy();
   });
-  afterAll(() => haproxy.close());
+  afterAll(async () => {
+    await Promise.all(running.map((child) => child.stop()));
+    await haproxy.close();
+    await stack.close();
+  });
+
+  async function start(app: 'intake' | 'worker', settings: Record<string, string> = {}): Promise<Child> {
+    const child = await startApp(app, { ...stack.env, ...settings });
+    running.push(child);
+    return child;
+  }
 
   async function startIntake(server: Server, drainDelay: string): Promise<Child> {
     const { port, adminPort } = haproxy.places[server];
@@ -54,6 +39,17 @@ describeWith('haproxy')('behind haproxy', () => {
     const child = await start('intake', settings);
     await haproxy.untilUp(server);
     return child;
+  }
+
+  /** Ends a process as an orchestrator does, and expects that it went by itself, with everything done. */
+  async function end(child: Child): Promise<void> {
+    await child.stop();
+    expect([child.process.exitCode, child.process.signalCode]).toEqual([0, null]);
+  }
+
+  function missing(wanted: Iterable<string>, there: string[]): string[] {
+    const found = new Set(there);
+    return [...wanted].filter((one) => !found.has(one));
   }
 
   /** Replaces an intake by one whose drain will take `drainDelay`. */
@@ -98,38 +94,41 @@ describeWith('haproxy')('behind haproxy', () => {
     const orders = await stack.database.knex('orders').where({ account_id: account.id }).pluck('source_order_id');
     expect(missing(ledger.accepted.keys(), orders)).toEqual([]);
   }, 180_000);
-});
 
-test('what drains is not ready, and goes on accepting for DRAIN_DELAY, each time for the last time on its connection', async () => {
-  const account = await stack.account();
-  const intake = await stack.intake({ DRAIN_DELAY: '3s' });
-  const body = (id: string) => JSON.stringify({ source_order_id: id });
-  const send = ({ socket }: RawConnection, id: string) =>
-    socket.write(
-      Buffer.concat([
-        head('POST /ingest/orders HTTP/1.1', [
-          ['Host', 'x'],
-          ['Authorization', `Bearer ${account.key}`],
-          ['Content-Type', 'application/json'],
-          ['Content-Length', body(id).length],
+  test('what drains is not ready, and goes on accepting for DRAIN_DELAY, each time for the last time on its connection', async () => {
+    const account = await stack.account();
+    const intake = await stack.intake({ DRAIN_DELAY: '3s' });
+    const body = (id: string) => JSON.stringify({ source_order_id: id });
+    const send = ({ socket }: RawConnection, id: string) =>
+      socket.write(
+        Buffer.concat([
+          head('POST /ingest/orders HTTP/1.1', [
+            ['Host', 'x'],
+            ['Authorization', `Bearer ${account.key}`],
+            ['Content-Type', 'application/json'],
+            ['Content-Length', body(id).length],
+          ]),
+          Buffer.from(body(id)),
         ]),
-        Buffer.from(body(id)),
-      ]),
-    );
-  const kept = openRaw(intake.api.url);
-  send(kept, 'before');
-  expect((await kept.reply())?.headers.connection).not.toBe('close');
-  const closing = intake.close();
-  const ready = await fetch(`${intake.adminUrl}/health/ready`);
-  expect([ready.status, await ready.json()]).toEqual([503, expect.objectContaining({ ready: false, draining: true })]);
-  for (const [connection, id] of [
-    [kept, 'on a kept connection'],
-    [openRaw(intake.api.url), 'on a new one'],
-  ] as const) {
-    send(connection, id);
-    expect(await connection.reply()).toMatchObject({ status: 202, headers: { connection: 'close' } });
-    expect(await connection.closed).toBeNull();
-  }
-  await closing;
-  await expect(fetch(`${intake.api.url}/docs`)).rejects.toThrow();
+      );
+    const kept = openRaw(intake.api.url);
+    send(kept, 'before');
+    expect((await kept.reply())?.headers.connection).not.toBe('close');
+    const closing = intake.close();
+    const ready = await fetch(`${intake.adminUrl}/health/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      expect.objectContaining({ ready: false, draining: true }),
+    ]);
+    for (const [connection, id] of [
+      [kept, 'on a kept connection'],
+      [openRaw(intake.api.url), 'on a new one'],
+    ] as const) {
+      send(connection, id);
+      expect(await connection.reply()).toMatchObject({ status: 202, headers: { connection: 'close' } });
+      expect(await connection.closed).toBeNull();
+    }
+    await closing;
+    await expect(fetch(`${intake.api.url}/docs`)).rejects.toThrow();
+  });
 });

@@ -359,6 +359,10 @@ describe('leases and the promise in the outbox', () => {
       new Map(fresh.map(({ receiptId, body }) => [receiptId, String(body)])),
     );
     for (const { receiptId, body } of fresh) expect((await findReceiptRecord(db.knex, receiptId))?.body).toEqual(body);
+    // No receipt would lead whoever erases a customer to them.
+    const batches = await db.knex('receipt_payloads').where({ batch_id: a.receiptId }).pluck('bodies');
+    expect(batches).toHaveLength(3);
+    for (const refused of ['body-b', 'body-d']) expect(Buffer.concat(batches).includes(refused)).toBe(false);
   });
 
   test('a promise is not kept by other receipts than its own', async () => {

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { freePortBelowEphemeral, startChild } from '@orders/local-services';
+import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
-
-const SHIPPED = resolve(import.meta.dirname, '../../deploy/haproxy/haproxy.cfg');
 
 /** How often it asks whether an intake is ready; two refusals take that out. */
 const CHECK_MS = 300;
@@ -25,7 +24,7 @@ export interface Place {
   adminPort: number;
 }
 
-/** The haproxy of `deploy/haproxy` before two intakes, with all off that could hide a failure. */
+/** The haproxy of `deploy/haproxy` before two intakes. It sends nothing twice, which would hide a failure. */
 export interface Haproxy {
   /** Balances requests, as deployed. */
   url: string;
@@ -48,7 +47,7 @@ export async function startHaproxy(): Promise<Haproxy> {
   const socket = join(directory, 'admin.sock');
   const [port, connectionsPort, observePort] = [await freePort(), await freePort(), await freePort()];
   const places = { intake1: await place(), intake2: await place() };
-  const shipped = substitute(await readFile(SHIPPED, 'utf8'), {
+  const shipped = await readShippedConfig('haproxy/haproxy.cfg', {
     '/run/haproxy/admin.sock': socket,
     'maxconn 8000': 'maxconn 200',
     '127.0.0.1:8080': `127.0.0.1:${port}`,
@@ -56,8 +55,6 @@ export async function startHaproxy(): Promise<Haproxy> {
     '127.0.0.1:8091 port 9091': address(places.intake1),
     '127.0.0.1:8092 port 9092': address(places.intake2),
     'inter 1s fastinter 500ms': `inter ${CHECK_MS}ms`,
-    'retries 2': 'retries 0',
-    'option redispatch 1': 'no option redispatch',
   });
   const [, backend = ''] = shipped.split(/^backend intakes$/m);
   const byConnection = `
@@ -112,12 +109,3 @@ async function place(): Promise<Place> {
 }
 
 const address = ({ port, adminPort }: Place) => `127.0.0.1:${port} port ${adminPort}`;
-
-/** @throws {Error} where the shipped file has changed so that something to replace is not there. */
-function substitute(config: string, replacements: Record<string, string>): string {
-  for (const [from, to] of Object.entries(replacements)) {
-    if (!config.includes(from)) throw new Error(`deploy/haproxy/haproxy.cfg has no more: ${from}`);
-    config = config.replace(from, to);
-  }
-  return config;
-}

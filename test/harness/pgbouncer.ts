@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, freePortBelowEphemeral, runAsUnprivileged, startChild } from '@orders/local-services';
 import pg from 'pg';
+import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
 
-/** A real PgBouncer in transaction mode. */
+/** A real PgBouncer in transaction mode, as `deploy/pgbouncer` has it. */
 export interface TestPooler {
   /** The address of a database through the pooler. */
   through(databaseUrl: string): string;
@@ -18,27 +19,6 @@ export interface TestPooler {
   close(): Promise<void>;
 }
 
-/** The configuration of docs/operating.md, "Behind a pooler". */
-function configuration(postgres: URL, port: number, directory: string, poolSize: number): string {
-  const limits = "set statement_timeout = ''9s''; set idle_in_transaction_session_timeout = ''10s''; set jit = off";
-  return `[databases]
-* = host=${postgres.hostname} port=${postgres.port} connect_query='${limits}'
-
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = scram-sha-256
-auth_file = ${join(directory, 'userlist.txt')}
-admin_users = ${postgres.username}
-pool_mode = transaction
-default_pool_size = ${poolSize}
-max_client_conn = 1000
-query_wait_timeout = 10
-server_login_retry = 1
-`;
-}
-
 /** @param databaseUrl any database of the Postgres behind it. */
 export async function startPgBouncer(databaseUrl: string, { poolSize = 20 } = {}): Promise<TestPooler> {
   const postgres = new URL(databaseUrl);
@@ -46,7 +26,14 @@ export async function startPgBouncer(databaseUrl: string, { poolSize = 20 } = {}
   const port = await freePortBelowEphemeral();
   const file = join(directory, 'pgbouncer.ini');
   const users = `"${postgres.username}" "${decodeURIComponent(postgres.password)}"\n`;
-  await writeFile(file, configuration(postgres, port, directory, poolSize));
+  const config = await readShippedConfig('pgbouncer/pgbouncer.ini', {
+    'host=10.0.0.5 port=5432': `host=${postgres.hostname} port=${postgres.port}`,
+    'listen_port = 6432': `listen_port = ${port}`,
+    '/etc/pgbouncer/userlist.txt': join(directory, 'userlist.txt'),
+    'admin_users = orders': `admin_users = ${postgres.username}`,
+    'default_pool_size = 20': `default_pool_size = ${poolSize}`,
+  });
+  await writeFile(file, config);
   await writeFile(join(directory, 'userlist.txt'), users, { mode: 0o600 });
   await chmod(directory, 0o755);
   // It refuses to run as root.

@@ -34,7 +34,7 @@ export function email(text: string): string {
 }
 
 /** By what to look for a customer: any text that a sender could have sent. */
-export function identity(option: string): (text: string) => string {
+export function customerIdentity(option: string): (text: string) => string {
   return (text) => {
     if (text.trim() === '') throw new WrongUse(`${option} takes what the customer is known by.`);
     return text;

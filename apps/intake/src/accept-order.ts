@@ -44,7 +44,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
     const recorded = await keepingPlace(request, () =>
       spanned(span?.begin('record receipt'), () => deps.writer.record(receipt, span)),
     );
-    deps.metrics.acceptSeconds.observe((performance.now() - contextOf(request).startedAt) / 1000);
+    deps.metrics.acceptSeconds.observe((performance.now() - context.startedAt) / 1000);
     noteOutcome(request, recorded, deps);
     await reply(response, recorded, preferences, deps);
   };
@@ -67,9 +67,7 @@ function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   context.receiptId = recorded.receiptId;
   if (!recorded.payloadMismatch) return;
   deps.metrics.mismatches.inc();
-  deps.logger.warn('idempotency key repeated with another payload', {
-    ...namesOf(context),
-  });
+  deps.logger.warn('idempotency key repeated with another payload', namesOf(context));
 }
 
 async function reply(

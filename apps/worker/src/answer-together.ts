@@ -53,7 +53,7 @@ export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<voi
     try {
       const claimed = await spanned(lease.trace?.begin('claim', receiptIds.length), claim);
       const writable = await spanned(lease.trace?.begin('normalize', claimed.length), () =>
-        normalizeClaimed(lease, claimed, deps.failAttempt),
+        normalizeClaimed(lease, claimed, deps),
       );
       return { claimed: claimed.length, moved: await deps.writeBatch(lease, writable) };
     } catch (error) {

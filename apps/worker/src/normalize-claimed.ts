@@ -1,4 +1,4 @@
-import type { ClaimedReceipt, WritableOrder } from '@orders/database';
+import { type ClaimedReceipt, type Database, findReceiptBody, type WritableOrder } from '@orders/database';
 import { normalizeOrder, parseBody } from '@orders/domain';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
@@ -12,15 +12,17 @@ export interface Writable extends WritableOrder {
 export async function normalizeClaimed(
   lease: Lease,
   claimed: readonly ClaimedReceipt[],
-  failAttempt: FailAttempt,
+  deps: { database: Database; failAttempt: FailAttempt },
 ): Promise<Writable[]> {
   const writable: Writable[] = [];
-  for (const { receiptId, accountId, attempts, body } of claimed) {
+  for (const { receiptId, accountId, attempts, body: claimedBody } of claimed) {
     try {
+      // The claim may have seen where the body lies now, and not the body: whoever erases a customer moves it.
+      const body = claimedBody ?? (await findReceiptBody(deps.database, accountId, receiptId));
       if (body === null) throw new Error('the body of the receipt is not there');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
     } catch (error) {
-      await failAttempt(lease, { receiptId, attempts, warnings: [] }, error);
+      await deps.failAttempt(lease, { receiptId, attempts, warnings: [] }, error);
     }
   }
   return writable;

@@ -46,7 +46,7 @@ test('orders that failed before are tried again apart, and the others are writte
   const { logger } = memoryLog('worker');
   const lease = { id: randomUUID(), rings: [{ batchId, receiptIds }], trace: null };
   const claimed = await claimReceipts(database, receiptIds, lease.id, 10_000);
-  const writable = (await normalizeClaimed(lease, claimed, failAttempt)).map((one) => ({
+  const writable = (await normalizeClaimed(lease, claimed, { database, failAttempt })).map((one) => ({
     ...one,
     attempts: one.order.source_order_id.startsWith('poison') ? 1 : 0,
   }));
@@ -58,4 +58,20 @@ test('orders that failed before are tried again apart, and the others are writte
   const figure = (name: string) => sizes.find(({ metricName }) => metricName === name)?.value;
   expect(figure('worker_batch_receipts_sum')).toBe(57);
   expect(figure('worker_batch_receipts_count')).toBe(1);
+});
+
+test('a body that was moved while its receipt was claimed is looked for again, and only one that is gone costs an attempt', async () => {
+  const batchId = randomUUIDv7();
+  const [moved, gone] = [randomUUIDv7(), randomUUIDv7()];
+  const body = Buffer.from('{"source_order_id":"moved"}');
+  const receipt = { accountId: 1, channel: 'rest', sourceOrderId: 'moved', idempotencyKey: null, body } as const;
+  await recordReceipts(database, batchId, 10_000, [{ ...receipt, receiptId: moved }]);
+  const failed: string[] = [];
+  const failAttempt: FailAttempt = async (_lease, { receiptId }) => void failed.push(receiptId);
+  const lease = { id: randomUUID(), rings: [{ batchId, receiptIds: [moved, gone] }], trace: null };
+  // What a claim returns whose statement began before the move.
+  const claimed = [moved, gone].map((receiptId) => ({ receiptId, accountId: 1, attempts: 0, body: null }));
+  const writable = await normalizeClaimed(lease, claimed, { database, failAttempt });
+  expect(writable).toEqual([expect.objectContaining({ receiptId: moved, attempts: 0 })]);
+  expect(failed).toEqual([gone]);
 });

@@ -24,6 +24,11 @@ export function sqlstateOf(error: unknown): string | null {
 const CONNECTION_WORDS =
   /timeout|connection terminated|connection ended|not queryable|client was closed|pool after calling end|client has encountered a connection error/i;
 
+/** Whether all of a pool's connections were in use for as long as one is waited for (pg-pool 3.14, `connect`). */
+export function isPoolBusy(error: unknown): boolean {
+  return Error.isError(error) && error.message === 'timeout exceeded when trying to connect';
+}
+
 // ECONNREFUSED and its like, and Node's own of a socket; other ERR_… codes are faults of a program.
 const SYSTEM_ERROR = /^(E(?!RR_)[A-Z]+|ERR_(SSL|TLS|SOCKET)_\w+)$/;
 

@@ -46,7 +46,7 @@ export {
   reach,
   run,
 } from './connect.ts';
-export { faultOf, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export { faultOf, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type Examined, findCustomer } from './erasure/find-customer.ts';
 export { type Migration, migrate, runMigrations } from './migrate.ts';

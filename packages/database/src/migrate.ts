@@ -9,6 +9,7 @@ import * as reviewList from './migrations/005-review-list.ts';
 import * as rejectedDeliveries from './migrations/006-rejected-deliveries.ts';
 import * as activity from './migrations/007-activity.ts';
 import * as erasure from './migrations/008-erasure.ts';
+import * as erasedReceipts from './migrations/009-erased-receipts.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   rejectedDeliveries,
   activity,
   erasure,
+  erasedReceipts,
 ];
 
 /** The schema is what this version needs once this one has run. */
@@ -41,7 +43,8 @@ const MIGRATION_LOCK = 7_310_441;
 
 // Whoever writes to a table waits behind a migration that waits for its lock.
 const LOCK_TIMEOUT = '2s';
-const LOCK_NOT_AVAILABLE = '55P03';
+// Not to be had in time, or the one to end of a deadlock with who locks the same tables in another order.
+const NO_LOCK = ['55P03', '40P01'];
 const REST_MS = 2000;
 const PATIENCE_MS = 300_000;
 const LOOK_AGAIN_MS = 200;
@@ -56,7 +59,7 @@ export async function migrate(knex: Knex): Promise<string[]> {
  * schema that is newer than `migrations` is left as it is, so that a version can be taken back.
  *
  * @returns the names of the migrations that ran.
- * @throws {pg.DatabaseError} 55P03 when a lock was not to be had for five minutes; what ran before stays.
+ * @throws {pg.DatabaseError} 55P03 or 40P01 when a lock was not to be had for five minutes; what ran before stays.
  */
 export async function runMigrations(knex: Knex, migrations: readonly Migration[]): Promise<string[]> {
   return knex.transaction(async (guard) => {
@@ -81,11 +84,16 @@ export async function runMigrations(knex: Knex, migrations: readonly Migration[]
   });
 }
 
+// What would end a transaction that is idle while its process migrates; the second is there from Postgres 17 on.
+const STAY = `select set_config(name, '0', true) from pg_settings
+  where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`;
+
 /**
  * Asks again and again: `create index concurrently` waits for every snapshot there is, so for a statement of another that would wait here,
  * and that for it. A statement with parameters keeps its snapshot in a transaction even when it is done.
  */
 async function takeTurn(guard: Knex.Transaction): Promise<void> {
+  await guard.raw(STAY);
   for (;;) {
     const { rows } = await guard.raw(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`);
     if (rows[0].taken) return;
@@ -124,7 +132,7 @@ async function untilGranted<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (sqlstateOf(error) !== LOCK_NOT_AVAILABLE || Date.now() > deadline) throw error;
+      if (!NO_LOCK.includes(sqlstateOf(error) ?? '') || Date.now() > deadline) throw error;
       await sleep(REST_MS);
     }
   }

@@ -10,7 +10,7 @@ const REASON = /^\s*-- safe: \S+( +\S+){4,}/m;
 
 const NAME = '"?[\\w.]+"?';
 const LITERAL = "(?:'[^']*'(?:::\\w+)?|-?[\\d.]+|true|false|null|now\\(\\))";
-const TYPE = '(?:\\w+|double precision)(?:\\([\\d, ]+\\))?(?:\\[\\])?(?: collate "\\w+")?';
+const TYPE = '(?:(?!(?:small|big)?serial)\\w+|double precision)(?:\\([\\d, ]+\\))?(?:\\[\\])?(?: collate "\\w+")?';
 
 /** One action of `alter table` that neither rewrites nor reads the table, and that the previous version does not notice. */
 const SAFE_ACTIONS = [
@@ -18,7 +18,6 @@ const SAFE_ACTIONS = [
   new RegExp(
     `^add column (?:if not exists )?${NAME} ${TYPE} (?:default ${LITERAL} not null|not null default ${LITERAL})$`,
   ),
-  /^add constraint .* not valid$/,
   /^alter column \w+ (?:set default .*|drop default|drop not null)$/,
   /^add constraint \w+ (?:unique|primary key) using index \w+$/,
   /^set \([^()]*\)$/,
@@ -63,20 +62,31 @@ export function findHazards({ up }: { up: string | readonly string[] }): Hazard[
   const isApart = typeof up !== 'string';
   const statements = isApart ? [...up] : splitStatements(up);
   const own = new Set<string>();
+  const dropped = new Set<string>();
+  let locked: string | undefined;
   const hazards: Hazard[] = [];
   for (const statement of statements) {
     const sql = normalize(statement);
     const made = /^create (?:unlogged )?table (?:if not exists )?(\S+)/.exec(sql)?.[1];
     if (made) own.add(made);
-    const why = judge(sql, own, isApart);
+    const altered = isApart ? undefined : alteredTable(sql);
+    if (altered && !own.has(altered)) locked ??= altered;
+    const isAnother = altered && !own.has(altered) && altered !== locked;
+    const why = (isApart ? judgeApart(sql, dropped) : judge(sql, own)) ?? (isAnother ? WHY_ANOTHER : null);
     if (why && !REASON.test(statement)) hazards.push({ statement: sql.slice(0, 120), why });
   }
   return hazards;
 }
 
+const WHY_ANOTHER =
+  'locks a second table while it holds the first: a deadlock with who reads them in the other order. A migration for each';
+
+function alteredTable(sql: string): string | undefined {
+  return /^alter table (?:if exists )?(?:only )?(\S+) /.exec(sql)?.[1];
+}
+
 /** @returns why a statement is not known to be safe; null if it is. */
-function judge(sql: string, own: Set<string>, isApart: boolean): string | null {
-  if (isApart) return judgeApart(sql);
+function judge(sql: string, own: Set<string>): string | null {
   if (SAFE_STATEMENTS.some((form) => form.test(sql))) return null;
   const index = /^create (?:unique )?index (?:if not exists )?(?:\S+ )?on (?:only )?(\S+)/.exec(sql);
   if (index) return own.has(index[1] ?? '') ? null : 'who writes waits until the index is made: create it concurrently';
@@ -91,14 +101,23 @@ function judge(sql: string, own: Set<string>, isApart: boolean): string | null {
   return whyStatement(sql);
 }
 
-/** Outside a transaction a failure leaves what was done, and all of it runs again. */
-function judgeApart(sql: string): string | null {
-  if (/^create (?:unique )?index concurrently (?!if not exists)/.test(sql)) return null;
-  if (/^drop index concurrently if exists /.test(sql)) return null;
+/** Outside a transaction a failure leaves what was done, an index that is not valid too, and all of it runs again. */
+function judgeApart(sql: string, dropped: Set<string>): string | null {
+  const drop = /^drop index concurrently if exists (\S+)$/.exec(sql);
+  if (drop) {
+    dropped.add(drop[1] ?? '');
+    return null;
+  }
   if (/^alter table \S+ validate constraint \w+$/.test(sql)) return null;
-  if (/^create (?:unique )?index concurrently if not exists /.test(sql))
+  const index = /^create (unique )?index concurrently (if not exists )?(?:(?!on )(\S+) )?on /.exec(sql);
+  if (!index)
+    return 'outside a transaction only what can run again: drop index concurrently if exists, create index concurrently, validate constraint';
+  const [, unique, ifNotExists, name] = index;
+  if (ifNotExists)
     return 'one that failed leaves an index that is not valid: drop it before instead of "if not exists"';
-  return 'outside a transaction only what can run again: drop index concurrently if exists, create index concurrently, validate constraint';
+  if (!name || !dropped.has(name))
+    return 'one that failed leaves an index that is not valid: name it, and drop it before, concurrently if exists';
+  return unique ? 'holds for what the previous version writes, even before it is finished' : null;
 }
 
 function splitActions(actions: string): string[] {
@@ -119,6 +138,7 @@ function whyAction(action: string): string {
     return 'rewrites the table, or changes what the previous version reads';
   if (/^alter column \w+ set not null/.test(action))
     return 'reads the table under its strongest lock, and the previous version may write null';
+  if (/^add .* not valid$/.test(action)) return 'holds at once for what the previous version writes';
   if (/^add (?:constraint|check|foreign|unique|primary|exclude)/.test(action))
     return 'reads the table while it is locked: add it "not valid", validate it in a later migration';
   if (/^validate/.test(action))

@@ -28,6 +28,7 @@ describe('a migration can run while the previous version serves', () => {
     expect(refused(payloadsByBatch)).toEqual([
       'alter table receipt_payloads rename column receipt_id to batch_id',
       'alter table receipt_payloads rename column body to bodies',
+      expect.stringMatching(/^alter table receipts add column batch_id/),
       expect.stringMatching(/^update receipts r set batch_id/),
       expect.stringMatching(/^alter table receipts alter column batch_id set not null/),
       expect.stringMatching(/^do /),
@@ -53,9 +54,13 @@ describe('the rule refuses', () => {
     ['alter table orders add column mark uuid default gen_random_uuid()', 'more than'],
     ['alter table orders add column parts integer check (parts > 0)', 'more than'],
     ['alter table orders add column driver integer references drivers', 'more than'],
+    ['alter table orders add column counter bigserial', 'more than'],
+    ['alter table orders add column counter serial not null default 0', 'more than'],
+    ['alter table orders add column twice numeric generated always as (total * 2) stored', 'more than'],
     ['alter table orders add column a text, drop column b', 'old name'],
     ['alter table orders add check (total > 0)', 'not valid'],
     ['alter table orders add constraint c check (total > 0)', 'not valid'],
+    ['alter table orders add constraint c check (total > 0) not valid', 'previous version writes'],
     ['alter table orders add constraint f foreign key (account_id) references accounts', 'not valid'],
     ['alter table orders add unique (account_id, order_number)', 'not valid'],
     ['create index orders_by_area on orders (account_id, area)', 'concurrently'],
@@ -70,12 +75,21 @@ describe('the rule refuses', () => {
     ['create or replace function keep_dead_letters() returns trigger language plpgsql as $$ begin; end $$', 'old one'],
     ["do $$ begin execute 'drop table orders'; end $$", 'not known'],
     ['-- safe: trust me\ndrop table activity', 'old one'],
+    ['alter table orders add column a text; alter table receipts add column a text', 'deadlock'],
   ])('%s', (up, why) => {
     expect(findHazards({ up })).toEqual([expect.objectContaining({ why: expect.stringContaining(why) })]);
   });
 
   test.each([
     [['create index concurrently if not exists i on orders (area)'], 'not valid'],
+    [['create index concurrently i on orders (area)'], 'drop it before'],
+    [['create index concurrently on orders (area)'], 'name it'],
+    [['drop index concurrently if exists j', 'create index concurrently i on orders (area)'], 'drop it before'],
+    [['create index concurrently i on orders (area)', 'drop index concurrently if exists i'], 'drop it before'],
+    [
+      ['drop index concurrently if exists i', 'create unique index concurrently i on orders (area)'],
+      'previous version',
+    ],
     [['alter table orders add column a text'], 'run again'],
   ])('outside a transaction %j', (up, why) => {
     expect(findHazards({ up })).toEqual([expect.objectContaining({ why: expect.stringContaining(why) })]);
@@ -89,8 +103,11 @@ describe('the rule takes', () => {
     ['alter table orders add column note text'],
     ['alter table orders add column if not exists parts numeric(10, 2) not null default 0, add column b text'],
     ["alter table orders add column lane text default 'prompt' not null"],
-    ['alter table orders add constraint c check (total > 0) not valid'],
+    [
+      '-- safe: no version has ever written a total below it\nalter table orders add constraint c check (total > 0) not valid',
+    ],
     ['alter table orders alter column area drop not null'],
+    ['alter table orders add column a text; alter table orders add column b text'],
     ["insert into lanes (name) values ('a;b'), ('c')"],
     ["create function f() returns text language sql as $$ select 'x'; select 'y' $$; comment on function f() is 'a'"],
     ['-- safe: nothing has read it since the version before the previous one\ndrop table activity'],
@@ -101,6 +118,9 @@ describe('the rule takes', () => {
   test('an index that is made concurrently, and one that failed is removed before', () => {
     const up = ['drop index concurrently if exists i', 'create index concurrently i on orders (area)'];
     expect(findHazards({ up: [...up, 'alter table orders validate constraint c'] })).toEqual([]);
+    const unique =
+      '-- safe: no version has ever written two of them\ncreate unique index concurrently i on orders (area)';
+    expect(findHazards({ up: ['drop index concurrently if exists i', unique] })).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { type Examined, eraseOrder, findCustomer } from '@orders/database';
 import { searchCustomer } from '@orders/domain';
 import { type Command, Option } from 'commander';
-import { identity, json } from '../arguments.ts';
+import { customerIdentity, json } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { WrongUse } from '../errors.ts';
 import { recordOfAccount } from '../record.ts';
@@ -37,10 +37,12 @@ export function addEraseCommand(program: Command, context: Context): void {
     .command('erase')
     .description("remove a customer's personal data from an account's orders and receipts, for good")
     .argument('<account>', 'id or exact name')
-    .addOption(new Option('--phone <number>', 'in any usual spelling').argParser(identity('--phone')))
-    .addOption(new Option('--email <address>', 'in any case').argParser(identity('--email')))
+    .addOption(new Option('--phone <number>', 'in any usual spelling').argParser(customerIdentity('--phone')))
+    .addOption(new Option('--email <address>', 'in any case').argParser(customerIdentity('--email')))
     .addOption(
-      new Option('--customer-id <id>', "exactly as the account's orders have it").argParser(identity('--customer-id')),
+      new Option('--customer-id <id>', "exactly as the account's orders have it").argParser(
+        customerIdentity('--customer-id'),
+      ),
     )
     .option('--dry-run', 'count what would be erased, and change nothing')
     .addOption(json())
@@ -67,9 +69,16 @@ Example:
 async function erase(
   knex: Knex,
   accountId: number,
-  { by, report, dryRun = false, ...identity }: EraseOptions & { by: string[]; report: (line: string) => void },
+  {
+    phone,
+    email,
+    customerId,
+    by,
+    report,
+    dryRun = false,
+  }: EraseOptions & { by: string[]; report: (line: string) => void },
 ): Promise<Erasure> {
-  const search = searchCustomer(identity);
+  const search = searchCustomer({ phone, email, customerId });
   let reported = 0;
   const { found, examined } = await findCustomer(knex, accountId, search, ({ orders, receipts }) => {
     if (orders + receipts < reported + REPORT_EACH) return;

@@ -73,10 +73,8 @@ export function reviewRoutes(deps: PortalDeps): Router {
       to: Joi.valid(...REVIEW_STATES).required(),
       reason: plainText(500).trim(),
     });
-    if (given.to === 'rejected' && given.reason === undefined) {
-      const error = { pointer: '/reason', code: 'any_required', detail: 'reason is required to reject' };
-      throw new Problem('invalid_request', { errors: [error] });
-    }
+    const mistake = mistakeOfReason(given.to, given.reason);
+    if (mistake) throw new Problem('invalid_request', { errors: [{ pointer: '/reason', ...mistake }] });
     const outcome = await reviewOrders(knex, {
       accountId: accountIdOf(request),
       orderIds: given.order_ids,
@@ -98,6 +96,12 @@ export function reviewRoutes(deps: PortalDeps): Router {
   });
 
   return router;
+}
+
+function mistakeOfReason(to: ReviewState, reason: string | undefined) {
+  if (to === 'rejected')
+    return reason === undefined ? { code: 'any_required', detail: 'reason is required to reject' } : null;
+  return reason === undefined ? null : { code: 'any_unknown', detail: 'reason is only for rejecting' };
 }
 
 function filterOf(request: Request, query: FilterQuery): ReviewFilter {

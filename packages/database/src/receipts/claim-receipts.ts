@@ -6,7 +6,7 @@ import { among, ascending } from './among.ts';
 export interface ClaimedReceipt {
   receiptId: string;
   accountId: number;
-  /** Null when it is not there any more, which nothing of ours brings about. */
+  /** Null where the statement did not see it: it was just moved, by an erasure, or it is not there any more. */
   body: Buffer | null;
   /** Attempts that failed before this one. */
   attempts: number;

@@ -17,8 +17,9 @@ export interface IncomingReceipt {
 const INCOMING = `
   unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
     as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length)`;
-const PAYLOADS = `
-  select $8::uuid, p.account_id, substring($10::bytea from p.start for p.length)
+const PAYLOAD = 'substring($10::bytea from p.start for p.length)';
+const PAYLOADS = (bodies: string) => `
+  select $8::uuid, p.account_id, ${bodies}
   from unnest($11::int[], $12::int[], $13::int[]) as p(account_id, start, length)`;
 const DUE_AT = "now() + $9::int * interval '1 ms'";
 const RECEIPTS = 'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length';
@@ -32,10 +33,23 @@ const INSERT_RECEIPTS =
 const RECORD = {
   name: 'record-receipts',
   text: `
-with payloads as (${INSERT_PAYLOADS} ${PAYLOADS}),
+with payloads as (${INSERT_PAYLOADS} ${PAYLOADS(PAYLOAD)}),
      promised as (${INSERT_PROMISE} values ($8::uuid, $1::uuid[], ${DUE_AT}))
 ${INSERT_RECEIPTS} ${RECEIPTS} from ${INCOMING}`,
 };
+
+/**
+ * Blanks take the place of a body whose key was taken: nobody could read it there, so nobody could erase it either. Where no key of an
+ * account was taken, nothing of this is evaluated.
+ */
+const WITHOUT_REFUSED = `
+  case when p.account_id in (select account_id from refused) then (
+    select string_agg(
+      case when i.receipt_id in (select receipt_id from accepted)
+        then substring($10::bytea from p.start + i.body_start - 1 for i.body_length)
+        else decode(repeat('20', i.body_length), 'hex') end, '' order by i.body_start)
+    from incoming i where i.account_id = p.account_id
+  ) else ${PAYLOAD} end`;
 
 const RECORD_KEYED = {
   name: 'record-keyed-receipts',
@@ -49,16 +63,19 @@ keyed as (
   order by account_id, idempotency_key collate "C"
   on conflict do nothing
   returning receipt_id
+), refused as materialized (
+  select receipt_id, account_id from incoming
+  where idempotency_key is not null and receipt_id not in (select receipt_id from keyed)
 ), accepted as materialized (
   select * from incoming where idempotency_key is null or receipt_id in (select receipt_id from keyed)
 ), payloads as (
-  ${INSERT_PAYLOADS} ${PAYLOADS} where p.account_id in (select account_id from accepted)
+  ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
 ), promised as (
   ${INSERT_PROMISE} select $8::uuid, array_agg(receipt_id order by receipt_id), ${DUE_AT} from accepted having count(*) > 0
 ), stored as (
   ${INSERT_RECEIPTS} ${RECEIPTS} from accepted
 )
-select receipt_id from incoming where idempotency_key is not null and receipt_id not in (select receipt_id from keyed)`,
+select receipt_id from refused`,
 };
 
 /**
