@@ -75,7 +75,7 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
     expect(new Set(refused.values())).toEqual(new Set(['503 storage_unavailable']));
     await lost.close();
     await backup.saveLastWal();
-  });
+  }, 180_000);
   afterEach(() => stack.close());
   afterAll(() => primary.close());
 
