@@ -84,9 +84,10 @@ test('what npm start left half written counts as nothing', async () => {
 });
 
 test('a database that cannot be reached, or refuses entry: one line, without the address', async () => {
-  const wrongPassword = new URL(cli.url);
+  // Past a pooler, whose codes are its own.
+  const wrongPassword = new URL(cli.directUrl);
   wrongPassword.password = 'passw0rd';
-  const noDatabase = new URL(cli.url);
+  const noDatabase = new URL(cli.directUrl);
   noDatabase.pathname = '/nowhere';
   const cases = [
     [await unreachable(), /\(ECONNREFUSED\): check that it runs/],

@@ -47,6 +47,8 @@ export function expectDecent({ code, stdout, stderr }: Outcome): void {
 export interface Cli {
   readonly knex: Knex;
   readonly url: string;
+  /** The same past a pooler. */
+  readonly directUrl: string;
   run(...argv: string[]): Promise<Outcome>;
   /** Expects success and exactly one JSON value. */
   // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for the test to say.
@@ -70,6 +72,9 @@ export function useCli(): Cli {
     },
     get url() {
       return database.url;
+    },
+    get directUrl() {
+      return database.directUrl;
     },
     run: (...argv) => run(argv, { DATABASE_URL: database.url, SECRETS_KEY, PORTAL_URL }),
     async json(...argv) {
