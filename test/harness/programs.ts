@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { describe, test } from '@jest/globals';
-import { findRedisServer } from '@orders/local-services';
+import { findOnPath, findRedisServer } from '@orders/local-services';
 
 const NAMES = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],
@@ -18,9 +16,11 @@ type Program = keyof typeof NAMES | 'redis-server';
 export function findProgram(program: Program): string | null {
   if (program === 'redis-server') return findRedisServer();
   if (program === 'chromium' && process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
-  const directories = (process.env.PATH ?? '').split(delimiter);
-  const paths = NAMES[program].flatMap((name) => directories.map((directory) => join(directory, name)));
-  return paths.find((path) => existsSync(path)) ?? null;
+  for (const name of NAMES[program]) {
+    const path = findOnPath(name);
+    if (path) return path;
+  }
+  return null;
 }
 
 /**

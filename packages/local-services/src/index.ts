@@ -3,6 +3,7 @@ export { hasDocker, IMAGES, startPostgresContainer, startRedisContainer } from '
 export { dropDatabase, ensureDatabase } from './databases.ts';
 export { type FaultyPostgres, startFaultyPostgres } from './faulty-postgres.ts';
 export { type FaultyRedis, startFaultyRedis } from './faulty-redis.ts';
+export { findOnPath } from './find-on-path.ts';
 export { freePort, freePortBelowEphemeral } from './ports.ts';
 export { type LocalPostgres, startPostgres } from './postgres.ts';
 export { findRedisServer, type LocalRedis, startRedis } from './redis.ts';

@@ -1,9 +1,8 @@
-import { accessSync, constants } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
+import { findOnPath } from './find-on-path.ts';
 import { freePort } from './ports.ts';
 
 /** A Redis or Valkey of our own, on the loopback. */
@@ -17,15 +16,7 @@ export interface LocalRedis {
 
 /** The Redis or Valkey server on the PATH, or null. */
 export function findRedisServer(): string | null {
-  for (const program of ['redis-server', 'valkey-server']) {
-    for (const directory of (process.env.PATH ?? '').split(delimiter)) {
-      try {
-        accessSync(join(directory, program), constants.X_OK);
-        return program;
-      } catch {}
-    }
-  }
-  return null;
+  return ['redis-server', 'valkey-server'].find((program) => findOnPath(program) !== null) ?? null;
 }
 
 /**

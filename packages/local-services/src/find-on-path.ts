@@ -1,0 +1,17 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Where a program lies that can be run by its name alone, or null. */
+export function findOnPath(program: string): string | null {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, program));
+  return paths.find(canRun) ?? null;
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
