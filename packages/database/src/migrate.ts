@@ -10,6 +10,8 @@ import * as rejectedDeliveries from './migrations/006-rejected-deliveries.ts';
 import * as activity from './migrations/007-activity.ts';
 import * as erasure from './migrations/008-erasure.ts';
 import * as erasedReceipts from './migrations/009-erased-receipts.ts';
+import * as resends from './migrations/010-resends.ts';
+import * as holdResends from './migrations/011-hold-resends.ts';
 import { makePartitions } from './receipts/partitions.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
@@ -33,6 +35,8 @@ export const MIGRATIONS: readonly Migration[] = [
   activity,
   erasure,
   erasedReceipts,
+  resends,
+  holdResends,
 ];
 
 /** The schema is what this version needs once this one has run. */
