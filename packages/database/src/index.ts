@@ -5,6 +5,7 @@ export {
   findAccountsByName,
   listAccounts,
   lockAccount,
+  setHoldResends,
   setRateLimit,
   setSuspended,
 } from './accounts/accounts.ts';
@@ -107,6 +108,8 @@ export {
   type RejectedDelivery,
   recordRejected,
 } from './rejected-deliveries.ts';
+export { decideResend } from './resends/decide-resend.ts';
+export { type Decision, findResends, type Resend } from './resends/find-resends.ts';
 export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
