@@ -59,7 +59,7 @@ async function store(count: number): Promise<void> {
     receiptId,
     accountId,
   }));
-  const written = await writeOrders(worker, leaseId, [batchId], orders);
+  const { written } = await writeOrders(worker, leaseId, [batchId], orders);
   expect(written).toHaveLength(count);
 }
 

@@ -11,6 +11,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
     state: 'active',
     signing_enabled: false,
     rate_limit: null,
+    resends: 'ignore',
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     suspended_at: null,
   });
@@ -23,7 +24,7 @@ test('people get text, in lines of at most 100 columns', async () => {
   const { stdout: made } = await cli.run('accounts', 'create', `${'Long name '.repeat(15)}end`);
   expect(made).toMatch(/^account +\d+\nname +Long name/);
   const { stdout } = await cli.run('accounts', 'list');
-  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +SIGNING +LIMIT +CREATED\n/);
+  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +SIGNING +LIMIT +RESENDS +CREATED\n/);
   expect(stdout).toContain('…');
   for (const line of `${made}${stdout}`.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
