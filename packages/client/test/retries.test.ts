@@ -161,12 +161,15 @@ describe('time', () => {
 
 describe('an abort', () => {
   const REASON = new Error('enough');
+  /** Those that keep a process from ending. */
+  const timers = () => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length;
 
   test.each<[when: string, Step]>([
     ['while a reply is awaited', keepSilent],
     ['in a pause between attempts', refuse(503, 'overloaded', { 'Retry-After': '20' })],
-  ])('%s ends the call at once, with its reason, and leaves no listener', async (_, step) => {
+  ])('%s ends the call at once, with its reason, and leaves no listener and no timer', async (_, step) => {
     const controller = new AbortController();
+    const before = timers();
     await using script = await startScript((response, one) => {
       step(response, one);
       setTimeout(() => controller.abort(REASON), 100);
@@ -174,6 +177,7 @@ describe('an abort', () => {
     await expect(script.client().submitOrder(ORDER, { signal: controller.signal })).rejects.toBe(REASON);
     expect(script.arrived).toHaveLength(1);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   test('before the call: nothing is sent', async () => {

@@ -14,7 +14,7 @@ const ordersTo = (count: number): Order[] =>
 
 /** An input that counts how much of it was read, and whether it was closed. */
 function countingInput(count: number) {
-  const seen = { read: 0, isClosed: false };
+  const seen: { read: number; isClosed: boolean } = { read: 0, isClosed: false };
   async function* read() {
     try {
       for (const order of ordersTo(count)) {

@@ -26,6 +26,11 @@ function build(): void {
   writeFileSync(new URL('package.json', DIST), `${JSON.stringify(published, null, 2)}\n`);
 }
 
+/** Packs it into a directory, the root of the workspace unless the first argument names another. */
+function pack(directory = fileURLToPath(ROOT)): void {
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: DIST, stdio: 'inherit' });
+}
+
 /** Of types the compiler leaves the imports as they were; older ones than ours do not find them so. */
 function withJsImports(file: URL): void {
   const types = readFileSync(file, 'utf8');
@@ -33,3 +38,4 @@ function withJsImports(file: URL): void {
 }
 
 build();
+pack(process.argv[2]);
