@@ -19,6 +19,7 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
     '/ingest/orders',
     '/ingest/webhook',
     '/ingest/preview',
+    '/ingest/reconcile',
     '/ingest/status/{receipt_id}',
     '/openapi.json',
   ]);
