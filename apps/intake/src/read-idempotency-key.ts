@@ -1,16 +1,1 @@
-import { Problem } from '@orders/domain';
-import type { Request } from 'express';
-
-const KEY = /^[\x21-\x7e]{1,255}$/;
-
-/**
- * The `Idempotency-Key` header, or null when there is none: 1 to 255 visible ASCII characters, compared exactly (contract, section 2).
- *
- * @throws {Problem} `invalid_idempotency_key`.
- */
-export function readIdempotencyKey(request: Request): string | null {
-  const key = request.get('idempotency-key');
-  if (key === undefined) return null;
-  if (!KEY.test(key)) throw new Problem('invalid_idempotency_key');
-  return key;
-}
+export { readIdempotencyKey } from '@orders/http';
