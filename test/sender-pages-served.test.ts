@@ -58,8 +58,16 @@ describe('the pages for senders', () => {
     if (status === 405) expect(reply.headers.allow).toBe('GET, HEAD');
   });
 
+  test('the type of a problem leads to what is written of it', async () => {
+    const { body } = await intake.api.send('POST', '/ingest/orders', {}, '{}');
+    expect(body.type).toBe(`${AT}/errors#missing_api_key`);
+    const page = await (await fetch(new URL(body.type, intake.api.url))).text();
+    expect(page).toContain(`<h3 id="${body.code}">`);
+  });
+
   test('the API reference leads to them', async () => {
     expect((await intake.api.send('GET', '/docs')).body).toContain(`<a href="${AT}">`);
+    expect((await intake.api.send('GET', '/openapi.json')).body.externalDocs.url).toBe(AT);
   });
 });
 

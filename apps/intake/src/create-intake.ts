@@ -69,7 +69,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const open = createOpenReplies(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections, tracing });
-  server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
+  server.on('request', shedLoad(app, { places, requests: metrics.requests, logger, basePath: config.BASE_PATH }));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,
