@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import { readSenderPages } from '@orders/intake';
 import { startLosingFront } from './harness/losing-front.ts';
+import { packClient } from './harness/pack-client.ts';
 import { describeWith } from './harness/programs.ts';
 import { isAsShown, paste, type Ran, readBlocks, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -28,6 +32,15 @@ const ORDERS: Record<string, Record<string, string>> = {
     'RETRIES-PHP': 'rest',
     'RETRIES-WAIT': 'rest',
   },
+  bulk: {
+    'BULK-1': 'rest',
+    'BULK-2': 'rest',
+  },
+  statuses: { 'STATUS-1': 'rest' },
+  sdk: {
+    'SDK-1': 'rest',
+    ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`SDK-MANY-${index + 1}`, 'rest'])),
+  },
 };
 
 test('the blocks of the pages are examples that are run, what they print, and what is only shown', () => {
@@ -36,7 +49,7 @@ test('the blocks of the pages are examples that are run, what they print, and wh
   const settings = blocks.filter(({ language }) => language === 'shell');
   expect(settings).toHaveLength(1);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
-  expect(Object.keys(ORDERS)).toEqual(WITH_EXAMPLES.map(({ name }) => name));
+  expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
 
 test('no example trips over what a shell does while one types', () => {
@@ -54,13 +67,18 @@ describeWith(
 )('the examples of the pages for senders', () => {
   let stack: Stack;
   let intake: RunningIntake;
+  let directory: string;
 
   beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'orders-pages-'));
     stack = await startStack('postgres');
     intake = await stack.intake({ BASE_PATH: '/api' });
     await stack.worker();
   });
-  afterAll(() => stack.close());
+  afterAll(async () => {
+    await stack.close();
+    await rm(directory, { recursive: true, force: true });
+  });
 
   const variables = ({ key, secret }: TestAccount, url = intake.api.url) => ({
     ORDERS_URL: url,
@@ -85,7 +103,8 @@ describeWith(
     async (name) => {
       const account = await stack.account({ signing: true });
       const ran: Ran[] = [];
-      for (const script of scriptsOf(markdownOf(name))) ran.push(...(await paste(script, variables(account))));
+      const files = name === 'sdk' ? [await packClient(directory)] : [];
+      for (const script of scriptsOf(markdownOf(name))) ran.push(...(await paste(script, variables(account), files)));
       const shown = shownOutputs(markdownOf(name));
       expect(ran.map(({ exitCode }) => exitCode)).toEqual(shown.map(() => 0));
       const unlike = ran.filter(({ printed }, index) => !isAsShown(printed, shown[index] ?? '…'));

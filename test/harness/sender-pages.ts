@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join, resolve } from 'node:path';
 
 /** A fenced block of a page; `heading` is the one that it stands under. */
 export interface Block {
@@ -37,26 +37,30 @@ export interface Ran {
   exitCode: number;
 }
 
+const ROOT = resolve(import.meta.dirname, '../..');
+
 /**
- * Runs blocks one after the other in one fresh shell in an empty directory, with little more in its environment than what the pages ask for,
- * and with the machine's own Node.
+ * Runs blocks one after the other in one fresh shell in a directory of their own, with little more in its environment than what the pages ask
+ * for, and with the machine's own Node. This clone is where the pages suppose it to be, in the home directory.
+ *
+ * @param files what the reader was told to have in that directory, which is empty otherwise.
  */
-export async function paste(blocks: readonly string[], env: Record<string, string>): Promise<Ran[]> {
+export async function paste(
+  blocks: readonly string[],
+  env: Record<string, string>,
+  files: readonly string[] = [],
+): Promise<Ran[]> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-page-'));
+  const [home, work, script] = [join(directory, 'home'), join(directory, 'work'), join(directory, 'script')];
   const mark = `ended-${Math.random()}`;
-  const script = blocks.map((block) => `${block}\necho "${mark} $?"\n`).join('');
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
-  const usual = { PATH: path.join(delimiter), HOME: directory, LANG: 'C.UTF-8' };
+  const usual = { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8' };
   try {
-    await writeFile(`${directory}.sh`, script);
-    const output = await new Promise<string>((resolve, reject) => {
-      const options = { cwd: directory, env: { ...usual, ...env }, timeout: 120_000 };
-      execFile('bash', [`${directory}.sh`], options, (error, stdout, stderr) => {
-        if (error) reject(new Error(`${error.message}\n${stdout}`));
-        else if (stderr) reject(new Error(`said on standard error: ${stderr}`));
-        else resolve(stdout);
-      });
-    });
+    await Promise.all([mkdir(home), mkdir(work)]);
+    await symlink(ROOT, join(home, 'order-ingestion'));
+    for (const file of files) await copyFile(file, join(work, basename(file)));
+    await writeFile(script, blocks.map((block) => `${block}\necho "${mark} $?"\n`).join(''));
+    const output = await run(script, { cwd: work, env: { ...usual, ...env } });
     const parts = output.split(new RegExp(`${mark} (\\d+)\\n`));
     return blocks.map((_block, index) => ({
       printed: parts[2 * index] ?? '',
@@ -64,8 +68,18 @@ export async function paste(blocks: readonly string[], env: Record<string, strin
     }));
   } finally {
     await rm(directory, { recursive: true, force: true });
-    await rm(`${directory}.sh`, { force: true });
   }
+}
+
+/** What a script prints, which must be nothing on standard error. */
+function run(script: string, options: { cwd: string; env: Record<string, string> }): Promise<string> {
+  return new Promise((done, reject) => {
+    execFile('bash', [script], { ...options, timeout: 120_000 }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${error.message}\n${stdout}`));
+      else if (stderr) reject(new Error(`said on standard error: ${stderr}`));
+      else done(stdout);
+    });
+  });
 }
 
 /** Whether what was printed is what a page shows: without regard to white space, and with anything where the page has `…`. */
