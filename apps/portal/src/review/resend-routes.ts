@@ -1,16 +1,24 @@
-import { type Decision, decideResend, findReviewedOrder } from '@orders/database';
+import { type Decision, decideResend, findReviewedOrder, markResent } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, orderIdOf, uuidOf } from '../read-request.ts';
+import { bodyOf, orderIdOf, queryOf, uuidOf } from '../read-request.ts';
 import { showOrder } from './show-order.ts';
 
-/** Accepts or refuses what was sent again of an order. */
+const ids = Joi.string().pattern(/^[1-9]\d{0,15}(,[1-9]\d{0,15}){0,199}$/);
+
+/** Which orders were sent again with other content; and accepts or refuses that. */
 export function resendRoutes(deps: PortalDeps): Router {
   const { database, knex } = deps;
   const router = Router();
+
+  router.get('/orders/resent', async (request, response) => {
+    const { order_ids } = queryOf<{ order_ids: string }>(request, { order_ids: ids.required() });
+    const asked = order_ids.split(',').map((id) => ({ order_id: Number(id) }));
+    response.json({ orders: await markResent(database, accountIdOf(request), asked) });
+  });
 
   router.post('/orders/:orderId/resends/:receiptId', async (request, response) => {
     const { decision } = bodyOf<{ decision: Decision }>(request, {
