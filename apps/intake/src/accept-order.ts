@@ -51,7 +51,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
 }
 
 /** Until it is over the request keeps its place among those in flight, even if its client has gone: what is recorded takes memory still. */
-async function keepingPlace<Result>(request: Request, work: () => Promise<Result>): Promise<Result> {
+export async function keepingPlace<Result>(request: Request, work: () => Promise<Result>): Promise<Result> {
   const context = contextOf(request);
   const { leave } = context;
   context.leave = () => {};

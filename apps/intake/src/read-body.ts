@@ -1,19 +1,37 @@
 import { Problem } from '@orders/domain';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 
-const JSON_TYPE = /^application\/json *(?:;(.*))?$/i;
+const MEDIA_TYPE = /^(application\/(?:json|x-ndjson)) *(?:;(.*))?$/i;
 const UTF_8 = /^ *charset *= *"?utf-?8"? *$/i;
+const BATCH_TYPES =
+  'Send a batch as "Content-Type: application/x-ndjson", one order a line, or "application/json", one array; in UTF-8.';
 const CUT_SHORT = 'The body ended before its announced length.';
 
 /** Refuses what is not JSON in UTF-8, or is compressed, before reading it. */
 export const requireJson: RequestHandler = (request, _response, next) => {
-  const type = JSON_TYPE.exec(request.get('content-type') ?? '');
-  const charset = type?.[1]?.split(';').find((parameter) => /^ *charset *=/i.test(parameter));
-  if (!type || (charset && !UTF_8.test(charset))) throw new Problem('unsupported_media_type');
-  const encoding = request.get('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_content_encoding');
+  if (mediaTypeOf(request) !== 'application/json') throw new Problem('unsupported_media_type');
+  refuseEncoded(request);
   next();
 };
+
+/** The same for a batch, which may also be lines of JSON. */
+export const requireJsonOrLines: RequestHandler = (request, _response, next) => {
+  if (!mediaTypeOf(request)) throw new Problem('unsupported_media_type', { detail: BATCH_TYPES });
+  refuseEncoded(request);
+  next();
+};
+
+/** `application/json` or `application/x-ndjson`; null for any other type, and for either in another charset than UTF-8. */
+export function mediaTypeOf(request: Request): string | null {
+  const [, type, parameters] = MEDIA_TYPE.exec(request.get('content-type') ?? '') ?? [];
+  const charset = parameters?.split(';').find((parameter) => /^ *charset *=/i.test(parameter));
+  return type && !(charset && !UTF_8.test(charset)) ? type.toLowerCase() : null;
+}
+
+function refuseEncoded(request: Request): void {
+  const encoding = request.get('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_content_encoding');
+}
 
 /**
  * Reads the body's exact bytes into `request.body`; an absent body is empty. One that is too long is refused as soon as that is known;
