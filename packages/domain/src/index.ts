@@ -36,4 +36,11 @@ export {
 } from './receipt-states.ts';
 export { redactedBody, redactOrder } from './redact-order.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
-export { SOURCE_ORDER_ID_ERRORS, validateOrder, validateStrictly } from './validate-order.ts';
+export {
+  MAX_SOURCE_ORDER_IDS,
+  readSourceOrderIds,
+  SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
+  validateOrder,
+  validateStrictly,
+} from './validate-order.ts';
