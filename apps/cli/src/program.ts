@@ -6,6 +6,7 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addReceiptCommands } from './commands/receipts.ts';
+import { addSendCommand } from './commands/send.ts';
 import { addSigningCommands } from './commands/signing.ts';
 import { addUserCommands } from './commands/users.ts';
 import type { Context } from './context.ts';
@@ -18,6 +19,7 @@ Environment:
   QUEUE_URL     its queue, for migrate
   SECRETS_KEY   the key that signing secrets are encrypted with, for signing; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    where browsers find the portal, for users invite
+  ORDERS_URL, ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the service and the account, for send
   Each may come from a file: DATABASE_URL_FILE says where DATABASE_URL lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
 
@@ -49,5 +51,6 @@ export function createProgram(context: Context, writeHelp: (text: string) => voi
   addOrderCommands(program, context);
   addUserCommands(program, context);
   addEraseCommand(program, context);
+  addSendCommand(program, context);
   return program;
 }

@@ -1,4 +1,4 @@
-import { type OrdersClient, ProblemError } from '@orders/client';
+import { type OrdersClient, ProblemError, ServerError } from '@orders/client';
 import { type Batch, keyOf } from './cut-batches.ts';
 import { type Gate, NotYet } from './gate.ts';
 import type { Result } from './journal.ts';
@@ -16,6 +16,8 @@ interface Way {
 
 /** Of a request with so much in it, on a slow line. */
 const BATCH_TIMEOUT_MS = 120_000;
+/** An order that the service fails at so often is given up, so that the others go on. */
+const MAX_FAULTS = 5;
 /** A refusal of one order lists no more broken rules. */
 const MAX_ERRORS = 20;
 
@@ -43,7 +45,8 @@ export function byBatches({ client, gate, strict, signal }: Way): Deliver {
       const middle = orders.length >> 1;
       const halves = [orders.slice(0, middle), orders.slice(middle)];
       const results = [];
-      for (const half of halves) results.push(...(await deliver({ orders: half, key: keyOf(half, half[0]?.line ?? 0) })));
+      for (const half of halves)
+        results.push(...(await deliver({ orders: half, key: keyOf(half, half[0]?.line ?? 0) })));
       return results;
     }
   }
@@ -58,9 +61,14 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
       orders.map((order, index) =>
         inTurn(async () => {
           if (order.refusal) return refused(order, order.refusal);
+          let faults = 0;
+          const send = () =>
+            client.sendWebhook(order.text, { idempotencyKey: `${key}.${index}`, strict, signal }).catch((error) => {
+              if (!(error instanceof ServerError) || error.status !== 500 || ++faults < MAX_FAULTS) throw error;
+              return { error: refusalOf(error) };
+            });
           try {
-            const options = { idempotencyKey: `${key}.${index}`, strict, signal };
-            return resultOf(order, await gate.ask(() => client.sendWebhook(order.text, options)));
+            return resultOf(order, await gate.ask(send));
           } catch (error) {
             if (error instanceof ProblemError && isOfTheOrder(error)) return refused(order, refusalOf(error));
             throw error;
@@ -72,7 +80,8 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
 
 function resultOf(order: SourceOrder, outcome: { receipt_id: string } | { error: Refusal } | undefined): Result {
   if (order.refusal) return refused(order, order.refusal);
-  if (!outcome) return refused(order, { status: 502, code: 'unexpected_reply', detail: 'The reply left this order out.' });
+  if (!outcome)
+    return refused(order, { status: 502, code: 'unexpected_reply', detail: 'The reply left this order out.' });
   if ('error' in outcome) return refused(order, outcome.error);
   return [order.line, order.sourceOrderId, outcome.receipt_id];
 }
@@ -85,8 +94,9 @@ function isOfTheOrder({ status }: ProblemError): boolean {
   return status === 400 || status === 413 || status === 422;
 }
 
+/** A 500 of one order among others that were accepted is that order's own. */
 function isPassing(status: number): boolean {
-  return status === 429 || status >= 500;
+  return status === 429 || status === 503;
 }
 
 function refusalOf({ status, problem: { code, detail, errors } }: ProblemError): Refusal {

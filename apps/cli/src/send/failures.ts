@@ -21,7 +21,10 @@ export interface FailureFile {
   finish(): void;
 }
 
-const NOT_KNOWN = { code: 'receipt_not_found', detail: 'What became of it is not known; sending it again does no harm.' };
+const NOT_KNOWN = {
+  code: 'receipt_not_found',
+  detail: 'What became of it is not known; sending it again does no harm.',
+};
 
 /** Null for one that was accepted. */
 export function refusalOf([line, sourceOrderId, outcome]: Result): FailedOrder | null {

@@ -52,7 +52,7 @@ export function createGate(
 
   return {
     async ask(question) {
-      while (true) {
+      for (;;) {
         await open();
         try {
           const answer = await question();

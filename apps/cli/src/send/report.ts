@@ -42,7 +42,10 @@ export function isDone({ refused, statuses }: Report): boolean {
 export function renderReport(report: Report): string {
   const { read, refused, statuses, seconds, sent_before: before, failures } = report;
   const lines: [number, string][] = [
-    [read, `${read === 1 ? 'order' : 'orders'} read${before > 0 ? `, ${count(before)} of them sent by an earlier run` : ''}`],
+    [
+      read,
+      `${read === 1 ? 'order' : 'orders'} read${before > 0 ? `, ${count(before)} of them sent by an earlier run` : ''}`,
+    ],
     ...STATUSES.flatMap((status): [number, string][] =>
       statuses[status] > 0 ? [[statuses[status], MEANINGS[status]]] : [],
     ),
@@ -61,7 +64,12 @@ function renderFailures({ failed_file: file, refused, statuses }: Report, failur
   if (failures.length === 0) return [];
   const all = refused + statuses.dead + statuses.unknown;
   const more = all > failures.length ? [`  and ${count(all - failures.length)} more`] : [];
-  return ['', ...failures.map((failure) => `  ${renderFailure(failure)}`), ...more, ...(file ? [`All of them: ${file}`] : [])];
+  return [
+    '',
+    ...failures.map((failure) => `  ${renderFailure(failure)}`),
+    ...more,
+    ...(file ? [`All of them: ${file}`] : []),
+  ];
 }
 
 function renderFailure({ line, source_order_id: id, code, detail, errors = [] }: FailedOrder): string {

@@ -5,7 +5,7 @@ export interface Refusal {
   status: number;
   code: string;
   detail: string;
-  errors?: readonly { pointer: string; code: string; detail: string }[];
+  errors?: readonly { pointer: string; code: string; detail: string }[] | undefined;
 }
 
 /** One order of the input, as it stands there. */
