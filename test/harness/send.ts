@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll } from '@jest/globals';
+import { runCli } from '@orders/cli';
 
 const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 
@@ -27,16 +29,32 @@ export interface Sender {
   secret?: string | null;
 }
 
+/** Runs `orders send` in this process. */
+export async function send(sender: Sender, args: string[], input = ''): Promise<Sent> {
+  const printed = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
+  const code = await runCli(['send', ...args], {
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    env: environmentOf(sender),
+  });
+  return { code, ...printed };
+}
+
+function environmentOf({ url, key, secret }: Sender): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    ORDERS_URL: url,
+    ORDERS_API_KEY: key,
+    ...(secret && { ORDERS_SIGNING_SECRET: secret }),
+  };
+}
+
 /** Starts `orders send` as a sender does, in a process of its own. */
-export function startSend({ url, key, secret }: Sender, args: string[], input = ''): Sending {
+export function startSend(sender: Sender, args: string[], input = ''): Sending {
   const child = spawn(process.execPath, [MAIN, 'send', ...args], {
-    env: {
-      PATH: process.env.PATH ?? '',
-      NODE_ENV: 'production',
-      ORDERS_URL: url,
-      ORDERS_API_KEY: key,
-      ...(secret && { ORDERS_SIGNING_SECRET: secret }),
-    },
+    env: { PATH: process.env.PATH ?? '', ...environmentOf(sender) },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => {});

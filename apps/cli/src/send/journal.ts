@@ -37,10 +37,8 @@ export interface JournalHead {
   url: string;
 }
 
-type Entry =
-  | ({ journal: string } & JournalHead)
-  | { batch: number; orders: number; key: string }
-  | { batch: number; results: Result[] };
+type Head = { journal: string } & JournalHead;
+type Entry = { batch: number; orders: number; key: string } | { batch: number; results: Result[] };
 
 const KIND = 'orders send 1';
 
@@ -59,15 +57,20 @@ export async function openJournal(path: string, head: JournalHead, { restart = f
   const answered = new Set<number>();
   let file = -1;
 
-  const append = (entry: Entry) => {
+  const append = (entry: Head | Entry) => {
     try {
       appendFileSync(file, `${JSON.stringify(entry)}\n`);
     } catch (error) {
       throw unusable(path, error);
     }
   };
+  // One without a batch says nothing to the next run.
+  let isEmpty = true;
   const close = async () => {
-    if (file >= 0) closeSync(file);
+    if (file >= 0) {
+      closeSync(file);
+      if (isEmpty) await rm(path, { force: true });
+    }
     file = -1;
     await release();
   };
@@ -75,14 +78,15 @@ export async function openJournal(path: string, head: JournalHead, { restart = f
   try {
     if (restart) await rm(path, { force: true });
     file = open(path);
-    const { kept, isNew } = await readBack(path, (entry) => {
-      if ('journal' in entry) check(path, entry, head);
-      else if ('results' in entry) answered.add(entry.batch);
+    const { kept, found } = await readBack(path, (entry) => {
+      if ('results' in entry) answered.add(entry.batch);
       else begun.push({ orders: entry.orders, key: entry.key });
     });
+    isEmpty = begun.length === 0;
+    if (found && !isEmpty) check(path, found, head);
     // What was torn off in the middle of a line is cut away.
-    ftruncateSync(file, kept);
-    if (isNew) append({ journal: KIND, ...head });
+    ftruncateSync(file, isEmpty ? 0 : kept);
+    if (isEmpty) append({ journal: KIND, ...head });
   } catch (error) {
     await close();
     throw error;
@@ -91,7 +95,10 @@ export async function openJournal(path: string, head: JournalHead, { restart = f
     path,
     before: begun,
     isAnswered: (number) => answered.has(number),
-    begin: ({ number, orders, key }) => append({ batch: number, orders: orders.length, key }),
+    begin({ number, orders, key }) {
+      append({ batch: number, orders: orders.length, key });
+      isEmpty = false;
+    },
     answer: (number, results) => append({ batch: number, results: [...results] }),
     async *results() {
       for await (const line of linesOf(createReadStream(path))) {
@@ -115,22 +122,25 @@ function open(path: string): number {
   }
 }
 
-/** Reads whole lines until one that is none. Returns how many bytes they take. */
-async function readBack(path: string, take: (entry: Entry) => void): Promise<{ kept: number; isNew: boolean }> {
+/** Reads whole lines until one that is none. Returns its head, and how many bytes they take. */
+async function readBack(path: string, take: (entry: Entry) => void): Promise<{ kept: number; found: Head | null }> {
   const input = { read: 0 };
+  let found: Head | null = null;
   let kept = 0;
   for await (const line of linesOf(counting(createReadStream(path), input))) {
     const entry = entryOf(line);
     const isWhole = kept + line.length + 1 <= input.read;
-    if (!isWhole || entry === null) {
-      if (kept === 0 && isWhole) throw foreign(path);
-      break;
+    if (!found) {
+      if (isWhole && !(entry && 'journal' in entry && entry.journal === KIND)) throw foreign(path);
+      if (!isWhole) break;
+      found = entry as Head;
+    } else {
+      if (!isWhole || entry === null) break;
+      take(entry as Entry);
     }
-    if (kept === 0 && !('journal' in entry)) throw foreign(path);
-    take(entry);
     kept += line.length + 1;
   }
-  return { kept, isNew: kept === 0 };
+  return { kept, found };
 }
 
 async function* counting(chunks: AsyncIterable<Buffer>, input: { read: number }): AsyncGenerator<Buffer> {
@@ -140,22 +150,21 @@ async function* counting(chunks: AsyncIterable<Buffer>, input: { read: number })
   }
 }
 
-function entryOf(line: Buffer): Entry | null {
+function entryOf(line: Buffer): Head | Entry | null {
   try {
     const value: unknown = JSON.parse(line.toString());
-    return typeof value === 'object' ? (value as Entry | null) : null;
+    return typeof value === 'object' ? (value as Head | Entry | null) : null;
   } catch {
     return null;
   }
 }
 
-function check(path: string, entry: { journal: string } & JournalHead, { size, url }: JournalHead): void {
-  if (entry.journal !== KIND) throw foreign(path);
-  if (entry.url !== url)
+function check(path: string, found: Head, { size, url }: JournalHead): void {
+  if (found.url !== url)
     throw new Failure(
       `${path} is of orders that were sent to another service: give that address, another --journal, or --restart.`,
     );
-  if (entry.size !== size) throw changedInput(path);
+  if (found.size !== size) throw changedInput(path);
 }
 
 function foreign(path: string): Failure {
