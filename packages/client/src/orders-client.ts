@@ -63,7 +63,7 @@ export class OrdersClient {
     order: Payload,
     { signingSecret = this.#signingSecret, ...options }: SubmitOptions & { signingSecret?: string | undefined } = {},
   ): Promise<Accepted> {
-    if (!signingSecret) throw new TypeError('sendWebhook needs the signingSecret of your account ("oss_…").');
+    mustBeSecret(signingSecret);
     const body = bytesOfPayload(order);
     const headers = { 'x-service-signature': await signBody(body, signingSecret) };
     return this.#accept('/ingest/webhook', body, headers, options);
@@ -104,11 +104,10 @@ export class OrdersClient {
     orders: Iterable<T> | AsyncIterable<T>,
     options: SubmitManyOptions<T> = {},
   ): AsyncGenerator<Submitted<T>, void, undefined> {
-    return submitMany(
-      (order, ofOne) => (options.via === 'webhook' ? this.sendWebhook(order, ofOne) : this.submitOrder(order, ofOne)),
-      orders,
-      options,
-    );
+    const { via, signingSecret = this.#signingSecret } = options;
+    if (via !== 'webhook') return submitMany((order, ofOne) => this.submitOrder(order, ofOne), orders, options);
+    mustBeSecret(signingSecret);
+    return submitMany((order, ofOne) => this.sendWebhook(order, { ...ofOne, signingSecret }), orders, options);
   }
 
   /**
@@ -210,4 +209,8 @@ export class OrdersClient {
 
 function bytesOfPayload(order: Payload): Uint8Array<ArrayBuffer> {
   return bytesOf(typeof order === 'string' || order instanceof Uint8Array ? order : JSON.stringify(order));
+}
+
+function mustBeSecret(signingSecret: string | undefined): asserts signingSecret is string {
+  if (!signingSecret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
 }

@@ -7,6 +7,8 @@ export interface SubmitManyOptions<T> extends Omit<SubmitOptions, 'idempotencyKe
   concurrency?: number | undefined;
   /** By `submitOrder`, unless said, or by `sendWebhook`. */
   via?: 'rest' | 'webhook' | undefined;
+  /** For webhooks, in place of the client's. */
+  signingSecret?: string | undefined;
   /** The idempotency key of each order, where the same input may be sent again by another call. */
   idempotencyKey?: ((order: T, index: number) => string) | undefined;
 }
