@@ -331,18 +331,21 @@ test('--dry-run says what would become of the orders, sends nothing and needs no
   );
 });
 
-test('a rate limit is obeyed by all that is under way, and said', async () => {
-  const limited = await stack.intake({ RATE_LIMIT: '4/2s' });
+const TERMINAL = { isTTY: true, columns: 100 };
+
+test('a rate limit is obeyed by all that is under way, and said on the terminal in a line with a bar', async () => {
+  const limited = await stack.intake({ RATE_LIMIT: '6/1s' });
   const sender = { ...(await newSender()), url: limited.api.url };
-  const ids = Array.from({ length: 16 }, (_, at) => `limited-${at}`);
+  const ids = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
   const file = await files.write('limited.ndjson', ndjson(ids));
-  const { code, stdout, stderr } = await send(sender, [file, '--batch-size', '2', '--json']);
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 16, statuses: { written: 16 } }]);
-  // Not a terminal: whole lines, without anything that moves a cursor.
-  expect(stderr).toMatch(/; waits( \d+ s)?: rate limit$/m);
-  expect(stderr).not.toMatch(/(?!\n)\p{Cc}/u);
-  const refusals = limited.log.lines.filter((line) => line.status === 429);
-  expect(refusals.length).toBeLessThan(20);
+  const { code, stdout, stderr } = await send(sender, [file, '--batch-size', '2', '--json'], '', TERMINAL);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 20, statuses: { written: 20 } }]);
+  const drawn = stderr.replaceAll('\u001b', '<esc>').split('\r').slice(1);
+  for (const line of drawn) expect(line).toMatch(/^[^\n]{0,99}<esc>\[K$/);
+  expect(drawn.join('\n')).toMatch(/^\[[#-]{24}\] \d+ % \d+ orders, \d+\/s.*0 refused; waits( \d+ s)?: rate limit/m);
+  expect(drawn.at(-1)).toBe('<esc>[K');
+  // Each of those under way meets the limit a few times, and does not knock on.
+  expect(limited.log.lines.filter((line) => line.status === 429).length).toBeLessThan(30);
   await limited.close();
 });
 
@@ -355,9 +358,15 @@ test('a wrong key ends it at once, with the words of the service', async () => {
 
 test('a service that never answers is given up, with a line that says how to go on', async () => {
   const file = await files.write('nobody.ndjson', ndjson(['G-1']));
-  const { code, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file, '--give-up-after', '1s']);
-  expect([code, stderr]).toEqual([
+  const nobody = { url: 'http://127.0.0.1:9', key: 'oik_x' };
+  const { code, stderr } = await send(nobody, [file, '--give-up-after', '2s']);
+  const lines = stderr.trimEnd().split('\n');
+  expect([code, lines.at(-1)]).toEqual([
     1,
-    expect.stringMatching(/taken nothing for \d+ s: no connection\. The same command goes on/),
+    expect.stringMatching(/^The service has taken nothing for \d+ s: no connection\. The same command goes on /),
   ]);
+  // Not a terminal: whole lines now and then.
+  for (const line of lines.slice(0, -1))
+    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection$/);
+  expect(lines.length).toBeGreaterThan(1);
 });

@@ -29,14 +29,14 @@ export interface Sender {
   secret?: string | null;
 }
 
-/** Runs `orders send` in this process. */
-export async function send(sender: Sender, args: string[], input = ''): Promise<Sent> {
+/** Runs `orders send` in this process; `terminal` is what stderr is like. */
+export async function send(sender: Sender, args: string[], input = '', terminal = {}): Promise<Sent> {
   const printed = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
   const code = await runCli(['send', ...args], {
     stdin: Readable.from([Buffer.from(input)]),
     stdout: stream('stdout'),
-    stderr: stream('stderr'),
+    stderr: { ...stream('stderr'), ...terminal },
     env: environmentOf(sender),
   });
   return { code, ...printed };

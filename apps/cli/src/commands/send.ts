@@ -1,6 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
@@ -11,7 +12,7 @@ import { parseColumnMap } from '../send/map-columns.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, type Input, openInput } from '../send/read-input.ts';
 import { count, isDone, renderReport } from '../send/report.ts';
-import { runSend } from '../send/run-send.ts';
+import { runSend, type SendPlan } from '../send/run-send.ts';
 import type { SourceOrder } from '../send/source-order.ts';
 import { readSenderConfig } from '../sender-config.ts';
 
@@ -121,14 +122,10 @@ async function send(file: string, options: Options, context: Context): Promise<v
   const config = await readSenderConfig(env, options.url, localDirectory);
   if (options.webhook && !config.signingSecret)
     throw new WrongUse('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
-  const usualJournal = isStdin
-    ? join(tmpdir(), `orders-send-${process.pid}.jsonl`)
-    : `${file}.orders-send${options.onlyFailed ? '-again' : ''}.jsonl`;
   const plan = {
     input,
     orders,
-    journalPath: options.journal ?? usualJournal,
-    isJournalTemporary: (isStdin && !options.journal) || options.onlyFailed === true,
+    ...journalOf(file, options),
     failedPath,
     restart: options.restart === true,
     webhook: options.webhook === true,
@@ -138,9 +135,17 @@ async function send(file: string, options: Options, context: Context): Promise<v
     giveUpAfterMs: options.giveUpAfter,
     waitMs: options.wait === false ? null : options.wait,
   };
-  const report = await runSend(plan, config, context);
+  const report = await runSend(plan, config, context).finally(() => {
+    if (plan.keepJournal === 'never') rmSync(dirname(plan.journalPath), { recursive: true, force: true });
+  });
   context.print(options, report, () => renderReport(report));
   if (!isDone(report)) throw new Failure('Not all orders are written.');
+}
+
+function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPlan, 'journalPath' | 'keepJournal'> {
+  if (onlyFailed) return { journalPath: journal ?? `${file}.orders-send-again.jsonl`, keepJournal: 'until sent' };
+  if (journal || file !== '-') return { journalPath: journal ?? `${file}.orders-send.jsonl`, keepJournal: 'always' };
+  return { journalPath: join(mkdtempSync(join(tmpdir(), 'orders-send-')), 'journal'), keepJournal: 'never' };
 }
 
 async function csvOptions(file: string, { map, delimiter, ignoreUnmapped = false }: Options): Promise<CsvOptions> {

@@ -19,9 +19,13 @@ export class NotYet extends Error {}
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came. */
+/**
+ * @param limits.giveUpAfterMs without an answer.
+ * @param limits.isImpatient also gives up when it is told to wait for longer than that.
+ * @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came.
+ */
 export function createGate(
-  { giveUpAfterMs, signal }: { giveUpAfterMs: number; signal: AbortSignal },
+  { giveUpAfterMs, isImpatient = false, signal }: { giveUpAfterMs: number; isImpatient?: boolean; signal: AbortSignal },
   onWait: (wait: { ms: number; why: string } | null) => void,
 ): Gate {
   let opensAt = 0;
@@ -39,11 +43,11 @@ export function createGate(
     const why = reasonToWait(error);
     if (why === null) throw error;
     const now = performance.now();
-    if (now - answeredAt > giveUpAfterMs)
-      throw new Failure(`The service has taken nothing for ${Math.round((now - answeredAt) / 1000)} s: ${why}.`);
     const growing = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + Math.random() / 2);
     const told = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const ms = told || growing;
+    if (now - answeredAt + (isImpatient ? told : 0) > giveUpAfterMs)
+      throw new Failure(`The service has taken nothing for ${Math.round((now - answeredAt) / 1000)} s: ${why}.`);
     // Those in flight together fail together, and count once.
     if (now >= opensAt) failures = Math.min(failures + 1, 10);
     opensAt = Math.max(opensAt, now + ms);

@@ -19,6 +19,7 @@ interface Display {
 }
 
 const TERMINAL_EVERY_MS = 100;
+const FIRST_LINE_MS = 1_000;
 const LINE_EVERY_MS = 5_000;
 /** The rate is that of the last seconds. */
 const WINDOW_MS = 10_000;
@@ -37,9 +38,11 @@ export function showProgress(progress: Progress, stderr: Surroundings['stderr'])
     stderr.write(isTTY ? `\r${line.slice(0, (stderr.columns ?? 80) - 1)}\x1b[K` : `${line}\n`);
   };
   const timer = setInterval(show, isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS);
+  const first = isTTY ? undefined : setTimeout(show, FIRST_LINE_MS);
   return {
     close() {
       clearInterval(timer);
+      clearTimeout(first);
       if (isTTY) stderr.write('\r\x1b[K');
     },
   };

@@ -20,8 +20,8 @@ export interface SendPlan {
   /** Of all orders of the input, those that are to be sent. */
   orders: AsyncIterable<SourceOrder>;
   journalPath: string;
-  /** The journal is of no use once all was sent. */
-  isJournalTemporary: boolean;
+  /** For how long the journal is of use: to a later run of the same, until all was sent, or to this run alone. */
+  keepJournal: 'always' | 'until sent' | 'never';
   failedPath: string | null;
   restart: boolean;
   webhook: boolean;
@@ -52,12 +52,11 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
   try {
     const { url: baseUrl, apiKey, signingSecret } = config;
     const client = new OrdersClient({ baseUrl, apiKey, signingSecret, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
-    const gateFor = (giveUpAfterMs: number) =>
-      createGate({ giveUpAfterMs, signal: ending.signal }, (wait) => {
-        progress.wait = wait && { until: performance.now() + wait.ms, why: wait.why };
-      });
-    const gate = gateFor(plan.giveUpAfterMs);
     const { signal } = ending;
+    const onWait = (wait: { ms: number; why: string } | null) => {
+      progress.wait = wait && { until: performance.now() + wait.ms, why: wait.why };
+    };
+    const gate = createGate({ giveUpAfterMs: plan.giveUpAfterMs, signal }, onWait);
     await requireSameAccount(journal, client, gate);
 
     const way = { client, gate, strict: plan.strict, signal };
@@ -76,9 +75,17 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
     });
     const sent = tally.sent();
     const { waitMs } = plan;
-    const means = waitMs === null ? null : { client, gate: gateFor(waitMs), waitMs, signal };
+    const means =
+      waitMs === null
+        ? null
+        : {
+            client,
+            gate: createGate({ giveUpAfterMs: waitMs, isImpatient: true, signal }, onWait),
+            waitMs,
+            signal,
+          };
     const report = await conclude(journal, plan.failedPath, means, progress);
-    if (plan.isJournalTemporary) await journal.remove();
+    if (plan.keepJournal !== 'always') await journal.remove();
     return { ...report, ...sent };
   } catch (error) {
     throw goingOn(fatal(error), plan);
@@ -195,8 +202,8 @@ function goingOn(error: unknown, plan: SendPlan): unknown {
   return new Failure(`${error.message} ${howToGoOn(plan)}`);
 }
 
-function howToGoOn({ isJournalTemporary, input, journalPath }: SendPlan): string {
-  if (isJournalTemporary && input.name === '-')
+function howToGoOn({ keepJournal, journalPath }: SendPlan): string {
+  if (keepJournal === 'never')
     return 'Sending the same again does no harm: what arrived is not stored twice. With --journal it would go on where it stopped.';
   return `The same command goes on where it stopped; what was sent is in ${journalPath}.`;
 }
