@@ -192,7 +192,7 @@ test('from standard input, with and without a journal', async () => {
 test('a JSON array is read element by element, whatever is in it', async () => {
   const sender = await newSender();
   const orders = Array.from({ length: 300 }, (_, at) => ({
-    source_order_id: `array "${at}" ]}, فاطمة`,
+    source_order_id: `array ${at} 5" ]}, فاطمة`,
     address: '[{"x":\\"y\\"}]\n',
     items: [{ name: `a,b ${'x'.repeat(at * 7)}` }],
   }));
