@@ -19,6 +19,8 @@ export interface Api {
   /** Sends what it is given, as it is. */
   send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<Reply>;
   order(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  /** Sends orders together: a list or its text as a JSON array, or bytes as lines. */
+  batch(account: TestAccount, orders: unknown[] | string | Buffer, headers?: Headers): Promise<Reply>;
   webhook(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   preview(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   reconcile(account: TestAccount, sourceOrderIds: readonly unknown[], headers?: Headers): Promise<Reply>;
@@ -53,6 +55,11 @@ export async function openApi(url: string): Promise<Api> {
     status,
     order: (account, order, headers = {}) =>
       send('POST', '/ingest/orders', { ...bearer(account), ...json, ...headers }, textOf(order)),
+    batch(account, orders, headers = {}) {
+      const type = Buffer.isBuffer(orders) ? 'application/x-ndjson' : 'application/json';
+      const all = { ...bearer(account), 'Content-Type': type, ...headers };
+      return send('POST', '/ingest/orders/batch', all, textOf(orders));
+    },
     preview: (account, order, headers = {}) =>
       send('POST', '/ingest/preview', { ...bearer(account), ...json, ...headers }, textOf(order)),
     reconcile: (account, ids, headers = {}) =>

@@ -29,6 +29,7 @@ export function beginRequest(deps: {
         status,
         ...(problem && { code: problem }),
         ...namesOf(context),
+        ...context.batch,
         duration_ms: Math.round(duration * 10) / 10,
       });
       if (context.span) endSpan(context.span, request, context, status);

@@ -1,6 +1,7 @@
 import {
   ATTEMPT_ERRORS,
   PROBLEMS,
+  type ProblemCode,
   RECEIPT_STATES,
   SOURCE_ORDER_ID_ERRORS,
   SOURCE_ORDER_IDS_ERROR,
@@ -20,6 +21,8 @@ const originalSchema = orNull({
   properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
 });
 
+const REFUSED_OF_BATCH: ProblemCode[] = ['malformed_body', 'payload_too_large', 'validation_failed', 'internal_error'];
+
 /** The reply to an accepted order. */
 export const acceptedSchema = {
   type: 'object',
@@ -34,6 +37,62 @@ export const acceptedSchema = {
     },
     status: { enum: RECEIPT_STATES, description: 'Only with `Prefer: wait`' },
     order_id: orNull({ type: 'integer' }),
+  },
+};
+
+const refusedOfBatchSchema = {
+  type: 'object',
+  required: ['status', 'code', 'detail'],
+  additionalProperties: false,
+  description: 'What the order would have been refused with, had it been sent alone.',
+  properties: {
+    status: { type: 'integer' },
+    code: { enum: REFUSED_OF_BATCH },
+    detail: text,
+    errors: { type: 'array', maxItems: 20, items: ref('FieldError') },
+  },
+};
+
+/** What became of one order of a batch. */
+export const batchResultSchema = {
+  oneOf: [
+    {
+      type: 'object',
+      required: ['receipt_id'],
+      additionalProperties: false,
+      properties: {
+        receipt_id: acceptedSchema.properties.receipt_id,
+        duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key came before' },
+        payload_mismatch: {
+          const: true,
+          description: 'At this place of the batch another order came before under this key; its receipt stands',
+        },
+      },
+    },
+    {
+      type: 'object',
+      required: ['error'],
+      additionalProperties: false,
+      properties: { error: refusedOfBatchSchema },
+    },
+  ],
+};
+
+/** The reply to a batch. */
+export const batchReplySchema = {
+  type: 'object',
+  required: ['accepted', 'refused', 'results'],
+  additionalProperties: false,
+  properties: {
+    accepted: { type: 'integer', minimum: 0, description: 'Orders that have a receipt' },
+    refused: { type: 'integer', minimum: 0, description: 'Orders that are not stored' },
+    results: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1000,
+      items: ref('BatchResult'),
+      description: 'One for each order, in their order',
+    },
   },
 };
 

@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { renderBatches, runBatches } from './batches/batches.ts';
 import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
@@ -49,6 +50,14 @@ program
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
   .action((_, command: Command) => growth(command.optsWithGlobals()));
+
+program
+  .command('batches')
+  .description('Compares orders sent one by one with orders sent in batches, of one sender.')
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => batches(command.optsWithGlobals()));
 
 program
   .command('overload')
@@ -120,6 +129,12 @@ async function growth(options: Options): Promise<void> {
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   const all = [...result.empty, ...result.filled, ...result.workers.map(({ measurement }) => measurement)];
   if (all.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+}
+
+async function batches(options: Options): Promise<void> {
+  const rates = await withServices(startServices, (services) => runBatches(services, options, say));
+  process.stdout.write(`${renderBatches(rates)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), rates });
 }
 
 async function overload(options: Options): Promise<void> {

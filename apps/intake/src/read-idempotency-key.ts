@@ -1,1 +1,0 @@
-export { readIdempotencyKey } from '@orders/http';

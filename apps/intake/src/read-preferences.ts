@@ -1,1 +1,0 @@
-export { type Preferences, readPreferences } from '@orders/http';
