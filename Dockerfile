@@ -10,6 +10,7 @@ COPY apps/intake/package.json apps/intake/
 COPY apps/portal/package.json apps/portal/
 COPY apps/worker/package.json apps/worker/
 COPY packages/bench/package.json packages/bench/
+COPY packages/client/package.json packages/client/
 COPY packages/database/package.json packages/database/
 COPY packages/domain/package.json packages/domain/
 COPY packages/http/package.json packages/http/
