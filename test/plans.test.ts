@@ -64,7 +64,7 @@ async function store(count: number): Promise<string> {
     receiptId,
     accountId,
   }));
-  const written = await writeOrders(worker, leaseId, [batchId], orders);
+  const { written } = await writeOrders(worker, leaseId, [batchId], orders);
   expect(written).toHaveLength(count);
   return receipts[0]?.sourceOrderId as string;
 }

@@ -270,13 +270,13 @@ describe('leases and the promise in the outbox', () => {
       .update({ lease_expires_at: new Date(0) });
     expect(await claimAlone(database, receipt.receiptId, other, 60_000, 3)).toMatchObject({ attempts: 0 });
     const held = await rowOf(receipt);
-    expect(await write(slow, receipt.receiptId, [receipt])).toEqual([]);
+    expect(await write(slow, receipt.receiptId, [receipt])).toEqual({ written: [], repeats: [] });
     const error = { code: 'write_refused', sqlstate: null, constraint: null };
     const attempt = { receiptId: receipt.receiptId, leaseId: slow, delayMs: 0, maxAttempts: 1, error, warnings: [] };
     expect(await failReceipt(database, attempt)).toBeNull();
     await releaseLease(database, [receipt.receiptId], slow);
     expect(await rowOf(receipt)).toEqual(held);
-    expect(await write(other, receipt.receiptId, [receipt])).toMatchObject([{ state: 'written' }]);
+    expect(await write(other, receipt.receiptId, [receipt])).toMatchObject({ written: [{}] });
   });
 
   test('a claim passes over what another holds at this moment, without waiting for it', async () => {
@@ -371,7 +371,7 @@ describe('leases and the promise in the outbox', () => {
     await record(b);
     const leaseId = randomUUID();
     await claim([b], leaseId);
-    expect(await write(leaseId, a.receiptId, [b])).toMatchObject([{ state: 'written' }]);
+    expect(await write(leaseId, a.receiptId, [b])).toMatchObject({ written: [{}] });
     expect(await promised(a.receiptId)).toEqual([[a.receiptId]]);
   });
 
@@ -394,7 +394,7 @@ describe('leases and the promise in the outbox', () => {
     const work = async (receipt: IncomingReceipt) => {
       const leaseId = randomUUID();
       await claim([receipt], leaseId);
-      expect(await write(leaseId, whole.batchId, [receipt])).toMatchObject([{ state: 'written' }]);
+      expect(await write(leaseId, whole.batchId, [receipt])).toMatchObject({ written: [{}] });
     };
     await work(a);
     await work(b);

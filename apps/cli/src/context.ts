@@ -5,7 +5,7 @@ import { type Knex, withDatabase } from './with-database.ts';
 
 /** Where a call of the command line reads from and writes to. */
 export interface Surroundings {
-  stdout: { write(text: string): unknown };
+  stdout: { write(text: string): unknown; isTTY?: boolean };
   /** With its width in columns, where it is a terminal. */
   stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
   stdin?: AsyncIterable<Buffer>;
@@ -14,6 +14,8 @@ export interface Surroundings {
   localDirectory?: string;
   /** Takes what to say on stderr when somebody ends the command in the middle; the latest holds. */
   onInterrupt?(farewell: () => string): void;
+  /** Resolves when somebody wants to end what goes on (Ctrl-C); from the first call on, that alone no longer ends the process. */
+  untilInterrupted?: () => Promise<void>;
 }
 
 /** What a command is given to work with. */

@@ -6,12 +6,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 let farewell = () => '';
+let interrupt: (() => void) | null = null;
 // As the first process of a container Node would not end by itself.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)
   process.on(signal, () => {
+    if (interrupt) return interrupt();
     process.stderr.write(farewell());
     process.exit(code);
   });
@@ -26,4 +28,12 @@ process.exitCode = await runCli(process.argv.slice(2), {
   onInterrupt: (say) => {
     farewell = say;
   },
+  // The first signal then only tells; another one ends the process as it always would.
+  untilInterrupted: () =>
+    new Promise<void>((resolve) => {
+      interrupt = () => {
+        interrupt = null;
+        resolve();
+      };
+    }),
 });

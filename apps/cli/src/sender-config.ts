@@ -1,3 +1,4 @@
+import { isApiKey } from '@orders/domain';
 import {
   ConfigurationError,
   processEnvironment,
@@ -15,9 +16,32 @@ export interface SenderConfig {
   signingSecret: string | undefined;
 }
 
+/** What a sender signs in and signs with, where that is set. */
+export type SenderSecrets = Partial<Pick<SenderEnvironment, 'ORDERS_API_KEY' | 'ORDERS_SIGNING_SECRET'>>;
+
+const SHORTEST_SECRET = 8;
+
 type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };
 
 const SCHEMA = { NODE_ENV: processEnvironment.NODE_ENV, ...senderEnvironment };
+
+/**
+ * The key and the secret that somebody wants a listener to know.
+ *
+ * @throws {ConfigurationError} with one line that says what is wrong.
+ */
+export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
+  const { ORDERS_API_KEY, ORDERS_SIGNING_SECRET } = senderEnvironment;
+  const secrets = readEnvironment<SenderSecrets>({ ORDERS_API_KEY, ORDERS_SIGNING_SECRET }, env);
+  if (secrets.ORDERS_API_KEY !== undefined && !isApiKey(secrets.ORDERS_API_KEY))
+    throw new ConfigurationError('Configuration: ORDERS_API_KEY must be a whole API key, oik_ and 49 characters.');
+  // A shorter one could not be kept out of what is shown.
+  if (secrets.ORDERS_SIGNING_SECRET !== undefined && secrets.ORDERS_SIGNING_SECRET.length < SHORTEST_SECRET)
+    throw new ConfigurationError(
+      `Configuration: ORDERS_SIGNING_SECRET must have ${SHORTEST_SECRET} characters at least.`,
+    );
+  return secrets;
+}
 
 /**
  * What a sender sets, or in development what `npm start` left for its first account. The key of that account is taken with its address only:

@@ -7,7 +7,7 @@ import {
   SOURCE_ORDER_IDS_ERROR,
   WARNINGS,
 } from '@orders/domain';
-import { normalizedOrderSchema } from './openapi-order.ts';
+import { normalizedItemSchema, normalizedOrderSchema } from './openapi-order.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: 'string' };
@@ -126,6 +126,24 @@ export const warningSchema = noteSchema(warningList);
 /** What was refused at one place of the payload: a broken rule or, by strict handling, what would have been a warning. */
 export const fieldErrorSchema = noteSchema(errorList);
 
+const valueSchema = {
+  anyOf: [{ type: ['string', 'integer', 'null'] }, { type: 'array', items: normalizedItemSchema }],
+};
+const changeSchema = {
+  type: 'object',
+  required: ['pointer', 'from', 'to'],
+  additionalProperties: false,
+  properties: {
+    pointer: {
+      type: 'string',
+      description: 'RFC 6901, into the normalized order; `/items` where their number differs',
+      examples: ['/customer/phone', '/items/0/quantity'],
+    },
+    from: valueSchema,
+    to: valueSchema,
+  },
+};
+
 /** The status reply. */
 export const receiptSchema = {
   type: 'object',
@@ -142,6 +160,7 @@ export const receiptSchema = {
     'warnings',
     'error',
     'duplicate_of',
+    'changes',
   ],
   additionalProperties: false,
   properties: {
@@ -162,6 +181,12 @@ export const receiptSchema = {
       properties: { code: { type: 'string', examples: Object.keys(ATTEMPT_ERRORS) }, detail: text },
     }),
     duplicate_of: originalSchema,
+    changes: {
+      type: 'array',
+      description:
+        'What a `duplicate` says otherwise than its order as you first sent it, or as your last resend that was accepted has it',
+      items: changeSchema,
+    },
   },
 };
 

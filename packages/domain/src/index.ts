@@ -1,5 +1,6 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
+export { compareResent, type Difference } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
@@ -35,7 +36,11 @@ export {
   type ReviewState,
 } from './receipt-states.ts';
 export { redactedBody, redactOrder } from './redact-order.ts';
+export { diagnoseBody } from './rejections/diagnose-body.ts';
+export { diagnoseMediaType, hasAnotherSignature } from './rejections/diagnose-headers.ts';
+export { diagnoseSignature } from './rejections/diagnose-signature.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
+export { claimedDigest, isSignedWith } from './signature.ts';
 export {
   MAX_SOURCE_ORDER_IDS,
   readSourceOrderIds,
