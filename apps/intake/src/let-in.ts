@@ -21,8 +21,8 @@ export function letIn(
   },
 ): RequestListener {
   const { places, batchPlaces, requests, logger, basePath } = deps;
-  const orders = shedLoad(serve, { places, requests, logger });
-  const batches = shedLoad(serve, { places: batchPlaces, requests, logger });
+  const orders = shedLoad(serve, { places, requests, logger, basePath });
+  const batches = shedLoad(serve, { places: batchPlaces, requests, logger, basePath });
   const batchPath = basePath + BATCH_PATH;
   return (request, response) => {
     const url = originForm(request.url ?? '/');
