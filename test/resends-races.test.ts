@@ -128,3 +128,19 @@ test('of one that was compared before its customer was erased nothing is kept', 
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   expect(await markersFor(stack, account)).toEqual([]);
 });
+
+test('one whose lease is taken while it is moved is left alone, and taken again: Postgres goes on (its version 18 crashed)', async () => {
+  const { knex } = stack.database;
+  await stack.worker({ ...HELD_UP, SWEEP_INTERVAL: '200ms' });
+  const { receiptId } = await begin();
+  held = await hold(knex, 'lock table resends in share row exclusive mode');
+  const again = await post(CHANGED);
+  await whoWait(knex, 1, 'relation');
+  // As an erasure does; the receipt is free again by that.
+  await trx('receipts').where({ receipt_id: again }).update({ lease_id: null, lease_expires_at: null });
+  await held.release();
+  await whoWait(knex, 1, 'transactionid');
+  await trx.commit();
+  await expectSettled(stack, account, { [receiptId]: 'written', [again]: 'duplicate' });
+  expect(await resends()).toEqual([{ changes: CHANGES, decision: null }]);
+});

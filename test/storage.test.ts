@@ -283,6 +283,24 @@ describe('leases and the promise in the outbox', () => {
     expect(await write(other, receipt.receiptId, [receipt])).toMatchObject({ written: [{}] });
   });
 
+  test('an attempt that fails though the order is there is tried again, so that it is compared; the last one ends as a duplicate', async () => {
+    const [first, again] = [incoming('failing-again'), incoming('failing-again')];
+    await record(first);
+    const leases = [randomUUID(), randomUUID(), randomUUID()] as [string, string, string];
+    await claim([first], leases[0]);
+    const { written } = await write(leases[0], first.receiptId, [first]);
+    await record(again);
+    const error = { code: 'write_refused', sqlstate: null, constraint: null };
+    const attempt = { receiptId: again.receiptId, delayMs: 0, maxAttempts: 2, error, warnings: [] };
+    await claim([again], leases[1]);
+    expect(await failReceipt(database, { ...attempt, leaseId: leases[1] })).toBe('failed');
+    await claim([again], leases[2]);
+    expect(await failReceipt(database, { ...attempt, leaseId: leases[2] })).toBe('duplicate');
+    expect(await db.knex('resends').where({ receipt_id: again.receiptId })).toEqual([
+      expect.objectContaining({ account_id: 1, order_id: written[0]?.orderId, changes: null }),
+    ]);
+  });
+
   test('a claim passes over what another holds at this moment, without waiting for it', async () => {
     const [held, free] = [incoming('claim-held'), incoming('claim-free')];
     await record(held, free);
