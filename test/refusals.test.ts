@@ -30,6 +30,7 @@ function expectProblem(reply: Reply, status: number, code: string): void {
   expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
   expect(reply.headers['cache-control']).toBe('no-store');
   expect(reply.body.request_id).toBe(reply.headers['x-request-id']);
+  expect(reply.body.type).toBe(`/docs/senders/errors#${code}`);
 }
 
 describe('the key', () => {

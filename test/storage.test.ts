@@ -185,12 +185,16 @@ describe('partitions', () => {
       expect.arrayContaining([await tableOf(old.receiptId), await tableOf(kept.receiptId)]),
     );
     await db.knex('receipts').whereIn('receipt_id', [old.receiptId, kept.receiptId]).update({ state: 'written' });
+    for (const { receiptId } of [old, kept])
+      await db.knex('resends').insert({ account_id: 1, order_id: 1, receipt_id: receiptId, changes: '[]' });
     const [pastItsTime, inItsTime] = [await tableOf(old.receiptId), await tableOf(kept.receiptId)];
     expect((await retain(190)).dropped).toContain(pastItsTime);
     expect(await findReceipt(database, 1, old.receiptId)).toBeNull();
     expect(await tableOf(kept.receiptId)).toBe(inItsTime);
     const { rows } = await db.knex.raw('select 1 from receipt_payloads where batch_id = ?', [old.receiptId]);
     expect(rows).toEqual([]);
+    const resends = await db.knex('resends').whereIn('receipt_id', [old.receiptId, kept.receiptId]).pluck('receipt_id');
+    expect(resends).toEqual([kept.receiptId]);
   });
 });
 

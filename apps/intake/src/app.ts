@@ -92,7 +92,7 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(sendProblems(logger, deps.rejections));
+  app.use(sendProblems({ logger, rejections: deps.rejections, basePath }));
   return app;
 }
 

@@ -22,8 +22,8 @@ export function letIn(
   },
 ): RequestListener {
   const { places, batchPlaces, requests, logger, basePath } = deps;
-  const orders = shedLoad(serve, { places, requests, logger });
-  const batches = shedLoad(serve, { places: batchPlaces, requests, logger });
+  const orders = shedLoad(serve, { places, requests, logger, basePath });
+  const batches = shedLoad(serve, { places: batchPlaces, requests, logger, basePath });
   const batchPaths = [BATCH_PATH, RECONCILE_PATH].map((path) => basePath + path);
   return (request, response) => {
     const url = originForm(request.url ?? '/');

@@ -57,6 +57,7 @@ export function openApiDocument(basePath: string): object {
         'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    externalDocs: { description: 'Guides for senders', url: `${basePath}/docs/senders` },
     servers: [{ url: basePath || '/' }],
     security: [{ apiKey: [] }],
     paths: {

@@ -1,5 +1,5 @@
 import { ConnectionError, OrdersError, ProblemError, TimeoutError } from './errors.ts';
-import { backoffMs, pause } from './pause.ts';
+import { backoffMs, LONGEST_MS, pause } from './pause.ts';
 import { readReply } from './reply.ts';
 
 /** Where the service is, and who calls it. */
@@ -26,8 +26,6 @@ export interface Call {
   signal?: AbortSignal | undefined;
 }
 
-/** The longest that `setTimeout` knows. */
-const LONGEST_MS = 2 ** 31 - 1;
 /** An attempt may take this part of the call's time, so that a connection that went silent does not use up all of it. */
 const PART_OF_ATTEMPT = 1 / 3;
 
@@ -40,8 +38,9 @@ export async function call(connection: Connection, request: Call): Promise<objec
   const headers = { ...request.headers, 'X-Request-Id': crypto.randomUUID() };
   const attemptMs = (timeoutMs - waitSeconds * 1000) * PART_OF_ATTEMPT + waitSeconds * 1000;
   for (let retries = 0; ; retries++) {
+    const leftMs = Math.max(0, deadline - performance.now());
     try {
-      return await attempt(connection, { ...request, headers }, Math.min(attemptMs, deadline - performance.now()));
+      return await attempt(connection, { ...request, headers }, Math.min(attemptMs, leftMs, LONGEST_MS));
     } catch (error) {
       if (!isPassing(error) || retries >= maxRetries) throw error;
       const pauseMs = backoffMs(retries) + askedPauseMs(error);
@@ -71,7 +70,7 @@ async function attempt(
   const controller = new AbortController();
   const onAbort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort);
-  const timer = setTimeout(() => controller.abort(), Math.min(timeoutMs, LONGEST_MS));
+  const timer = setTimeout(() => controller.abort(), timeoutMs);
   try {
     const response = await fetch(`${baseUrl}${path}`, {
       method,

@@ -1,3 +1,6 @@
+/** The longest that `setTimeout` knows; more would be none. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
 /** Resolves after so many milliseconds; an abort ends it at once, with the signal's reason. Nothing is left behind. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -10,10 +13,13 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
       end();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      end();
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        end();
+        resolve();
+      },
+      Math.min(ms, LONGEST_MS),
+    );
     signal?.addEventListener('abort', onAbort);
   });
 }

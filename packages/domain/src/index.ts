@@ -7,6 +7,7 @@ export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
 export { isDeeperThan } from './measure-depth.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
+export { LIMITS } from './normalize/limits.ts';
 export { EMIRATE_CODES } from './normalize/place/emirates.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';

@@ -19,12 +19,14 @@ with moved as (
   update receipts r
   set state = 'duplicate', attempts = r.attempts + 1, warnings = case when i.warnings <> '[]' then i.warnings::jsonb end,
       error_code = null, updated_at = now(), lease_id = null, lease_expires_at = null
-  from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[]) as i(receipt_id, account_id, order_id, warnings)
+  from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[], $8::boolean[])
+    as i(receipt_id, account_id, order_id, warnings, is_changed)
   where ${among('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and r.lease_id = $1::uuid and r.state = 'normalized'
-  returning r.receipt_id, i.account_id, i.order_id
+  returning r.receipt_id, i.account_id, i.order_id, i.is_changed
 ), kept as (
-  insert into resends (account_id, order_id, receipt_id) select account_id, order_id, receipt_id from moved
+  insert into resends (account_id, order_id, receipt_id)
+  select account_id, order_id, receipt_id from moved where not is_changed
 ), settled as (
   delete from outbox
   where batch_id = any($2::uuid[])
@@ -48,15 +50,15 @@ cross join lateral (
 ) as o`,
 };
 
-const NOTE = {
-  name: 'note-changes',
+const KEEP = {
+  name: 'keep-changes',
   // Several of one order at once: one takes over a decision if those between it and the decided one say the same, too.
   text: `
 with input as (
   select i.account_id, i.order_id, i.receipt_id, i.changes::jsonb as changes
   from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[]) as i(account_id, order_id, receipt_id, changes)
-), decided as (
-  select i.account_id, i.order_id, i.receipt_id, i.changes, before.decision, before.decided_by, before.decided_at,
+), compared as (
+  select i.*, before.decision, before.decided_by, before.decided_at,
          bool_and(i.changes = before.changes) over (partition by i.account_id, i.order_id order by i.receipt_id) as takes_over
   from input i
   left join lateral (
@@ -65,13 +67,10 @@ with input as (
     order by receipt_id desc limit 1
   ) as before on true
 )
-update resends s
-set changes = d.changes,
-    decision = case when d.takes_over then d.decision end,
-    decided_by = case when d.takes_over then d.decided_by end,
-    decided_at = case when d.takes_over then d.decided_at end
-from decided d
-where s.account_id = d.account_id and s.order_id = d.order_id and s.receipt_id = d.receipt_id`,
+insert into resends (account_id, order_id, receipt_id, changes, decision, decided_by, decided_at)
+select account_id, order_id, receipt_id, changes, case when takes_over then decision end,
+       case when takes_over then decided_by end, case when takes_over then decided_at end
+from compared`,
 };
 
 /**
@@ -101,6 +100,7 @@ export async function writeDuplicates(
       inOrder.map(({ accountId }) => accountId),
       inOrder.map(({ orderId }) => orderId),
       inOrder.map(({ warnings }) => JSON.stringify(warnings)),
+      inOrder.map(({ receiptId }) => changes.has(receiptId)),
     ]);
     return moved.map(({ receiptId }) => ({ receiptId, isChanged: changes.has(receiptId) }));
   };
@@ -108,18 +108,22 @@ export async function writeDuplicates(
   return inTransaction(database, async (connection) => {
     // Receipts before orders, as whoever erases a customer.
     const moved = await move(connection);
-    await note(connection, inOrder, changes);
+    const changed = new Set(moved.filter(({ isChanged }) => isChanged).map(({ receiptId }) => receiptId));
+    await keep(
+      connection,
+      inOrder.filter(({ receiptId }) => changed.has(receiptId)),
+      changes,
+    );
     return moved;
   });
 }
 
 /** Under a lock on the orders: nobody erases one meanwhile and misses what is kept here, and each decision is made before it or after. */
-async function note(
+async function keep(
   connection: Connection,
-  repeated: readonly RepeatedOrder[],
+  changed: readonly RepeatedOrder[],
   changes: ReadonlyMap<string, Difference[]>,
 ): Promise<void> {
-  const changed = repeated.filter(({ receiptId }) => changes.has(receiptId));
   const orders = [...new Map(changed.map((one) => [one.orderId, one])).values()].toSorted(
     (a, b) => a.orderId - b.orderId,
   );
@@ -128,11 +132,11 @@ async function note(
     orders.map(({ orderId }) => orderId),
   ]);
   const isLocked = new Set(locked.map(({ orderId }) => orderId));
-  const noted = changed.filter(({ orderId }) => isLocked.has(orderId));
-  await run(connection, NOTE, [
-    noted.map(({ accountId }) => accountId),
-    noted.map(({ orderId }) => orderId),
-    noted.map(({ receiptId }) => receiptId),
-    noted.map(({ receiptId }) => JSON.stringify(changes.get(receiptId))),
+  await run(connection, KEEP, [
+    changed.map(({ accountId }) => accountId),
+    changed.map(({ orderId }) => orderId),
+    changed.map(({ receiptId }) => receiptId),
+    // Of one that was erased meanwhile nothing.
+    changed.map(({ orderId, receiptId }) => (isLocked.has(orderId) ? JSON.stringify(changes.get(receiptId)) : null)),
   ]);
 }
