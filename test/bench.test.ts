@@ -46,6 +46,7 @@ test.each([
   ['--rounds 0', /whole number above zero/],
   ['growth --rows some', /whole number above zero/],
   ['review --rows some', /whole number above zero/],
+  ['send --orders some', /whole number above zero/],
 ])('wrong use is one line and exit code 2: %s', async (args, said) => {
   const { code, stderr } = await run(...args.split(' '));
   expect(code).toBe(2);

@@ -51,6 +51,11 @@ function environmentOf({ url, key, secret }: Sender): Record<string, string> {
   };
 }
 
+/** What was said on stderr besides how far it is, which is only said when it takes long. */
+export function saidBesides(stderr: string): string {
+  return stderr.replace(/^.*( orders, | outcomes known).*\n/gm, '');
+}
+
 /** Starts `orders send` as a sender does, in a process of its own. */
 export function startSend(sender: Sender, args: string[], input = ''): Sending {
   const child = spawn(process.execPath, [MAIN, 'send', ...args], {

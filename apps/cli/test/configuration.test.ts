@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/local-services';
+import { readSenderConfig } from '../src/sender-config.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';
 
 const cli = useCli();
@@ -58,6 +59,21 @@ test('in development what npm start left is used, and nothing is said about it',
   expect(await run(['signing', 'show', String(account_id)], { NODE_ENV: 'production' }, local)).toMatchObject({
     code: 2,
   });
+});
+
+test("a sender's key of npm start is taken with its address, and never sent to another one", async () => {
+  const intakeUrl = `http://127.0.0.1:${await freePort()}`;
+  await writeFile(
+    join(local, 'dev.json'),
+    JSON.stringify({ intakeUrl, accounts: [{ apiKey: 'oik_local', signingSecret: null }] }),
+  );
+  expect(await readSenderConfig({}, undefined, local)).toMatchObject({ url: intakeUrl, apiKey: 'oik_local' });
+  expect(await readSenderConfig({ ORDERS_API_KEY: 'oik_own' }, undefined, local)).toMatchObject({ apiKey: 'oik_own' });
+  await expect(readSenderConfig({}, 'https://orders.example.com/', local)).rejects.toThrow('set ORDERS_API_KEY');
+  await expect(readSenderConfig({ NODE_ENV: 'production' }, undefined, local)).rejects.toThrow('set ORDERS_URL');
+  await expect(readSenderConfig({ ORDERS_URL: 'https://me:secret@host' }, undefined, local)).rejects.toThrow(
+    /^(?!.*secret).*ORDERS_URL must be an address/,
+  );
 });
 
 test('the secrets key of npm start is never used on another database', async () => {

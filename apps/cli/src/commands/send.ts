@@ -41,7 +41,8 @@ Environment:
   Each may come from a file: ORDERS_API_KEY_FILE says where ORDERS_API_KEY lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
 
-Exit codes: 0 all orders are written, or were there before; 1 some are not, or it could not go on; 2 wrong use; 130 Ctrl-C.
+Exit codes: 0 all orders are written, or were there before; 1 some are not, or it could not go on; 2 wrong use;
+130 Ctrl-C.
 
 Examples:
   $ orders send orders.ndjson --dry-run
@@ -93,9 +94,17 @@ export function addSendCommand(program: Command, context: Context): void {
       numberUpTo('--concurrency', 256),
     )
     .option('--batch-size <orders>', 'in one request, at most', numberUpTo('--batch-size', MAX_BATCH), MAX_BATCH)
-    .option('--wait <time>', 'how long to wait at the end for what becomes of the orders', span('--wait'), 300_000)
+    .addOption(
+      new Option('--wait <time>', 'how long to wait at the end for what becomes of the orders')
+        .argParser(span('--wait'))
+        .default(300_000, '5m'),
+    )
     .option('--no-wait', 'end once all is accepted or refused')
-    .option('--give-up-after <time>', 'how long to go on without any success', span('--give-up-after'), 600_000)
+    .addOption(
+      new Option('--give-up-after <time>', 'how long to go on without any success')
+        .argParser(span('--give-up-after'))
+        .default(600_000, '10m'),
+    )
     .option('--journal <file>', 'where what was sent is on record (default: FILE.orders-send.jsonl)')
     .option('--restart', 'begin anew, whatever the journal says')
     .option('--failed <file>', 'where failures are written down (default: FILE.failed.jsonl)')
