@@ -37,6 +37,8 @@ FROM node:24-bookworm-slim AS sources
 WORKDIR /app
 COPY apps apps
 COPY packages packages
+# The pages that intake serves.
+COPY docs/senders docs/senders
 # Of the page only what was built.
 RUN rm -rf apps/portal/page
 COPY --from=page /app/apps/portal/page/dist apps/portal/page/dist

@@ -53,12 +53,33 @@ export const orderSchema = {
   ],
 };
 
+/** What a batch is sent as. */
+export const batchContent = {
+  'application/x-ndjson': {
+    schema: {
+      type: 'string',
+      description: 'One order a line, at most 1,000; blank lines are skipped.',
+      examples: ['{"source_order_id":"SHOP-10001","total":"149.50"}\n{"source_order_id":"SHOP-10002","total":99}\n'],
+    },
+  },
+  'application/json': {
+    schema: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: '#/components/schemas/Order' } },
+  },
+};
+
 const textOrNull = { type: ['string', 'null'] };
 const strictly = (properties: Record<string, object>) => ({
   type: 'object',
   required: Object.keys(properties),
   additionalProperties: false,
   properties,
+});
+
+/** An item as it is stored. */
+export const normalizedItemSchema = strictly({
+  name: textOrNull,
+  quantity: { type: ['integer', 'null'], minimum: 1 },
+  sku: textOrNull,
 });
 
 /** The order as it is stored: every member is there, `null` when absent or unreadable. */
@@ -75,10 +96,7 @@ export const normalizedOrderSchema = strictly({
   emirate: text('One of the seven in English; as sent when it is none, and then without a code'),
   emirate_code: { ...text('ISO 3166-2'), examples: ['AE-DU'] },
   area: textOrNull,
-  items: {
-    type: 'array',
-    items: strictly({ name: textOrNull, quantity: { type: ['integer', 'null'], minimum: 1 }, sku: textOrNull }),
-  },
+  items: { type: 'array', items: normalizedItemSchema },
   total: { ...text('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
   currency: { type: 'string', description: 'ISO 4217; as sent when it is none' },
   delivery_instructions: textOrNull,
