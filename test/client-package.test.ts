@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { basename, delimiter, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Child, freePort } from '@orders/local-services';
+import { packClient } from './harness/pack-client.ts';
 import { startApp, untilReady } from './harness/processes.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -43,11 +44,10 @@ let project: string;
 /** Packs the client as for a release, and installs that in an empty project, from no registry. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orders-client-'));
-  await run(process.execPath, [join(PACKAGE, 'scripts/pack.ts'), directory]);
-  expect(await readdir(directory)).toEqual([`orders-client-${version}.tgz`]);
+  const tarball = await packClient(directory);
+  expect(basename(tarball)).toBe(`orders-client-${version}.tgz`);
   project = join(directory, 'project');
   await mkdir(project);
-  const tarball = join(directory, `orders-client-${version}.tgz`);
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));

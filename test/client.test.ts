@@ -84,6 +84,40 @@ describe('the client and the service', () => {
     },
   );
 
+  test('a batch has a result at the place of each order, and sent again under its key the same receipts', async () => {
+    const orders = [...ordersNamed('batch', 3), '{\n"source_order_id": "spaced"\n}', '', '{"source_order_id":7}'];
+    const { accepted, refused, results } = await client.submitBatch(orders, { idempotencyKey: 'night' });
+    expect([accepted, refused]).toEqual([4, 2]);
+    expect(results.map(({ error }) => error?.code)).toEqual([
+      ...Array(4).fill(undefined),
+      'malformed_body',
+      'validation_failed',
+    ]);
+    const again = await client.submitBatch(orders, { idempotencyKey: 'night' });
+    expect(again.results.map(({ receipt_id }) => receipt_id)).toEqual(results.map(({ receipt_id }) => receipt_id));
+    const receipts = results.flatMap(({ receipt_id }) => receipt_id ?? []);
+    const finals = await Promise.all(receipts.map((receiptId) => client.waitForReceipt(receiptId)));
+    expect(new Set(finals.map(({ status }) => status))).toEqual(new Set(['written']));
+    await expect(client.submitBatch([])).rejects.toMatchObject({ code: 'malformed_body' });
+    await expect(client.submitBatch(Array(1001).fill('{}'))).rejects.toMatchObject({ code: 'payload_too_large' });
+  });
+
+  test('orders are asked for by their own ids; of a resend the receipt says what changed', async () => {
+    const order = { source_order_id: 'asked-for', address: 'Villa 1' };
+    const first = await client.submitOrder(order, { wait: 30 });
+    const second = await client.submitOrder({ ...order, address: 'Villa 2' }, { wait: 30 });
+    expect((await client.getReceipt(second.receipt_id)).changes).toEqual([
+      { pointer: '/address', from: 'Villa 1', to: 'Villa 2' },
+    ]);
+    const { results } = await client.reconcile(['asked-for', 'forgotten']);
+    const found = { status: 'duplicate', receipt_id: second.receipt_id, order_id: first.order_id };
+    expect(results).toEqual([
+      { source_order_id: 'asked-for', received_at: expect.any(String), ...found },
+      { source_order_id: 'forgotten', status: 'never_seen', receipt_id: null, order_id: null, received_at: null },
+    ]);
+    await expect(client.reconcile([])).rejects.toMatchObject({ name: 'ValidationError' });
+  });
+
   test('each code that the service refuses with becomes the error of its status', async () => {
     const other = await stack.account();
     const suspended = await stack.account();

@@ -1,21 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
-const PACKAGE = new URL('..', import.meta.url);
-const ROOT = new URL('../..', PACKAGE);
-const DIST = new URL('dist/', PACKAGE);
+const PACKAGE = resolve(import.meta.dirname, '..');
+const ROOT = resolve(PACKAGE, '../..');
 
-const readManifest = (directory: URL) => JSON.parse(readFileSync(new URL('package.json', directory), 'utf8'));
+const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 
-/** Makes `dist`, which is what is published: the sources as JavaScript and types, and a manifest of its own with the version of the service. */
-function build(): void {
-  rmSync(DIST, { recursive: true, force: true });
-  const compiler = fileURLToPath(new URL('node_modules/typescript/bin/tsc', ROOT));
-  execFileSync(process.execPath, [compiler, '-p', fileURLToPath(PACKAGE)], { stdio: 'inherit' });
-  for (const file of globSync('*.d.ts', { cwd: DIST })) withJsImports(new URL(file, DIST));
-  copyFileSync(new URL('README.md', PACKAGE), new URL('README.md', DIST));
-  copyFileSync(new URL('LICENSE', ROOT), new URL('LICENSE', DIST));
+/** Makes what is published: the sources as JavaScript and types, and a manifest of its own with the version of the service. */
+function build(directory: string): void {
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const options = ['-p', PACKAGE, '--noEmit', 'false', '--outDir', directory];
+  execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
+  for (const file of globSync('*.d.ts', { cwd: directory })) withJsImports(join(directory, file));
+  copyFileSync(join(PACKAGE, 'README.md'), join(directory, 'README.md'));
+  copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));
   const { private: _, ...manifest } = readManifest(PACKAGE);
   const published = {
     ...manifest,
@@ -23,19 +23,24 @@ function build(): void {
     sideEffects: false,
     exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
   };
-  writeFileSync(new URL('package.json', DIST), `${JSON.stringify(published, null, 2)}\n`);
-}
-
-/** Packs it into a directory, the root of the workspace unless the first argument names another. */
-function pack(directory = fileURLToPath(ROOT)): void {
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: DIST, stdio: 'inherit' });
+  writeFileSync(join(directory, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
 }
 
 /** Of types the compiler leaves the imports as they were; older ones than ours do not find them so. */
-function withJsImports(file: URL): void {
+function withJsImports(file: string): void {
   const types = readFileSync(file, 'utf8');
   writeFileSync(file, types.replaceAll(/(?<=from '\.\/[\w-]+)\.ts(?=')/g, '.js'));
 }
 
-build();
-pack(process.argv[2]);
+/** Packs the client into a directory, in one of its own, so that two at a time do not meet. */
+function pack(destination: string): void {
+  const directory = mkdtempSync(join(tmpdir(), 'orders-client-'));
+  try {
+    build(directory);
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: directory, stdio: 'inherit' });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+pack(resolve(process.argv[2] ?? ROOT));

@@ -6,12 +6,13 @@ interface Schema {
   const?: unknown;
   enum?: readonly unknown[];
   anyOf?: Schema[];
+  oneOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
 }
 
-const READ = ['$ref', 'description', 'type', 'const', 'enum', 'anyOf', 'items', 'properties', 'required'];
+const READ = ['$ref', 'description', 'type', 'const', 'enum', 'anyOf', 'oneOf', 'items', 'properties', 'required'];
 /** What TypeScript cannot say, or need not. */
 const PASSED_OVER = [
   ...['additionalProperties', 'default', 'examples', 'format', 'pattern'],
@@ -24,6 +25,7 @@ const PRIMITIVES: Record<string, string> = {
   integer: 'number',
   boolean: 'boolean',
   null: 'null',
+  undefined: 'undefined',
 };
 
 /**
@@ -45,6 +47,10 @@ function typeOf(schema: Schema, indent: string): string {
   if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (schema.anyOf) return schema.anyOf.map((one) => typeOf(one, indent)).join(' | ');
+  if (schema.oneOf)
+    return alternatives(schema.oneOf)
+      .map((one) => typeOf(one, indent))
+      .join(' | ');
   const types = [schema.type ?? []].flat().map((type) => {
     if (type === 'object') return objectOf(schema, indent);
     if (type === 'array') return `${bracketed(typeOf(schema.items ?? {}, indent))}[]`;
@@ -60,10 +66,18 @@ function objectOf({ properties, required = [] }: Schema, indent: string): string
     // Codes become more with time, and a client meets services that are newer than itself.
     const isOpen = name === 'code' && schema.enum;
     const type = `${typeOf(schema, inner)}${isOpen ? ' | (string & Record<never, never>)' : ''}`;
-    const member = required.includes(name) ? `${name}: ${type}` : `${name}?: ${type} | undefined`;
+    const optional = type === 'undefined' ? `${name}?: undefined` : `${name}?: ${type} | undefined`;
+    const member = required.includes(name) ? `${name}: ${type}` : optional;
     return `${docstring(schema, inner)}${inner}${member};\n`;
   });
   return `{\n${members.join('')}${indent}}`;
+}
+
+/** What only another alternative has is named as absent, so that it can be asked for to tell them apart. */
+function alternatives(schemas: Schema[]): Schema[] {
+  const names = new Set(schemas.flatMap(({ properties }) => Object.keys(properties ?? {})));
+  const absent = Object.fromEntries(Array.from(names, (name) => [name, { type: 'undefined' }]));
+  return schemas.map((one) => (one.properties ? { ...one, properties: { ...absent, ...one.properties } } : one));
 }
 
 const bracketed = (type: string) => (/^[^{]*\|/.test(type) ? `(${type})` : type);

@@ -19,6 +19,7 @@ export type { SubmitManyOptions, Submitted } from './submit-many.ts';
 export type {
   Accepted,
   BatchReply,
+  BatchResult,
   FieldError,
   Order,
   Preview,

@@ -48,6 +48,35 @@ export type Accepted = {
   order_id?: number | null | undefined;
 };
 
+export type BatchReply = {
+  /** Orders that have a receipt */
+  accepted: number;
+  /** Orders that are not stored */
+  refused: number;
+  /** One for each order, in their order */
+  results: BatchResult[];
+};
+
+export type BatchResult = {
+  receipt_id: string;
+  /** Only in a batch whose Idempotency-Key came before */
+  duplicate?: true | undefined;
+  /** At this place of the batch another order came before under this key; its receipt stands */
+  payload_mismatch?: true | undefined;
+  error?: undefined;
+} | {
+  receipt_id?: undefined;
+  duplicate?: undefined;
+  payload_mismatch?: undefined;
+  /** What the order would have been refused with, had it been sent alone. */
+  error: {
+    status: number;
+    code: "malformed_body" | "payload_too_large" | "validation_failed" | "internal_error" | (string & Record<never, never>);
+    detail: string;
+    errors?: FieldError[] | undefined;
+  };
+};
+
 export type Receipt = {
   receipt_id: string;
   status: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead";
@@ -69,6 +98,21 @@ export type Receipt = {
     receipt_id: string;
     order_id: number;
   } | null;
+  /** What a `duplicate` says otherwise than its order as you first sent it, or as your last resend that was accepted has it */
+  changes: {
+    /** RFC 6901, into the normalized order; `/items` where their number differs */
+    pointer: string;
+    from: string | number | null | {
+      name: string | null;
+      quantity: number | null;
+      sku: string | null;
+    }[];
+    to: string | number | null | {
+      name: string | null;
+      quantity: number | null;
+      sku: string | null;
+    }[];
+  }[];
 };
 
 export type Preview = {
@@ -105,6 +149,19 @@ export type Preview = {
     receipt_id: string;
     order_id: number;
   } | null;
+};
+
+export type ReconcileReply = {
+  /** One for each id, in the order asked */
+  results: {
+    source_order_id: string;
+    /** Of the newest receipt with this id; `never_seen` where there is none, so that the order is safe to send */
+    status: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead" | "never_seen";
+    receipt_id: string | null;
+    /** The order that exists for this id, also where its newest receipt is a repeat of it */
+    order_id: number | null;
+    received_at: string | null;
+  }[];
 };
 
 export type Warning = {
@@ -172,6 +229,7 @@ export type FieldError = {
    * - `too_long`: source_order_id must be at most 255 characters long.
    * - `control_character`: source_order_id must not contain control characters such as line breaks, tabs or U+0000.
    * - `lone_surrogate`: source_order_id contains half of a surrogate pair, which is no character. Check how it was cut or escaped.
+   * - `not_a_list`: source_order_ids must be a list of 1 to 1000 ids. Ask for more in several requests.
    * - `not_text`: Neither a text nor a number.
    * - `number_as_text`: A number where a text belongs.
    * - `inexact_number`: A number too large for JSON to carry exactly.
@@ -220,6 +278,7 @@ export type FieldError = {
 
 /** RFC 9457 problem details; `code` is the stable part. */
 export type Problem = {
+  /** Where this code is explained, relative to the address of the service */
   type: string;
   title: string;
   status: number;

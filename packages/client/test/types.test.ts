@@ -22,6 +22,12 @@ test('each keyword of the document has its type, and one that is not known is an
         c: { anyOf: [{ $ref: '#/components/schemas/Two' }, { const: true }] },
         code: { enum: ['known'], description: 'More\n\nthan a line' },
         any: {},
+        either: {
+          oneOf: [
+            { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } },
+            { type: 'object', required: ['no'], properties: { no: { type: 'string' } } },
+          ],
+        },
       },
     }),
   );
@@ -37,6 +43,13 @@ export type One = {
    */
   code?: "known" | (string & Record<never, never>) | undefined;
   any?: unknown | undefined;
+  either?: {
+    id: number;
+    no?: undefined;
+  } | {
+    id?: undefined;
+    no: string;
+  } | undefined;
 };
 `);
   expect(() => typesOf(documentOf({ type: 'object', patternProperties: {} }))).toThrow('keyword "patternProperties"');

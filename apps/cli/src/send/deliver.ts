@@ -30,9 +30,9 @@ export function byBatches({ client, gate, strict, signal }: Way): Deliver {
       const reply = await gate.ask(async () => {
         const options = { idempotencyKey: key, strict, signal, timeoutMs: BATCH_TIMEOUT_MS };
         const { results } = await client.submitBatch(texts, options);
-        const passing = results.find((one) => 'error' in one && isPassing(one.error.status));
+        const passing = results.find(({ error }) => error && isPassing(error.status));
         // What was stored of the batch is replayed, what was not is stored then.
-        if (passing && 'error' in passing) throw new NotYet(`the service answers ${passing.error.status}`);
+        if (passing?.error) throw new NotYet(`the service answers ${passing.error.status}`);
         return results;
       });
       const outcomes = reply.values();
