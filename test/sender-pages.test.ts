@@ -113,6 +113,13 @@ describeWith(
     },
   );
 
+  test('waiting is capped as the guides say', async () => {
+    const order = { source_order_id: 'capped' };
+    const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
+    const [, seconds] = /`Prefer: wait=N` \| at most (\d+) seconds/.exec(markdownOf('limits')) ?? [];
+    expect(headers['preference-applied']).toBe(`wait=${seconds}`);
+  });
+
   test('programs that retry: a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
     const programs = readBlocks(markdownOf('retries')).filter(
       ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
