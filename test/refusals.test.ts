@@ -284,6 +284,7 @@ describe('the path and the method', () => {
     ['GET', '/ingest/orders', 'POST'],
     ['PUT', '/ingest/webhook', 'POST'],
     ['GET', '/ingest/preview', 'POST'],
+    ['GET', '/ingest/reconcile', 'POST'],
     ['POST', '/ingest/status/x', 'GET, HEAD'],
     ['OPTIONS', '/ingest/orders', 'POST'],
   ])('%s %s: method_not_allowed', async (method, path, allow) => {

@@ -88,3 +88,16 @@ function wholeNumber(text: string, complaint: string, max = Number.MAX_SAFE_INTE
   if (value < 1 || value > max) throw new WrongUse(complaint);
   return value;
 }
+
+/** A port to listen on; 0 means any that is free. */
+export function port(text: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= 65_535)) throw new WrongUse('--port takes a whole number from 0 to 65535.');
+  return value;
+}
+
+/** A prefix of paths. */
+export function basePath(text: string): string {
+  if (!/^(\/[\w.~-]+)+$/.test(text)) throw new WrongUse('--base-path takes a path such as /api.');
+  return text;
+}

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isApiKey } from '@orders/domain';
 import {
   ConfigurationError,
   databaseEnvironment,
@@ -9,6 +10,7 @@ import {
   secretsEnvironment,
   webOrigin,
 } from '@orders/runtime';
+import Joi from 'joi';
 
 /** What the commands take from the environment, or in development from what `npm start` left in `.local`. */
 export interface CliConfig {
@@ -40,6 +42,29 @@ const SCHEMA = {
   SECRETS_KEY: secretsEnvironment.SECRETS_KEY.optional(),
   PORTAL_URL: webOrigin.optional(),
 };
+
+/** What a sender signs in and signs with. */
+export interface SenderSecrets {
+  ORDERS_API_KEY?: string;
+  ORDERS_SIGNING_SECRET?: string;
+}
+
+/** @throws {ConfigurationError} with one line that says what is wrong. */
+export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
+  return readEnvironment<SenderSecrets>(SENDER_SECRETS, env);
+}
+
+const SENDER_SECRETS = {
+  ORDERS_API_KEY: Joi.string()
+    .custom(requireApiKey)
+    .message('{{#label}} must be a whole API key, oik_ and 49 characters'),
+  ORDERS_SIGNING_SECRET: Joi.string().min(8),
+};
+
+function requireApiKey(text: string): string {
+  if (!isApiKey(text)) throw new Error('no API key');
+  return text;
+}
 
 const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
 

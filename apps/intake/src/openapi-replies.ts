@@ -4,6 +4,7 @@ import {
   type ProblemCode,
   RECEIPT_STATES,
   SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
   WARNINGS,
 } from '@orders/domain';
 import { normalizedItemSchema, normalizedOrderSchema } from './openapi-order.ts';
@@ -101,7 +102,10 @@ const warningList = listOf(
   Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}.`]),
 );
 const errorList = listOf([
-  ...Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code, detail }): [string, string] => [code, detail]),
+  ...[...Object.values(SOURCE_ORDER_ID_ERRORS), SOURCE_ORDER_IDS_ERROR].map(({ code, detail }): [string, string] => [
+    code,
+    detail,
+  ]),
   ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
 ]);
 
@@ -198,6 +202,38 @@ export const previewSchema = {
       ...originalSchema,
       description:
         'The order that is written with this `source_order_id`; sent now, this one would end as `duplicate`. Null also while the first is still on its way.',
+    },
+  },
+};
+
+/** The reply to a list of ids. */
+export const reconcileSchema = {
+  type: 'object',
+  required: ['results'],
+  additionalProperties: false,
+  properties: {
+    results: {
+      type: 'array',
+      description: 'One for each id, in the order asked',
+      items: {
+        type: 'object',
+        required: ['source_order_id', 'status', 'receipt_id', 'order_id', 'received_at'],
+        additionalProperties: false,
+        properties: {
+          source_order_id: text,
+          status: {
+            enum: [...RECEIPT_STATES, 'never_seen'],
+            description:
+              'Of the newest receipt with this id; `never_seen` where there is none, so that the order is safe to send',
+          },
+          receipt_id: orNull({ type: 'string', format: 'uuid' }),
+          order_id: {
+            ...orNull({ type: 'integer' }),
+            description: 'The order that exists for this id, also where its newest receipt is a repeat of it',
+          },
+          received_at: orNull(time),
+        },
+      },
     },
   },
 };
