@@ -10,6 +10,7 @@ import {
   parseBody,
   RECEIPT_STATES,
   SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
   WARNINGS,
 } from '@orders/domain';
 import { anchorOf, readConfig, readSenderPages } from '@orders/intake';
@@ -43,6 +44,10 @@ describe('errors', () => {
   test('the codes about source_order_id are those there are', () => {
     const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
     expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
+    const { code, detail } = SOURCE_ORDER_IDS_ERROR;
+    expect(page('errors')).toContain(`\`${code}\` comes from`);
+    const [bounds = ''] = /1 to [\d,]+ ids/.exec(page('errors')) ?? [];
+    expect(detail.replace(',', '')).toContain(bounds.replace(',', ''));
   });
 });
 

@@ -6,6 +6,7 @@ import { setRateLimit } from '@orders/database';
 import { readSenderPages } from '@orders/intake';
 import { startLosingFront } from './harness/losing-front.ts';
 import { packClient } from './harness/pack-client.ts';
+import { startApp } from './harness/processes.ts';
 import { describeWith } from './harness/programs.ts';
 import { isAsShown, paste, type Ran, readBlocks, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -47,7 +48,7 @@ test('the blocks of the pages are examples that are run, what they print, and wh
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(1);
+  expect(settings).toHaveLength(3);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
@@ -112,6 +113,31 @@ describeWith(
       expect(await ordersOf(account)).toEqual(ORDERS[name]);
     },
   );
+
+  test('orders listen: what the examples send is shown with its order, and the cause where a signature is wrong', async () => {
+    const account = await stack.account({ signing: true });
+    const page = markdownOf('webhooks');
+    expect(page).toContain('```shell\norders listen\n```');
+    const { ORDERS_URL: _, ...secrets } = variables(account);
+    const listener = await startApp('cli', secrets, { args: ['listen', '--port', '0'], output: 'pipe' });
+    let shown = '';
+    listener.process.stdout?.on('data', (chunk) => {
+      shown += chunk;
+    });
+    try {
+      const [, url = ''] = await until('it listens', async () => /Listening on (\S+)\/ingest\/webhook/.exec(shown));
+      const examples = scriptsOf(page);
+      for (const example of examples) await paste(example, { ...secrets, ORDERS_URL: url });
+      await until('each is shown', async () => shown.match(/202 accepted/g)?.length === examples.length);
+      for (const id of Object.keys(ORDERS.webhooks ?? {})) expect(shown).toContain(id);
+      await paste(examples[0] ?? [], { ...secrets, ORDERS_URL: url, ORDERS_SIGNING_SECRET: account.key });
+      await until('the cause is shown', async () => /401 invalid_signature[\s\S]*API key/.test(shown));
+      expect(shown).not.toContain(account.key);
+    } finally {
+      await listener.stop();
+    }
+    expect(await ordersOf(account)).toEqual({});
+  });
 
   test('waiting is capped as the guides say', async () => {
     const order = { source_order_id: 'capped' };
