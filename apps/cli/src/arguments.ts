@@ -46,6 +46,11 @@ export function limit(text: string): number {
   return wholeNumber(text, '--limit takes a whole number from 1.');
 }
 
+/** A whole number from 1. */
+export function numberUpTo(option: string, max: number): (text: string) => number {
+  return (text) => wholeNumber(text, `${option} takes a whole number from 1 to ${max}.`, max);
+}
+
 /** Milliseconds of a time span such as `24h`, or of `0`. */
 export function span(option: string): (text: string) => number {
   return (text) => {

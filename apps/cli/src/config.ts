@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isApiKey } from '@orders/domain';
 import {
   ConfigurationError,
   databaseEnvironment,
@@ -10,7 +9,6 @@ import {
   secretsEnvironment,
   webOrigin,
 } from '@orders/runtime';
-import Joi from 'joi';
 
 /** What the commands take from the environment, or in development from what `npm start` left in `.local`. */
 export interface CliConfig {
@@ -43,30 +41,8 @@ const SCHEMA = {
   PORTAL_URL: webOrigin.optional(),
 };
 
-/** What a sender signs in and signs with. */
-export interface SenderSecrets {
-  ORDERS_API_KEY?: string;
-  ORDERS_SIGNING_SECRET?: string;
-}
-
-/** @throws {ConfigurationError} with one line that says what is wrong. */
-export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
-  return readEnvironment<SenderSecrets>(SENDER_SECRETS, env);
-}
-
-const SENDER_SECRETS = {
-  ORDERS_API_KEY: Joi.string()
-    .custom(requireApiKey)
-    .message('{{#label}} must be a whole API key, oik_ and 49 characters'),
-  ORDERS_SIGNING_SECRET: Joi.string().min(8),
-};
-
-function requireApiKey(text: string): string {
-  if (!isApiKey(text)) throw new Error('no API key');
-  return text;
-}
-
-const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
+/** Where `npm start` of this clone keeps its data. */
+export const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
 
 /**
  * The queue, the secrets key and the portal of `npm start` are only taken together with its database: a key of this machine must never
@@ -87,8 +63,8 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = LOCAL_
 }
 
 async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {
-  const dev = await readJson(join(directory, 'dev.json'));
-  const secrets = await readJson(join(directory, 'secrets.json'));
+  const dev = await readLocalJson<Record<string, string>>(directory, 'dev.json');
+  const secrets = await readLocalJson<Record<string, string>>(directory, 'secrets.json');
   const left = {
     DATABASE_URL: dev?.databaseUrl,
     QUEUE_URL: dev?.queueUrl,
@@ -100,9 +76,9 @@ async function readLocal(directory: string): Promise<(Environment & { DATABASE_U
 }
 
 /** Null for a file that is not there, is not ours to read or holds no JSON: as good as no `npm start`. */
-async function readJson(path: string): Promise<Record<string, string> | null> {
+export async function readLocalJson<T>(directory: string, name: string): Promise<T | null> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(await readFile(join(directory, name), 'utf8'));
   } catch {
     return null;
   }

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
-import { requireJson, requireJsonOrLines } from '@orders/http';
 import type { Bell, RedisClient } from '@orders/queue';
 import { type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
@@ -17,11 +16,11 @@ import { createRateLimits } from './limit-rate.ts';
 import type { IntakeMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { previewOrder } from './preview-order.ts';
-import { checked, readBody } from './read-body.ts';
+import { readBody, requireJson, requireJsonOrLines } from './read-body.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { createReceiptWriter } from './receipt-writer.ts';
-import { reconcile } from './reconcile.ts';
+import { RECONCILE_PATH, reconcile } from './reconcile.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { sendProblems } from './send-problem.ts';
 import { showStatus } from './show-status.ts';
@@ -50,7 +49,6 @@ export function createApp(deps: AppDeps): RequestListener {
   const authenticated = authenticate(database);
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
   const identify = [authenticated, rateLimits.limit];
-  const isJson = checked(requireJson);
   const maxBytes = config.MAX_BODY_BYTES;
   const body = readBody(maxBytes);
   const accept = (channel: Channel) => acceptOrder(channel, { reader, writer, waiters, metrics, logger, basePath });
@@ -73,20 +71,20 @@ export function createApp(deps: AppDeps): RequestListener {
     });
   };
 
-  route('/ingest/orders', { post: [...identify, isJson, body, accept('rest')] });
+  route('/ingest/orders', { post: [...identify, requireJson, body, accept('rest')] });
   route(BATCH_PATH, {
     post: [
       ...identify,
-      checked(requireJsonOrLines),
+      requireJsonOrLines,
       readBody(config.MAX_BATCH_BYTES),
       acceptBatch({ writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
     ],
   });
   route('/ingest/webhook', {
-    post: [...identify, isJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
+    post: [...identify, requireJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
   });
-  route('/ingest/preview', { post: [...identify, isJson, body, previewOrder(database)] });
-  route('/ingest/reconcile', { post: [...identify, isJson, readBody(config.MAX_BATCH_BYTES), reconcile(database)] });
+  route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
+  route(RECONCILE_PATH, { post: [...identify, requireJson, readBody(config.MAX_BATCH_BYTES), reconcile(database)] });
   route('/ingest/status/:receiptId', { get: [authenticated, showStatus(reader, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));

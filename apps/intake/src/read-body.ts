@@ -1,13 +1,17 @@
-import { collectBody } from '@orders/http';
+import { checkJson, checkJsonOrLines, collectBody } from '@orders/http';
 import type { RequestHandler } from 'express';
 
-/** A check of the request, which throws what it refuses, as a step of a route. */
-export function checked(check: (request: Parameters<RequestHandler>[0]) => void): RequestHandler {
-  return (request, _response, next) => {
-    check(request);
-    next();
-  };
-}
+/** Refuses what is not JSON in UTF-8, or is compressed, before reading it. */
+export const requireJson: RequestHandler = (request, _response, next) => {
+  checkJson(request);
+  next();
+};
+
+/** The same for a batch, which may also be lines of JSON. */
+export const requireJsonOrLines: RequestHandler = (request, _response, next) => {
+  checkJsonOrLines(request);
+  next();
+};
 
 /** Reads the body's exact bytes into `request.body`, as `collectBody` does. */
 export function readBody(maxBytes: number): RequestHandler {

@@ -2,7 +2,11 @@ import { type Database, reconcileReceipts, type SeenReceipt } from '@orders/data
 import { parseBody, readSourceOrderIds } from '@orders/domain';
 import { inGroups } from '@orders/runtime';
 import type { RequestHandler } from 'express';
-import { contextOf, holderOf } from './context.ts';
+import { keepingPlace } from './accept-order.ts';
+import { holderOf } from './context.ts';
+
+/** Below the base path. */
+export const RECONCILE_PATH = '/ingest/reconcile';
 
 /** So many look at once: with a long backlog each takes a connection for a while, and those of the pool are for the orders that come in. */
 const LOOKS_AT_ONCE = 2;
@@ -25,8 +29,7 @@ export function reconcile(database: Database): RequestHandler {
 
   return async (request, response) => {
     const ids = readSourceOrderIds(parseBody(request.body));
-    const seen = await look(holderOf(request).accountId, ids);
-    contextOf(request).leave();
+    const seen = await keepingPlace(request, () => look(holderOf(request).accountId, ids));
     response.json({ results: ids.map((id) => resultOf(id, seen.get(id))) });
   };
 }

@@ -10,6 +10,7 @@ import { describeArrival, painter, verdictOf } from '../listen/describe-arrival.
 import { type Failures, NO_FAILURES, parseFailures } from '../listen/failures.ts';
 import { redactor } from '../listen/redact.ts';
 import { welcome } from '../listen/welcome.ts';
+import { readSenderSecrets } from '../sender-config.ts';
 
 interface Options {
   port: number;
@@ -58,7 +59,8 @@ export function addListenCommand(program: Command, context: Context): void {
 }
 
 async function run(context: Context, options: Options): Promise<void> {
-  const secrets = context.senderSecrets();
+  const { stdout, env, untilInterrupted = () => new Promise<void>(() => {}) } = context.surroundings;
+  const secrets = readSenderSecrets(env);
   const setup = {
     apiKey: secrets.ORDERS_API_KEY ?? createApiKey(),
     signingSecret: secrets.ORDERS_SIGNING_SECRET ?? createSigningSecret(),
@@ -67,8 +69,8 @@ async function run(context: Context, options: Options): Promise<void> {
     deliveries: createDeliveries(),
   };
   const redact = redactor([setup.apiKey, setup.signingSecret]);
-  const paint = painter(context.hasColors && !options.json);
-  const tell = options.json ? context.report : (text: string) => context.write(`${text}\n`);
+  const paint = painter(stdout.isTTY === true && !env.NO_COLOR && !options.json);
+  const tell = options.json ? context.report : (text: string) => void stdout.write(`${text}\n`);
   const verdicts = new Map<string, number>();
   const { raw = false } = options;
 
@@ -78,12 +80,12 @@ async function run(context: Context, options: Options): Promise<void> {
     const text = options.json
       ? JSON.stringify(arrivalJson(arrival, { raw }))
       : describeArrival(arrival, { raw, paint });
-    context.write(`${redact(text)}\n`);
+    stdout.write(`${redact(text)}\n`);
   }
 
   const { server, open } = createListener(setup, show, (noise) => tell(paint('yellow', noise)));
   // Before anything is said, so that whoever reads that it listens may end it.
-  const interrupted = context.untilInterrupted();
+  const interrupted = untilInterrupted();
   const port = await listen(server, '127.0.0.1', options.port);
   tell(welcome({ setup, given: secrets, url: `http://127.0.0.1:${port}${setup.basePath}`, paint }));
   await interrupted;

@@ -12,12 +12,12 @@ import {
   validateStrictly,
 } from '@orders/domain';
 import {
+  checkJson,
   collectBody,
   type Preferences,
   readBearerKey,
   readIdempotencyKey,
   readPreferences,
-  requireJson,
 } from '@orders/http';
 import type { Deliveries, Outcome, Taken } from './deliveries.ts';
 import type { Failures } from './failures.ts';
@@ -95,7 +95,7 @@ async function takeDelivery(
     throw failure;
   }
   authenticate(setup, request);
-  requireJson(request);
+  checkJson(request);
   const body = await bodyOf(request);
   answered.body = body;
   if (channel === 'webhook') verify(setup, request, body);

@@ -1,4 +1,4 @@
-import type { SenderSecrets } from '../config.ts';
+import type { SenderSecrets } from '../sender-config.ts';
 import type { Setup } from './answer.ts';
 import type { Paint } from './describe-arrival.ts';
 

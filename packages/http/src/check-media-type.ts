@@ -13,13 +13,13 @@ const BATCH_TYPES =
  *
  * @throws {Problem} `unsupported_media_type` or `unsupported_content_encoding`.
  */
-export function requireJson(request: Headed): void {
+export function checkJson(request: Headed): void {
   if (mediaTypeOf(request) !== 'application/json') throw new Problem('unsupported_media_type');
   refuseEncoded(request);
 }
 
 /** The same for a batch, which may also be lines of JSON. */
-export function requireJsonOrLines(request: Headed): void {
+export function checkJsonOrLines(request: Headed): void {
   if (!mediaTypeOf(request)) throw new Problem('unsupported_media_type', { detail: BATCH_TYPES });
   refuseEncoded(request);
 }
