@@ -36,6 +36,10 @@ const ORDERS: Record<string, Record<string, string>> = {
   bulk: {
     'BULK-1': 'rest',
     'BULK-2': 'rest',
+    'FILE-1': 'rest',
+    'FILE-2': 'rest',
+    'TILL-1': 'rest',
+    'TILL-2': 'rest',
   },
   statuses: { 'STATUS-1': 'rest' },
   sdk: {

@@ -1,6 +1,6 @@
 import { isStorageUnavailable } from '@orders/database';
 import { Problem } from '@orders/domain';
-import { writeProblem } from '@orders/http';
+import { explainedAt, writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf, namesOf } from './context.ts';
@@ -10,11 +10,6 @@ interface ProblemDeps {
   logger: Logger;
   rejections: RejectionLog;
   basePath: string;
-}
-
-/** Where each problem is explained, up to its code: a page for senders has an entry for every one (RFC 9457, section 3.1.1). */
-export function explainedAt(basePath: string): string {
-  return `${basePath}/docs/senders/errors#`;
 }
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */

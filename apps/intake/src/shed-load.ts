@@ -1,10 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Problem } from '@orders/domain';
-import { requestIdOf, writeProblem } from '@orders/http';
+import { explainedAt, requestIdOf, writeProblem } from '@orders/http';
 import type { Counter, Logger } from '@orders/runtime';
 import { keepPlace } from './context.ts';
 import type { Places } from './places.ts';
-import { explainedAt } from './send-problem.ts';
 
 interface Waiting {
   request: IncomingMessage;

@@ -7,4 +7,4 @@ export { readIdempotencyKey } from './read-idempotency-key.ts';
 export { type Preferences, readPreferences } from './read-preferences.ts';
 export { requestContext } from './request-context.ts';
 export { requestIdOf } from './request-id.ts';
-export { writeProblem } from './write-problem.ts';
+export { explainedAt, writeProblem } from './write-problem.ts';

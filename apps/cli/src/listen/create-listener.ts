@@ -1,6 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { Problem } from '@orders/domain';
-import { createBoundedServer, createOpenReplies, type OpenReplies, requestIdOf, writeProblem } from '@orders/http';
+import {
+  createBoundedServer,
+  createOpenReplies,
+  explainedAt,
+  type OpenReplies,
+  requestIdOf,
+  writeProblem,
+} from '@orders/http';
 import { type Answered, answer, pathOf, type Setup } from './answer.ts';
 import { type Cause, diagnose } from './diagnose.ts';
 
@@ -32,6 +39,7 @@ export function createListener(
 ): { server: Server; open: OpenReplies } {
   const server = createBoundedServer(BOUNDS);
   const open = createOpenReplies(server);
+  const explained = explainedAt(setup.basePath);
   server.on('request', async (request, response) => {
     const at = new Date();
     const requestId = requestIdOf(request);
@@ -43,7 +51,7 @@ export function createListener(
     } catch (error) {
       problem = error instanceof Problem ? error : new Problem('internal_error');
       if (response.headersSent || !response.writable) response.destroy();
-      else writeProblem(request, response, problem, requestId);
+      else writeProblem(request, response, problem, requestId, { type: explained + problem.code });
     }
     const cause = problem && !answered.isSimulated ? diagnose(problem, setup, request, answered) : null;
     show({ ...answered, ...factsOf(request), at, requestId, status: response.statusCode, problem, cause });
