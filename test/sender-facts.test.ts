@@ -5,13 +5,17 @@ import {
   ATTEMPT_ERRORS,
   FINAL_STATES,
   LIMITS,
+  normalizeOrder,
   PROBLEMS,
+  parseBody,
   RECEIPT_STATES,
   SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
   WARNINGS,
 } from '@orders/domain';
 import { anchorOf, readConfig, readSenderPages } from '@orders/intake';
 import { readConfig as readWorkerConfig } from '@orders/worker';
+import { MAX_ORDERS } from '../apps/intake/src/batch/read-orders.ts';
 
 const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));
 const page = (name: string) => PAGES.get(name) ?? '';
@@ -40,6 +44,10 @@ describe('errors', () => {
   test('the codes about source_order_id are those there are', () => {
     const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
     expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
+    const { code, detail } = SOURCE_ORDER_IDS_ERROR;
+    expect(page('errors')).toContain(`\`${code}\` comes from`);
+    const [bounds = ''] = /1 to [\d,]+ ids/.exec(page('errors')) ?? [];
+    expect(detail.replace(',', '')).toContain(bounds.replace(',', ''));
   });
 });
 
@@ -88,12 +96,34 @@ describe('limits', () => {
     expect(others).toEqual(fields);
   });
 
+  test('what is bounded whatever the configuration is bounded so', () => {
+    const nested = (depth: number) => Buffer.from(`${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`);
+    const [, depth] = /Nesting of the JSON \| (\d+) levels/.exec(page('limits')) ?? [];
+    expect(() => parseBody(nested(Number(depth)))).not.toThrow();
+    expect(() => parseBody(nested(Number(depth) + 1))).toThrow(`deeper than ${depth}`);
+    expect(page('errors')).toContain(`nested deeper than ${depth} levels`);
+
+    const unknown = Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [`u${index}`, 1]));
+    const { warnings } = normalizeOrder({ source_order_id: 'many', ...unknown });
+    expect(page('limits')).toContain(`Warnings listed for one order | ${grouped(warnings.length - 1)};`);
+
+    const totalOf = (total: string) => normalizeOrder({ source_order_id: 'total', total }).order.total;
+    expect(page('limits')).toContain('at most 15 digits before the decimal point and 6 behind it');
+    expect([totalOf('1'.repeat(15)), totalOf('1'.repeat(16))]).toEqual(['1'.repeat(15), null]);
+    expect(totalOf('0.1234567')).toBe('0.123457');
+
+    expect(page('limits')).toContain(`| A batch | ${grouped(MAX_ORDERS)} orders,`);
+    expect(page('bulk')).toContain(`up to ${grouped(MAX_ORDERS)} orders`);
+    expect(page('errors')).toContain(`more than ${grouped(MAX_ORDERS)} orders`);
+  });
+
   test('sizes, times and attempts by default are those of the configuration', () => {
     const required = { DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x', SECRETS_KEY: '0'.repeat(64) };
     const [intake, worker] = [readConfig(required), readWorkerConfig(required)];
     const limits = page('limits');
     const days = (milliseconds: number) => milliseconds / 86_400_000;
     expect(limits).toContain(`| One order | ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
+    expect(limits).toContain(`| A batch | 1,000 orders, and ${grouped(intake.MAX_BATCH_BYTES)} bytes by default`);
     expect(page('errors')).toContain(`${grouped(intake.MAX_BODY_BYTES)} bytes for one order by default`);
     expect(limits).toContain(`come whole within | ${intake.REQUEST_TIMEOUT / 1000} seconds by default`);
     expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);

@@ -6,8 +6,9 @@ import { setRateLimit } from '@orders/database';
 import { readSenderPages } from '@orders/intake';
 import { startLosingFront } from './harness/losing-front.ts';
 import { packClient } from './harness/pack-client.ts';
+import { startApp } from './harness/processes.ts';
 import { describeWith } from './harness/programs.ts';
-import { isAsShown, paste, type Ran, readBlocks, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
+import { isAsShown, paste, readBlocks, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
@@ -35,6 +36,10 @@ const ORDERS: Record<string, Record<string, string>> = {
   bulk: {
     'BULK-1': 'rest',
     'BULK-2': 'rest',
+    'FILE-1': 'rest',
+    'FILE-2': 'rest',
+    'TILL-1': 'rest',
+    'TILL-2': 'rest',
   },
   statuses: { 'STATUS-1': 'rest' },
   sdk: {
@@ -47,7 +52,7 @@ test('the blocks of the pages are examples that are run, what they print, and wh
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(1);
+  expect(settings).toHaveLength(3);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
@@ -102,16 +107,48 @@ describeWith(
     '%s: each works as it is pasted, prints what is shown, and every order is there once',
     async (name) => {
       const account = await stack.account({ signing: true });
-      const ran: Ran[] = [];
+      const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
       for (const script of scriptsOf(markdownOf(name))) ran.push(...(await paste(script, variables(account), files)));
       const shown = shownOutputs(markdownOf(name));
-      expect(ran.map(({ exitCode }) => exitCode)).toEqual(shown.map(() => 0));
-      const unlike = ran.filter(({ printed }, index) => !isAsShown(printed, shown[index] ?? '…'));
+      expect(ran).toHaveLength(shown.length);
+      const unlike = ran.filter((printed, index) => !isAsShown(printed, shown[index] ?? '…'));
       expect(unlike).toEqual([]);
       expect(await ordersOf(account)).toEqual(ORDERS[name]);
     },
   );
+
+  test('orders listen: what the examples send is shown with its order, and the cause where a signature is wrong', async () => {
+    const account = await stack.account({ signing: true });
+    const page = markdownOf('webhooks');
+    expect(page).toContain('```shell\norders listen\n```');
+    const { ORDERS_URL: _, ...secrets } = variables(account);
+    const listener = await startApp('cli', secrets, { args: ['listen', '--port', '0'], output: 'pipe' });
+    let shown = '';
+    listener.process.stdout?.on('data', (chunk) => {
+      shown += chunk;
+    });
+    try {
+      const [, url = ''] = await until('it listens', async () => /Listening on (\S+)\/ingest\/webhook/.exec(shown));
+      const examples = scriptsOf(page);
+      for (const example of examples) await paste(example, { ...secrets, ORDERS_URL: url });
+      await until('each is shown', async () => shown.match(/202 accepted/g)?.length === examples.length);
+      for (const id of Object.keys({ ...ORDERS.webhooks })) expect(shown).toContain(id);
+      await paste(examples[0] ?? [], { ...secrets, ORDERS_URL: url, ORDERS_SIGNING_SECRET: account.key });
+      await until('the cause is shown', async () => /401 invalid_signature[\s\S]*API key/.test(shown));
+      expect(shown).not.toContain(account.key);
+    } finally {
+      await listener.stop();
+    }
+    expect(await ordersOf(account)).toEqual({});
+  });
+
+  test('waiting is capped as the guides say', async () => {
+    const order = { source_order_id: 'capped' };
+    const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
+    const [, seconds] = /`Prefer: wait=N` \| at most (\d+) seconds/.exec(markdownOf('limits')) ?? [];
+    expect(headers['preference-applied']).toBe(`wait=${seconds}`);
+  });
 
   test('programs that retry: a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
     const programs = readBlocks(markdownOf('retries')).filter(
@@ -123,10 +160,10 @@ describeWith(
         const account = await stack.account();
         await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 5 });
         const front = await startLosingFront(intake.api.url);
-        const [ran] = await paste([text], variables(account, front.url)).finally(() => front.close());
+        const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
         expect([heading, ...replies.map(({ status }) => status)]).toEqual([heading, 202, 429, 202]);
-        expect(ran?.printed).toMatch(/duplicate\W+true/i);
+        expect(printed).toMatch(/duplicate\W+true/i);
         expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
       }),
     );

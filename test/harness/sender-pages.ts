@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 /** A fenced block of a page; `heading` is the one that it stands under. */
 export interface Block {
@@ -31,25 +32,21 @@ export function scriptsOf(markdown: string): string[][] {
   return markdown.includes(ONE_SHELL) ? [texts] : texts.map((text) => [text]);
 }
 
-/** What an example printed, and how it ended. */
-export interface Ran {
-  printed: string;
-  exitCode: number;
-}
-
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
  * Runs blocks one after the other in one fresh shell in a directory of their own, with little more in its environment than what the pages ask
  * for, and with the machine's own Node. This clone is where the pages suppose it to be, in the home directory.
  *
+ * @returns what each printed.
+ * @throws {Error} where one ended with another code than 0, with all that was said of errors.
  * @param files what the reader was told to have in that directory, which is empty otherwise.
  */
 export async function paste(
   blocks: readonly string[],
   env: Record<string, string>,
   files: readonly string[] = [],
-): Promise<Ran[]> {
+): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-page-'));
   const [home, work, script] = [join(directory, 'home'), join(directory, 'work'), join(directory, 'script')];
   const mark = `ended-${Math.random()}`;
@@ -60,26 +57,17 @@ export async function paste(
     await symlink(ROOT, join(home, 'order-ingestion'));
     for (const file of files) await copyFile(file, join(work, basename(file)));
     await writeFile(script, blocks.map((block) => `${block}\necho "${mark} $?"\n`).join(''));
-    const output = await run(script, { cwd: work, env: { ...usual, ...env } });
-    const parts = output.split(new RegExp(`${mark} (\\d+)\\n`));
-    return blocks.map((_block, index) => ({
-      printed: parts[2 * index] ?? '',
-      exitCode: Number(parts[2 * index + 1]),
-    }));
+    const options = { cwd: work, env: { ...usual, ...env }, timeout: 120_000 };
+    const { stdout, stderr } = await promisify(execFile)('bash', [script], options);
+    const parts = stdout.split(new RegExp(`${mark} (\\d+)\\n`));
+    return blocks.map((block, index) => {
+      const exitCode = parts[2 * index + 1];
+      if (exitCode !== '0') throw new Error(`ended with ${exitCode}: ${block}\n${stderr}`);
+      return parts[2 * index] ?? '';
+    });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-/** What a script prints, which must be nothing on standard error. */
-function run(script: string, options: { cwd: string; env: Record<string, string> }): Promise<string> {
-  return new Promise((done, reject) => {
-    execFile('bash', [script], { ...options, timeout: 120_000 }, (error, stdout, stderr) => {
-      if (error) reject(new Error(`${error.message}\n${stdout}`));
-      else if (stderr) reject(new Error(`said on standard error: ${stderr}`));
-      else done(stdout);
-    });
-  });
 }
 
 /** Whether what was printed is what a page shows: without regard to white space, and with anything where the page has `…`. */

@@ -245,12 +245,8 @@ export const problemSchema = {
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   additionalProperties: false,
   properties: {
-    type: {
-      type: 'string',
-      format: 'uri-reference',
-      pattern: '/docs/senders/errors#[a-z_]+$',
-      description: 'Where this code is explained, relative to the address of the service',
-    },
+    // Where the code is explained, relative to the address of the service.
+    type: { type: 'string', format: 'uri-reference', pattern: '/docs/senders/errors#[a-z_]+$' },
     title: text,
     status: { type: 'integer' },
     detail: text,
