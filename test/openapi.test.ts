@@ -17,8 +17,10 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
   expect(body.openapi).toMatch(/^3\.1\./);
   expect(Object.keys(body.paths)).toEqual([
     '/ingest/orders',
+    '/ingest/orders/batch',
     '/ingest/webhook',
     '/ingest/preview',
+    '/ingest/reconcile',
     '/ingest/status/{receipt_id}',
     '/openapi.json',
   ]);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from 'knex';
 import type { Reply } from './harness/api.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
+import { exchange, head } from './harness/raw-http.ts';
 import { type Stack, startStack, type TestAccount, withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
@@ -39,6 +40,7 @@ describe('more than intake takes at once', () => {
     expect(statuses()).toEqual(Array(50).fill(503));
     for (const { headers, body } of replies) {
       expect(body).toMatchObject({ code: 'overloaded', status: 503, request_id: headers['x-request-id'] });
+      expect(body.type).toBe('/docs/senders/errors#overloaded');
       expect(headers).toMatchObject({ 'retry-after': '2', 'cache-control': 'no-store' });
     }
     await lock.commit();
@@ -50,10 +52,53 @@ describe('more than intake takes at once', () => {
     expect(await knex('receipts').count('* as receipts').first()).toEqual({ receipts: 32 });
     await until('the log says it once', async () => /"refused":50/.test(intake.log.text()));
   });
+
+  test('batches have places of their own: one sender leaves half of them to others, and single orders are not kept out', async () => {
+    const { knex } = stack.database;
+    // A 64th of it, so four.
+    const intake = await stack.intake({ MAX_IN_FLIGHT: '256', PG_QUERY_TIMEOUT: '50s' });
+    const [flooding, other] = [await stack.account(), await stack.account()];
+    await intake.api.order(flooding, { source_order_id: 'known' });
+    await intake.api.order(other, { source_order_id: 'known' });
+    const inFlight = (count: number) =>
+      until(`${count} batches in flight`, async () => {
+        const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
+        return new RegExp(`^intake_batches_in_flight ${count}$`, 'm').test(metrics);
+      });
+    const batch = (name: string) =>
+      Array.from({ length: 100 }, (_, index) => ({ source_order_id: `${name} ${index}` }));
+
+    const lock = await knex.transaction();
+    await lock.raw('lock table receipts in access exclusive mode');
+    const flood = [intake.api.batch(flooding, batch('flood 1')), intake.api.batch(flooding, batch('flood 2'))];
+    await inFlight(2);
+    const beyond = await Promise.all(['flood 3', 'flood 4'].map((name) => intake.api.batch(flooding, batch(name))));
+    for (const { status, body } of beyond) expect([status, body.code]).toEqual([503, 'overloaded']);
+    const beside = [intake.api.batch(other, batch('beside 1')), intake.api.batch(other, batch('beside 2'))];
+    await inFlight(4);
+    const target = `POST ${intake.api.url}/ingest/orders/batch HTTP/1.1`;
+    const inAbsoluteForm = head(target, [
+      ['Host', 'x'],
+      ['Authorization', `Bearer ${(await stack.account()).key}`],
+      ['Content-Length', 2],
+    ]);
+    expect((await exchange(intake.api.url, inAbsoluteForm, '[]'))?.body.code).toBe('overloaded');
+    const single = intake.api.order(flooding, { source_order_id: 'single' });
+    await until('the single order has a place', async () => {
+      const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
+      return /^intake_orders_in_flight 1$/m.test(metrics);
+    });
+    await lock.commit();
+    for (const reply of await Promise.all([...flood, ...beside])) {
+      expect([reply.status, reply.body.accepted]).toEqual([202, 100]);
+    }
+    expect((await single).status).toBe(202);
+    await inFlight(0);
+  });
 });
 
 describe.each(QUEUE_KINDS)('fairness, the queue on %s', (kind) => {
-  test("one account's flood does not hold up another's orders", () =>
+  test.each(['one by one', 'in batches'])("one account's flood, %s, does not hold up another's orders", (how) =>
     withStack(kind, async (stack) => {
       const { knex } = stack.database;
       const unhurried = { LEASE: '30s', SWEEP_AFTER: '60s' };
@@ -63,11 +108,9 @@ describe.each(QUEUE_KINDS)('fairness, the queue on %s', (kind) => {
         create function be_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.005); return new; end $$;
         create trigger be_slow before insert on orders for each row when (new.account_id = ${flooding.id}) execute function be_slow()`);
       for (let batch = 0; batch < 13; batch += 1) {
-        await Promise.all(
-          Array.from({ length: 100 }, (_, index) =>
-            intake.api.order(flooding, { source_order_id: `flood-${batch}-${index}` }),
-          ),
-        );
+        const orders = Array.from({ length: 100 }, (_, index) => ({ source_order_id: `flood-${batch}-${index}` }));
+        if (how === 'in batches') await intake.api.batch(flooding, orders);
+        else await Promise.all(orders.map((order) => intake.api.order(flooding, order)));
       }
       const { body } = await intake.api.order(quiet, { source_order_id: 'quiet' });
       await stack.worker(unhurried);
@@ -77,5 +120,6 @@ describe.each(QUEUE_KINDS)('fairness, the queue on %s', (kind) => {
       // Behind the flood it would be in the last group or the one beside it, of 300 each.
       expect(await count(knex('orders').where('order_id', '<', outcome.order_id))).toBeLessThan(1301 - 600);
       await until('the flood is written too', async () => (await count(knex('orders'))) === 1301);
-    }));
+    }),
+  );
 });

@@ -13,6 +13,7 @@ import {
   findSuspects,
   type IncomingReceipt,
   openDatabase,
+  reconcileReceipts,
   recordReceipts,
   releaseLease,
   removeOldIdempotencyKeys,
@@ -51,10 +52,15 @@ const incoming = (): IncomingReceipt => ({
   body: Buffer.from('{}'),
 });
 
-async function store(count: number): Promise<void> {
+/** The `source_order_id` of an order that is written. */
+let known = 'none';
+
+/** @returns the `source_order_id` of the first. */
+async function store(count: number): Promise<string> {
   const receipts = Array.from({ length: count }, incoming);
   const { written } = await write(receipts, {});
   expect(written).toHaveLength(count);
+  return receipts[0]?.sourceOrderId as string;
 }
 
 async function write(receipts: IncomingReceipt[], said: object) {
@@ -103,6 +109,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('find originals', () => findOriginals(intake, [{ accountId, idempotencyKey }]));
   await measure('find receipt', () => findReceipt(intake, accountId, receiptId));
   await measure('find final receipts', () => findFinalReceipts(intake, [receiptId]));
+  await measure('reconcile', () => reconcileReceipts(intake, accountId, [receipt.sourceOrderId, known]));
   await measure('claim', () => claimReceipts(worker, [receiptId], leaseId, 0));
   await measure('release', () => releaseLease(worker, [receiptId], randomUUID()));
   await measure('suspects', () => findSuspects(worker, [receiptId]));
@@ -111,7 +118,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('settle', () => settleBatch(worker, receiptId, 0));
   await measure('sweep', () => sweepOutbox(worker, 200, 60_000));
   await measure('remove keys', () => removeOldIdempotencyKeys(worker, 3_600_000));
-  await measure('store', () => store(1));
+  await measure('store', () => store(1).then((id) => (known = id)));
   await measure('store again', await storeTwice());
 }
 

@@ -77,10 +77,75 @@ describeWith('redis-server')('rate limits', () => {
     expect(await granted(await accountWith(limit), 8, free)).toBe(without);
   });
 
+  const batchOf = (count: number, name = 'batch') =>
+    Array.from({ length: count }, (_, index) => ({ source_order_id: `${name} ${index}` }));
+
+  test('a batch counts as a request for each of its orders, those refused too, at every intake', async () => {
+    const account = await accountWith({ requests: 10, seconds: 3600 });
+    const [one, two] = limited as [RunningIntake, RunningIntake];
+    const reply = await one.api.batch(account, [...batchOf(5), {}, 7]);
+    expect([reply.status, reply.body.accepted, reply.body.refused, left(reply)]).toEqual([202, 5, 2, 3]);
+    expect(reply.headers['ratelimit-policy']).toBe('"account";q=10;w=3600');
+    expect(await granted(account, 6, [two, one])).toBe(3);
+    expect((await two.api.batch(account, batchOf(1))).status).toBe(429);
+  });
+
+  test('a batch refused whole counts as one request', async () => {
+    const account = await accountWith({ requests: 3, seconds: 3600 });
+    const [{ api }] = limited as [RunningIntake];
+    expect(left(await api.batch(account, Buffer.from('\n')))).toBe(2);
+    expect(left(await api.batch(account, batchOf(1001)))).toBe(1);
+    expect(left(await api.batch(account, batchOf(1)))).toBe(0);
+    expect((await api.batch(account, batchOf(1))).status).toBe(429);
+  });
+
+  test('a batch over what is left is taken whole, and every intake waits until that is paid off', async () => {
+    const account = await accountWith({ requests: 100, seconds: 3600 });
+    const [one, two] = limited as [RunningIntake, RunningIntake];
+    expect(left(await one.api.batch(account, batchOf(50)))).toBe(50);
+    const reply = await one.api.batch(account, batchOf(250));
+    expect([reply.status, reply.body.accepted, left(reply)]).toEqual([202, 250, 0]);
+    // Three hours' worth in the first hour: the next may come at the end of the third.
+    for (const { api } of [one, two]) {
+      const refused = await api.order(account, { source_order_id: 'too early' });
+      expect(refused.status).toBe(429);
+      const seconds = Number(refused.headers['retry-after']);
+      expect(seconds).toBeGreaterThan(2 * 3600);
+      expect(seconds).toBeLessThanOrEqual(3 * 3600);
+      expect(refused.headers.ratelimit).toBe(`"account";r=0;t=${seconds}`);
+    }
+  });
+
+  test('batches at once, each let in by what was left: what each overdraws is paid off', async () => {
+    const account = await accountWith({ requests: 10, seconds: 3600 });
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        (limited[index % 2] as RunningIntake).api.batch(account, batchOf(100, `at once ${index}`)),
+      ),
+    );
+    const taken = replies.filter(({ status }) => status === 202).length;
+    expect(taken).toBeGreaterThan(0);
+    const refused = await limited[0]?.api.order(account, {});
+    expect(refused?.status).toBe(429);
+    const hours = Number(refused?.headers['retry-after']) / 3600;
+    expect(hours).toBeGreaterThan(taken * 10 - 1);
+    expect(hours).toBeLessThanOrEqual((taken * 100 + 8) / 10);
+  });
+
+  test('a batch bigger than the limit is taken again once it is paid off', async () => {
+    const account = await accountWith({ requests: 10, seconds: 1 });
+    const [one, two] = limited as [RunningIntake, RunningIntake];
+    const startedAt = Date.now();
+    expect((await one.api.batch(account, batchOf(30, 'first'))).status).toBe(202);
+    await until('another is let in', async () => (await two.api.batch(account, batchOf(30, 'second'))).status === 202);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(2900);
+  });
+
   test('without a limit there are no headers of one', async () => {
     const replies = [
       ...(await send(await accountWith('none'), 2, limited)),
       ...(await send(await accountWith(null), 2, free)),
+      await (free[0] as RunningIntake).api.batch(await accountWith(null), batchOf(2)),
     ];
     for (const { headers } of replies)
       expect(Object.keys(headers).filter((name) => /rate|retry/.test(name))).toEqual([]);
@@ -141,6 +206,22 @@ describeWith('redis-server')('rate limits', () => {
         expect(await granted(account, 20, [intake])).toBe(3);
         expect(performance.now() - startedAt).toBeLessThan(2000);
       }
+    } finally {
+      redis.thaw();
+    }
+    await untilTogether(limited);
+  });
+
+  test('Redis frozen: a batch is not held up, and what it overdraws is paid off at the intake that took it', async () => {
+    const account = await accountWith({ requests: 10, seconds: 3600 });
+    const [{ api }] = limited as [RunningIntake];
+    redis.freeze();
+    try {
+      const reply = await api.batch(account, batchOf(30, 'frozen'));
+      expect([reply.status, left(reply)]).toEqual([202, 0]);
+      const refused = await api.order(account, {});
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(2 * 3600);
     } finally {
       redis.thaw();
     }

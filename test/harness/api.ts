@@ -19,8 +19,11 @@ export interface Api {
   /** Sends what it is given, as it is. */
   send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<Reply>;
   order(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  /** Sends orders together: a list or its text as a JSON array, or bytes as lines. */
+  batch(account: TestAccount, orders: unknown[] | string | Buffer, headers?: Headers): Promise<Reply>;
   webhook(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   preview(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  reconcile(account: TestAccount, sourceOrderIds: readonly unknown[], headers?: Headers): Promise<Reply>;
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
   /** The status once it is final; at most 30 s. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
@@ -52,8 +55,20 @@ export async function openApi(url: string): Promise<Api> {
     status,
     order: (account, order, headers = {}) =>
       send('POST', '/ingest/orders', { ...bearer(account), ...json, ...headers }, textOf(order)),
+    batch(account, orders, headers = {}) {
+      const type = Buffer.isBuffer(orders) ? 'application/x-ndjson' : 'application/json';
+      const all = { ...bearer(account), 'Content-Type': type, ...headers };
+      return send('POST', '/ingest/orders/batch', all, textOf(orders));
+    },
     preview: (account, order, headers = {}) =>
       send('POST', '/ingest/preview', { ...bearer(account), ...json, ...headers }, textOf(order)),
+    reconcile: (account, ids, headers = {}) =>
+      send(
+        'POST',
+        '/ingest/reconcile',
+        { ...bearer(account), ...json, ...headers },
+        JSON.stringify({ source_order_ids: ids }),
+      ),
     webhook(account, order, headers = {}) {
       const body = textOf(order);
       const signature = { 'x-service-signature': `sha256=${sign(account.secret, body)}` };

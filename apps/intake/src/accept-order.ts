@@ -1,11 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
+import { type Preferences, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { contextOf, holderOf, namesOf } from './context.ts';
 import type { IntakeMetrics } from './metrics.ts';
-import { readIdempotencyKey } from './read-idempotency-key.ts';
-import { type Preferences, readPreferences } from './read-preferences.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import type { ReceiptWriter, Recorded } from './receipt-writer.ts';
@@ -51,7 +50,7 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
 }
 
 /** Until it is over the request keeps its place among those in flight, even if its client has gone: what is recorded takes memory still. */
-async function keepingPlace<Result>(request: Request, work: () => Promise<Result>): Promise<Result> {
+export async function keepingPlace<Result>(request: Request, work: () => Promise<Result>): Promise<Result> {
   const context = contextOf(request);
   const { leave } = context;
   context.leave = () => {};

@@ -6,18 +6,21 @@ import { type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
 import { acceptOrder } from './accept-order.ts';
 import { authenticate } from './authenticate.ts';
+import { acceptBatch } from './batch/accept-batch.ts';
+import { BATCH_PATH } from './batch/batch-path.ts';
 import { beginRequest } from './begin-request.ts';
 import type { IntakeConfig } from './config.ts';
 import { contextOf } from './context.ts';
 import { docsPage } from './docs-page.ts';
-import { limitRate } from './limit-rate.ts';
+import { createRateLimits } from './limit-rate.ts';
 import type { IntakeMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { previewOrder } from './preview-order.ts';
-import { readBody, requireJson } from './read-body.ts';
+import { readBody, requireJson, requireJsonOrLines } from './read-body.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { createReceiptWriter } from './receipt-writer.ts';
+import { RECONCILE_PATH, reconcile } from './reconcile.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { sendProblems } from './send-problem.ts';
 import { showStatus } from './show-status.ts';
@@ -44,8 +47,10 @@ export function createApp(deps: AppDeps): RequestListener {
   const { requests, requestSeconds } = metrics;
   const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, metrics });
   const authenticated = authenticate(database);
-  const identify = [authenticated, limitRate(config.RATE_LIMIT, deps.redis)];
-  const body = readBody(config.MAX_BODY_BYTES);
+  const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
+  const identify = [authenticated, rateLimits.limit];
+  const maxBytes = config.MAX_BODY_BYTES;
+  const body = readBody(maxBytes);
   const accept = (channel: Channel) => acceptOrder(channel, { reader, writer, waiters, metrics, logger, basePath });
 
   const app = express();
@@ -67,10 +72,19 @@ export function createApp(deps: AppDeps): RequestListener {
   };
 
   route('/ingest/orders', { post: [...identify, requireJson, body, accept('rest')] });
+  route(BATCH_PATH, {
+    post: [
+      ...identify,
+      requireJsonOrLines,
+      readBody(config.MAX_BATCH_BYTES),
+      acceptBatch({ writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
+    ],
+  });
   route('/ingest/webhook', {
     post: [...identify, requireJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
   });
   route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
+  route(RECONCILE_PATH, { post: [...identify, requireJson, readBody(config.MAX_BATCH_BYTES), reconcile(database)] });
   route('/ingest/status/:receiptId', { get: [authenticated, showStatus(reader, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));
@@ -78,18 +92,8 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(sendProblems(logger, deps.rejections));
-  return (request, response) => {
-    request.url = originForm(request.url ?? '/');
-    app(request, response);
-  };
-}
-
-/** The path and query of a request's target, also of one in absolute form (RFC 9112, section 3.2): Express would give up on some of those. */
-function originForm(target: string): string {
-  if (target.startsWith('/')) return target;
-  const url = URL.parse(target);
-  return url?.pathname.startsWith('/') ? url.pathname + url.search : '/';
+  app.use(sendProblems({ logger, rejections: deps.rejections, basePath }));
+  return app;
 }
 
 function serve(document: object): RequestHandler {

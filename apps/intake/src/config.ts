@@ -32,6 +32,7 @@ export interface IntakeConfig
   PORT: number;
   BASE_PATH: string;
   MAX_BODY_BYTES: number;
+  MAX_BATCH_BYTES: number;
   MAX_IN_FLIGHT: number;
   /** Longer than a load balancer takes to notice that this is not ready any more. */
   DRAIN_DELAY: number;
@@ -62,6 +63,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
         .message('{{#label}} must be a path such as /api')
         .default(''),
       MAX_BODY_BYTES: wholeNumber(262_144),
+      MAX_BATCH_BYTES: wholeNumber(8_388_608),
       MAX_IN_FLIGHT: wholeNumber(1000),
       MAX_CONNECTIONS: wholeNumber(10_000),
       REQUEST_TIMEOUT: duration('30s'),

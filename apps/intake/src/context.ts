@@ -20,6 +20,8 @@ export interface RequestContext {
   /** Gives back the place that the request holds among those in flight, if it holds one; called at its end at the latest. */
   leave: () => void;
   problem?: string;
+  /** What became of the orders of a batch, for the log. */
+  batch?: { orders: number; refused: number };
 }
 
 /** `contextOf` gives what `beginRequest` made. */

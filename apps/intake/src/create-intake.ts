@@ -17,6 +17,7 @@ import {
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
 import { exposeLoad } from './expose-load.ts';
+import { letIn } from './let-in.ts';
 import { createMetrics } from './metrics.ts';
 import { createPlaces } from './places.ts';
 import { openReadReplica, type ReadReplica } from './read-replica.ts';
@@ -24,7 +25,6 @@ import { checkReadiness } from './readiness.ts';
 import { createReceiptReader } from './receipt-reader.ts';
 import { createReceiptWaiters } from './receipt-waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
-import { shedLoad } from './shed-load.ts';
 
 export interface Intake extends Service {
   /** The ports it listens on, once started. */
@@ -33,11 +33,14 @@ export interface Intake extends Service {
 }
 
 const RATE_LIMITER_PATIENCE_MS = 200;
+/** Batches may take half the memory that orders sent one by one may: of the largest, each is as long as 32 of the largest orders. */
+const ORDERS_PER_BATCH_PLACE = 64;
 
 /** Puts the intake app together; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
   const places = createPlaces(config.MAX_IN_FLIGHT);
-  const metrics = createMetrics(places);
+  const batchPlaces = createPlaces(Math.ceil(config.MAX_IN_FLIGHT / ORDERS_PER_BATCH_PLACE));
+  const metrics = createMetrics(places, batchPlaces);
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
@@ -69,7 +72,10 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const open = createOpenReplies(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections, tracing });
-  server.on('request', shedLoad(app, { places, requests: metrics.requests, logger }));
+  server.on(
+    'request',
+    letIn(app, { places, batchPlaces, requests: metrics.requests, logger, basePath: config.BASE_PATH }),
+  );
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,

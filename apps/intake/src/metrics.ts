@@ -9,24 +9,28 @@ export interface IntakeMetrics {
   batchSizes: Histogram<never>;
   receipts: Counter<'outcome'>;
   mismatches: Counter<never>;
+  refusedOfBatches: Counter<'code'>;
   lookups: Counter<'answered_by'>;
   lostRings: Counter<never>;
   droppedConnections: Counter<never>;
   unrecordedRejections: Counter<never>;
 }
 
-/** @param places are read when the metrics are. */
-export function createMetrics(places: Places): IntakeMetrics {
+/** @param places those of orders sent one by one, and of batches; they are read when the metrics are. */
+export function createMetrics(places: Places, batchPlaces: Places): IntakeMetrics {
   const registry = createRegistry();
   const registers = [registry];
-  new Gauge({
-    name: 'intake_orders_in_flight',
-    help: 'Orders being read or recorded',
-    registers,
-    collect() {
-      this.set(places.taken);
-    },
-  });
+  const showTaken = (name: string, help: string, of: Places) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(of.taken);
+      },
+    });
+  showTaken('intake_orders_in_flight', 'Orders being read or recorded, without those of batches', places);
+  showTaken('intake_batches_in_flight', 'Batches being read or recorded', batchPlaces);
   const receipts = new Counter({
     name: 'intake_receipts_total',
     help: 'Orders that were accepted, and repeated idempotency keys that were answered with their first receipt',
@@ -66,6 +70,12 @@ export function createMetrics(places: Places): IntakeMetrics {
     mismatches: new Counter({
       name: 'intake_payload_mismatches_total',
       help: 'Idempotency keys repeated with another payload',
+      registers,
+    }),
+    refusedOfBatches: new Counter({
+      name: 'intake_batch_orders_refused_total',
+      help: 'Orders of batches that were refused while the batch was answered 202, by problem code',
+      labelNames: ['code'],
       registers,
     }),
     lookups: new Counter({

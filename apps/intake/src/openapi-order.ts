@@ -53,6 +53,20 @@ export const orderSchema = {
   ],
 };
 
+/** What a batch is sent as. */
+export const batchContent = {
+  'application/x-ndjson': {
+    schema: {
+      type: 'string',
+      description: 'One order a line, at most 1,000; blank lines are skipped.',
+      examples: ['{"source_order_id":"SHOP-10001","total":"149.50"}\n{"source_order_id":"SHOP-10002","total":99}\n'],
+    },
+  },
+  'application/json': {
+    schema: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: '#/components/schemas/Order' } },
+  },
+};
+
 const textOrNull = { type: ['string', 'null'] };
 const strictly = (properties: Record<string, object>) => ({
   type: 'object',

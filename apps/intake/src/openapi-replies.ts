@@ -1,4 +1,12 @@
-import { ATTEMPT_ERRORS, PROBLEMS, RECEIPT_STATES, SOURCE_ORDER_ID_ERRORS, WARNINGS } from '@orders/domain';
+import {
+  ATTEMPT_ERRORS,
+  PROBLEMS,
+  type ProblemCode,
+  RECEIPT_STATES,
+  SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
+  WARNINGS,
+} from '@orders/domain';
 import { normalizedItemSchema, normalizedOrderSchema } from './openapi-order.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -12,6 +20,8 @@ const originalSchema = orNull({
   additionalProperties: false,
   properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
 });
+
+const REFUSED_OF_BATCH: ProblemCode[] = ['malformed_body', 'payload_too_large', 'validation_failed', 'internal_error'];
 
 /** The reply to an accepted order. */
 export const acceptedSchema = {
@@ -30,13 +40,72 @@ export const acceptedSchema = {
   },
 };
 
+const refusedOfBatchSchema = {
+  type: 'object',
+  required: ['status', 'code', 'detail'],
+  additionalProperties: false,
+  description: 'What the order would have been refused with, had it been sent alone.',
+  properties: {
+    status: { type: 'integer' },
+    code: { enum: REFUSED_OF_BATCH },
+    detail: text,
+    errors: { type: 'array', maxItems: 20, items: ref('FieldError') },
+  },
+};
+
+/** What became of one order of a batch. */
+export const batchResultSchema = {
+  oneOf: [
+    {
+      type: 'object',
+      required: ['receipt_id'],
+      additionalProperties: false,
+      properties: {
+        receipt_id: acceptedSchema.properties.receipt_id,
+        duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key came before' },
+        payload_mismatch: {
+          const: true,
+          description: 'At this place of the batch another order came before under this key; its receipt stands',
+        },
+      },
+    },
+    {
+      type: 'object',
+      required: ['error'],
+      additionalProperties: false,
+      properties: { error: refusedOfBatchSchema },
+    },
+  ],
+};
+
+/** The reply to a batch. */
+export const batchReplySchema = {
+  type: 'object',
+  required: ['accepted', 'refused', 'results'],
+  additionalProperties: false,
+  properties: {
+    accepted: { type: 'integer', minimum: 0, description: 'Orders that have a receipt' },
+    refused: { type: 'integer', minimum: 0, description: 'Orders that are not stored' },
+    results: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1000,
+      items: ref('BatchResult'),
+      description: 'One for each order, in their order',
+    },
+  },
+};
+
 const listOf = (codes: [code: string, meaning: string][]) =>
   codes.map(([code, meaning]) => `- \`${code}\`: ${meaning}`).join('\n');
 const warningList = listOf(
   Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}.`]),
 );
 const errorList = listOf([
-  ...Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code, detail }): [string, string] => [code, detail]),
+  ...[...Object.values(SOURCE_ORDER_ID_ERRORS), SOURCE_ORDER_IDS_ERROR].map(({ code, detail }): [string, string] => [
+    code,
+    detail,
+  ]),
   ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
 ]);
 
@@ -137,6 +206,38 @@ export const previewSchema = {
   },
 };
 
+/** The reply to a list of ids. */
+export const reconcileSchema = {
+  type: 'object',
+  required: ['results'],
+  additionalProperties: false,
+  properties: {
+    results: {
+      type: 'array',
+      description: 'One for each id, in the order asked',
+      items: {
+        type: 'object',
+        required: ['source_order_id', 'status', 'receipt_id', 'order_id', 'received_at'],
+        additionalProperties: false,
+        properties: {
+          source_order_id: text,
+          status: {
+            enum: [...RECEIPT_STATES, 'never_seen'],
+            description:
+              'Of the newest receipt with this id; `never_seen` where there is none, so that the order is safe to send',
+          },
+          receipt_id: orNull({ type: 'string', format: 'uuid' }),
+          order_id: {
+            ...orNull({ type: 'integer' }),
+            description: 'The order that exists for this id, also where its newest receipt is a repeat of it',
+          },
+          received_at: orNull(time),
+        },
+      },
+    },
+  },
+};
+
 /** A refusal. */
 export const problemSchema = {
   type: 'object',
@@ -144,7 +245,12 @@ export const problemSchema = {
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   additionalProperties: false,
   properties: {
-    type: { type: 'string', format: 'uri-reference' },
+    type: {
+      type: 'string',
+      format: 'uri-reference',
+      pattern: '/docs/senders/errors#[a-z_]+$',
+      description: 'Where this code is explained, relative to the address of the service',
+    },
     title: text,
     status: { type: 'integer' },
     detail: text,

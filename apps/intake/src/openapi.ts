@@ -1,12 +1,15 @@
-import { PROBLEMS, type ProblemCode } from '@orders/domain';
+import { MAX_SOURCE_ORDER_IDS, PROBLEMS, type ProblemCode } from '@orders/domain';
 import { VERSION } from '@orders/runtime';
-import { orderSchema } from './openapi-order.ts';
+import { batchContent, orderSchema } from './openapi-order.ts';
 import {
   acceptedSchema,
+  batchReplySchema,
+  batchResultSchema,
   fieldErrorSchema,
   previewSchema,
   problemSchema,
   receiptSchema,
+  reconcileSchema,
   warningSchema,
 } from './openapi-replies.ts';
 
@@ -54,10 +57,12 @@ export function openApiDocument(basePath: string): object {
         'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    externalDocs: { description: 'Guides for senders', url: `${basePath}/docs/senders` },
     servers: [{ url: basePath || '/' }],
     security: [{ apiKey: [] }],
     paths: {
       '/ingest/orders': { post: acceptOperation('submitOrder', 'Send an order', [], []) },
+      '/ingest/orders/batch': { post: batchOperation },
       '/ingest/webhook': {
         post: acceptOperation(
           'deliverWebhook',
@@ -76,6 +81,7 @@ export function openApiDocument(basePath: string): object {
         ),
       },
       '/ingest/preview': { post: previewOperation },
+      '/ingest/reconcile': { post: reconcileOperation },
       '/ingest/status/{receipt_id}': { get: statusOperation },
       '/openapi.json': {
         get: {
@@ -96,8 +102,11 @@ export function openApiDocument(basePath: string): object {
       schemas: {
         Order: orderSchema,
         Accepted: acceptedSchema,
+        BatchReply: batchReplySchema,
+        BatchResult: batchResultSchema,
         Receipt: receiptSchema,
         Preview: previewSchema,
+        ReconcileReply: reconcileSchema,
         Warning: warningSchema,
         FieldError: fieldErrorSchema,
         Problem: problemSchema,
@@ -146,6 +155,42 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
   };
 }
 
+const batchOperation = {
+  operationId: 'submitBatch',
+  tags: ['Orders'],
+  summary: 'Send up to 1,000 orders together',
+  description:
+    'Each order is checked as if it had been sent alone, and what is wrong with one costs no other its place. Only what is wrong with the whole refuses all of them: more than 1,000 orders, none at all, more than 8,388,608 bytes unless the operator set another limit, or an array that is not JSON. It counts as so many requests as it has orders; one that is let in is taken whole, and what it had too many is waited for afterwards. A 503 may come when some are stored: send the batch again, with the same `Idempotency-Key`.',
+  parameters: [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description:
+        'One key per batch, of which each order has its place. Repeated, the orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be mended where they stand.',
+      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+    },
+    {
+      name: 'Prefer',
+      in: 'header',
+      description: '`handling=strict` refuses each order that would be mended, with its first 20 errors.',
+      schema: text,
+    },
+  ],
+  requestBody: { required: true, content: batchContent },
+  responses: {
+    202: {
+      description: 'Each order with a receipt is stored and will be processed, even where others are refused.',
+      headers: {
+        ...COMMON_HEADERS,
+        ...RATE_HEADERS,
+        'Preference-Applied': header('The preferences that were heeded'),
+      },
+      content: { 'application/json': { schema: ref('BatchReply') } },
+    },
+    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'validation_failed'), ...ALWAYS], RATE_HEADERS),
+  },
+};
+
 const previewOperation = {
   operationId: 'previewOrder',
   tags: ['Orders'],
@@ -158,6 +203,45 @@ const previewOperation = {
       description: 'The order as it would be written',
       headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
       content: { 'application/json': { schema: ref('Preview') } },
+    },
+    ...refusals(
+      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
+      RATE_HEADERS,
+    ),
+  },
+};
+
+const reconcileOperation = {
+  operationId: 'reconcileOrders',
+  tags: ['Orders'],
+  summary: 'Ask by your own ids what became of orders',
+  description:
+    'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['source_order_ids'],
+          properties: {
+            source_order_ids: {
+              type: 'array',
+              minItems: 1,
+              maxItems: MAX_SOURCE_ORDER_IDS,
+              items: { type: 'string', minLength: 1, maxLength: 255 },
+            },
+          },
+          examples: [{ source_order_ids: ['SHOP-10001', 'SHOP-10002'] }],
+        },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'What is known of each id',
+      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
+      content: { 'application/json': { schema: ref('ReconcileReply') } },
     },
     ...refusals(
       [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],

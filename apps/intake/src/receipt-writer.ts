@@ -29,6 +29,11 @@ export interface ReceiptWriter {
    * @param span of the request, which the worker's is to continue; null where it is not traced.
    */
   record(receipt: IncomingReceipt, span: Span | null): Promise<Recorded>;
+  /**
+   * Records the receipts of one batch, all of one account, by as few statements as hold them. Resolves once each is committed or has
+   * failed, in their order; it never rejects.
+   */
+  recordAll(receipts: readonly IncomingReceipt[], span: Span | null): Promise<PromiseSettledResult<Recorded>[]>;
 }
 
 interface Waiting {
@@ -58,11 +63,12 @@ export function createReceiptWriter(deps: {
 }): ReceiptWriter {
   const { database, bell, graceMs, metrics } = deps;
   const laneOf = createFairShare();
+  const inBatches = (lane: Lane) =>
+    inGroups<Waiting>({ atOnce: BATCHES_AT_ONCE, take: countOfBatch, work: (batch) => settle(lane, batch) });
   // Batches of their own: an account within its share waits for no other's, here or at the worker.
-  const add: Record<Lane, (one: Waiting) => void> = {
-    prompt: inGroups({ atOnce: BATCHES_AT_ONCE, take: countOfBatch, work: (batch) => settle('prompt', batch) }),
-    bulk: inGroups({ atOnce: BATCHES_AT_ONCE, take: countOfBatch, work: (batch) => settle('bulk', batch) }),
-  };
+  const add: Record<Lane, (one: Waiting) => void> = { prompt: inBatches('prompt'), bulk: inBatches('bulk') };
+  // And what was sent one by one does not wait here behind thousands that were sent together.
+  const addSentTogether = inBatches('bulk');
 
   async function settle(lane: Lane, batch: Waiting[]): Promise<void> {
     try {
@@ -125,6 +131,14 @@ export function createReceiptWriter(deps: {
     record(receipt, span) {
       const lane = laneOf(receipt.accountId);
       return new Promise((resolve, reject) => add[lane]({ receipt, span, resolve, reject }));
+    },
+    recordAll(receipts, span) {
+      const [first] = receipts;
+      if (!first) return Promise.resolve([]);
+      const to = laneOf(first.accountId, receipts.length) === 'bulk' ? addSentTogether : add.prompt;
+      return Promise.allSettled(
+        receipts.map((receipt) => new Promise<Recorded>((resolve, reject) => to({ receipt, span, resolve, reject }))),
+      );
     },
   };
 }

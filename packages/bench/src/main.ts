@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { renderBatches, runBatches } from './batches/batches.ts';
 import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
@@ -11,6 +12,7 @@ import { renderTables } from './report/tables.ts';
 import { renderReview, runReview } from './review/review.ts';
 import { measureWrites, renderWrites } from './review/write-cost.ts';
 import { COMFORTABLE_LOAD, parseLoad, runRounds } from './rounds.ts';
+import { renderSend, runSend } from './send/send.ts';
 import { POSTGRES_SETTINGS, startServices } from './services.ts';
 
 const DEFAULT_LOADS = ['128', '1', '32', '512', 'open-1000', COMFORTABLE_LOAD];
@@ -51,6 +53,14 @@ program
   .action((_, command: Command) => growth(command.optsWithGlobals()));
 
 program
+  .command('batches')
+  .description('Compares orders sent one by one with orders sent in batches, of one sender.')
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => batches(command.optsWithGlobals()));
+
+program
   .command('overload')
   .description('Offers this service twice what it can take.')
   .addOption(sharedOption('seconds'))
@@ -72,6 +82,15 @@ program
   .addOption(sharedOption('json'))
   .action((_, command: Command) => review(command.optsWithGlobals()));
 
+program
+  .command('send')
+  .description('Lets orders send send a file beside a closed loop on a stack of the same kind, in turns.')
+  .option('--orders <number>', 'in the file', wholeNumber, 100_000)
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => send(command.optsWithGlobals()));
+
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
   if (name === 'rounds')
@@ -86,6 +105,7 @@ interface Options {
   seconds: number;
   rows: number;
   writeRounds: number;
+  orders: number;
   json?: string;
   chart?: string;
   profile?: string;
@@ -122,6 +142,12 @@ async function growth(options: Options): Promise<void> {
   if (all.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 
+async function batches(options: Options): Promise<void> {
+  const rates = await withServices(startServices, (services) => runBatches(services, options, say));
+  process.stdout.write(`${renderBatches(rates)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), rates });
+}
+
 async function overload(options: Options): Promise<void> {
   const result = await withServices(startServices, (services) => runOverload(services, options, say));
   process.stdout.write(`${renderOverload(result)}\n`);
@@ -145,6 +171,17 @@ async function review(options: Options): Promise<void> {
   }));
   process.stdout.write(`${renderReview(result)}\n\n${renderWrites(writes)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result, writes });
+}
+
+async function send(options: Options): Promise<void> {
+  const { orders, rounds, seconds } = options;
+  const results = await withServices(startServices, (services) =>
+    runSend(services, { orders, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, say),
+  );
+  process.stdout.write(`${renderSend(results)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), results });
+  for (const fault of results.flatMap(({ faults }) => faults)) say(`FAILED: ${fault}`);
+  if (results.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 
 function conditions({ rounds, seconds }: Options) {

@@ -6,24 +6,40 @@ import {
   type SecretsKeys,
   unseal,
 } from '@orders/database';
-import { type Channel, type Diagnosis, isRejection, type Problem, type RejectionCode } from '@orders/domain';
+import {
+  type Channel,
+  type Diagnosis,
+  diagnoseBody,
+  diagnoseMediaType,
+  diagnoseSignature,
+  hasAnotherSignature,
+  isRejection,
+  type Problem,
+  type RejectionCode,
+} from '@orders/domain';
 import { type Counter, inGroups } from '@orders/runtime';
 import type { Request } from 'express';
+import { BATCH_PATH } from '../batch/batch-path.ts';
 import { contextOf } from '../context.ts';
-import { diagnoseBody } from './diagnose-body.ts';
-import { diagnoseMediaType, hasAnotherSignature } from './diagnose-headers.ts';
-import { diagnoseSignature } from './diagnose-signature.ts';
 import { createShares } from './shares.ts';
 
 /** Tells accounts, through the portal, which of their deliveries were refused and why. */
 export interface RejectionLog {
-  /** Notes a refusal that was answered. It takes no time of the request, and never fails. */
-  note(request: Request, problem: Problem): void;
+  /**
+   * Notes a refusal that was answered. It takes no time of the request, and never fails.
+   *
+   * @param order the one of a batch that is refused, where that is not refused whole.
+   */
+  note(request: Request, problem: Problem, order?: Buffer): void;
   /** Waits for those under way. */
   close(): Promise<void>;
 }
 
-const CHANNELS: Record<string, Channel> = { '/ingest/orders': 'rest', '/ingest/webhook': 'webhook' };
+const CHANNELS: Record<string, Channel> = {
+  '/ingest/orders': 'rest',
+  [BATCH_PATH]: 'rest',
+  '/ingest/webhook': 'webhook',
+};
 
 /** Refusals that wait to be written; each may hold a body. More are counted only, so a Postgres that is away costs no memory. */
 const MAX_WAITING = 32;
@@ -35,6 +51,8 @@ interface Waiting {
   rejection: NewRejection;
   code: RejectionCode;
   body: Buffer | undefined;
+  /** A whole batch is not looked at for its mistakes: it is many times as long as an order. */
+  isBatch: boolean;
   signature: string;
   apiKey: string;
 }
@@ -77,7 +95,7 @@ export function createRejectionLog(deps: {
 
   async function diagnose(one: Waiting): Promise<string | null> {
     const { code, body, signature, apiKey, rejection } = one;
-    if (code === 'malformed_body') return diagnoseBody(body);
+    if (code === 'malformed_body' && !one.isBatch) return diagnoseBody(body);
     if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
     const { accountId } = rejection;
     const secrets = (await findSecretsToDiagnose(database, accountId)).map(({ sealed, isLive }) => ({
@@ -88,14 +106,16 @@ export function createRejectionLog(deps: {
   }
 
   return {
-    note(request, { code, errors }) {
+    note(request, { code, errors }, order) {
       const { holder, route, requestId } = contextOf(request);
       const channel = CHANNELS[route];
       if (!holder || !channel || !isRejection(code)) return;
       const { accountId, keyId } = holder;
       const share = unsettled < MAX_WAITING ? shares.take(accountId) : shares.miss(accountId);
       if (!share) return unrecorded.inc();
-      const body: Buffer | undefined = request.body;
+      // A copy, as the batch that the order is a stretch of is not to be kept for it.
+      const body: Buffer | undefined = order ? Buffer.from(order) : request.body;
+      const isBatch = route === BATCH_PATH && !order;
       if (unsettled === 0) settled = Promise.withResolvers();
       unsettled += 1;
       add({
@@ -115,7 +135,8 @@ export function createRejectionLog(deps: {
             })) ?? null,
           more: share.missed,
         },
-        body: code === 'malformed_body' || code === 'invalid_signature' ? body : undefined,
+        body: (code === 'malformed_body' || code === 'invalid_signature') && !isBatch ? body : undefined,
+        isBatch,
         signature: request.get('x-service-signature') ?? '',
         apiKey: request.get('authorization')?.split(' ').at(-1) ?? '',
       });

@@ -10,8 +10,8 @@ export interface Answer {
 
 /** One keep-alive connection with one request on it at a time. */
 export interface Connection {
-  /** Sends an order; `done` is called once, never before `send` returns. */
-  send(body: string, done: (answer: Answer) => void): void;
+  /** Sends an order, or what the headers say it is; `done` is called once, never before `send` returns. */
+  send(body: string, done: (answer: Answer) => void, headers?: Record<string, string>): void;
   close(): void;
 }
 
@@ -26,7 +26,8 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
  */
 export function openConnection(url: string, apiKey: string): Connection {
   const { host, hostname, port, pathname } = new URL(url);
-  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: `;
+  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${apiKey}\r\n`;
+  const json = headLines({ 'content-type': 'application/json' });
   const socket = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding('latin1');
   let received = '';
   let waiting: ((answer: Answer) => void) | null = null;
@@ -49,11 +50,20 @@ export function openConnection(url: string, apiKey: string): Connection {
   socket.on('close', () => answer(0));
 
   return {
-    send(body, done) {
+    send(body, done, headers) {
       waiting = done;
       if (socket.destroyed) setImmediate(answer, 0);
-      else socket.write(`${head}${Buffer.byteLength(body)}${HEAD_END}${body}`);
+      else {
+        const own = headers ? headLines(headers) : json;
+        socket.write(`${head}${own}content-length: ${Buffer.byteLength(body)}${HEAD_END}${body}`);
+      }
     },
     close: () => socket.destroy(),
   };
+}
+
+function headLines(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
 }

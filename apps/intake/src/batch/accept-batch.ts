@@ -1,0 +1,112 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { faultOf } from '@orders/database';
+import { Problem } from '@orders/domain';
+import { mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
+import { type Logger, spanned } from '@orders/runtime';
+import type { Request, RequestHandler } from 'express';
+import { keepingPlace } from '../accept-order.ts';
+import { contextOf, holderOf, namesOf } from '../context.ts';
+import type { RateLimits } from '../limit-rate.ts';
+import type { IntakeMetrics } from '../metrics.ts';
+import type { ReceiptWriter, Recorded } from '../receipt-writer.ts';
+import type { RejectionLog } from '../rejections/rejection-log.ts';
+import { type ReadOrder, readOrders } from './read-orders.ts';
+import { createTurns } from './take-turns.ts';
+
+interface Deps {
+  writer: ReceiptWriter;
+  rateLimits: RateLimits;
+  rejections: RejectionLog;
+  metrics: Pick<IntakeMetrics, 'mismatches' | 'refusedOfBatches'>;
+  logger: Logger;
+  /** Of one order. */
+  maxBytes: number;
+}
+
+/** Errors that the reply lists of one order: strict handling could find more in a batch than it has bytes. */
+export const MAX_ERRORS = 20;
+
+/** Accepts the orders of a batch: 202 once each that is not refused has a durable receipt, with a result for every one. */
+export function acceptBatch({ writer, rateLimits, rejections, metrics, logger, maxBytes }: Deps): RequestHandler {
+  const turns = createTurns();
+  return async (request, response) => {
+    const idempotencyKey = readIdempotencyKey(request);
+    const { handling } = readPreferences(request);
+    if (handling) response.set('Preference-Applied', `handling=${handling}`);
+    const kind = mediaTypeOf(request) === 'application/json' ? 'array' : 'lines';
+    const context = contextOf(request);
+    const { span } = context;
+
+    const recorded = await keepingPlace(request, async () => {
+      const orders = await readOrders(kind, request.body, { strict: handling === 'strict', maxBytes, turns });
+      const receipts = receiptsOf(request, orders, idempotencyKey);
+      const [results] = await Promise.all([
+        spanned(span?.begin('record receipts'), () => writer.recordAll(receipts, span)),
+        rateLimits.charge(request, response, orders.length),
+      ]);
+      const next = results.values();
+      return orders.map((order) => ('problem' in order ? order : outcomeOf(next.next().value)));
+    });
+
+    const refused = recorded.filter((one) => 'problem' in one);
+    for (const { problem, body } of refused) {
+      metrics.refusedOfBatches.inc({ code: problem.code });
+      if (body) rejections.note(request, problem, body);
+    }
+    const mismatches = recorded.filter((one) => 'receiptId' in one && one.payloadMismatch).length;
+    if (mismatches > 0) {
+      metrics.mismatches.inc(mismatches);
+      logger.warn('idempotency keys repeated with other payloads', { ...namesOf(context), orders: mismatches });
+    }
+    context.batch = { orders: recorded.length, refused: refused.length };
+    response.statusCode = 202;
+    response.setHeader('Content-Type', 'application/json; charset=utf-8').end(
+      JSON.stringify({
+        accepted: recorded.length - refused.length,
+        refused: refused.length,
+        results: recorded.map(resultOf),
+      }),
+    );
+  };
+}
+
+/** Of the orders that are not refused. Their ids ascend with them: of two with one `source_order_id` the first is the one received first. */
+function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyKey: string | null) {
+  const { accountId } = holderOf(request);
+  const ids = orders.map(() => randomUUIDv7()).sort();
+  return orders.flatMap((order, index) =>
+    'problem' in order
+      ? []
+      : {
+          receiptId: ids[index] as string,
+          accountId,
+          channel: 'rest' as const,
+          sourceOrderId: order.sourceOrderId,
+          // The blank cannot stand in a key that a client gives.
+          idempotencyKey: idempotencyKey === null ? null : `${idempotencyKey} ${index}`,
+          body: order.body,
+        },
+  );
+}
+
+type Outcome = Recorded | { problem: Problem; body?: Buffer };
+
+/** @throws what kept a receipt from being stored, unless it is the fault of this one alone. */
+function outcomeOf(result: PromiseSettledResult<Recorded> | undefined): Outcome {
+  if (result?.status === 'fulfilled') return result.value;
+  if (faultOf(result?.reason) === 'receipt') return { problem: new Problem('internal_error') };
+  throw result?.reason;
+}
+
+function resultOf(outcome: Outcome): object {
+  if ('problem' in outcome) {
+    const { status, code, detail, errors } = outcome.problem;
+    return { error: { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_ERRORS) }) } };
+  }
+  const { receiptId, duplicate, payloadMismatch } = outcome;
+  return {
+    receipt_id: receiptId,
+    ...(duplicate && { duplicate: true }),
+    ...(payloadMismatch && { payload_mismatch: true }),
+  };
+}

@@ -1,0 +1,2 @@
+/** Below the base path. */
+export const BATCH_PATH = '/ingest/orders/batch';

@@ -1,0 +1,94 @@
+import { Problem } from '@orders/domain';
+
+const LINE_FEED = 0x0a;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/**
+ * The orders of a batch of lines (NDJSON), as stretches of its bytes: without their line breaks and the white space around them. Blank
+ * lines are skipped, and a byte order mark at the beginning.
+ */
+export function* splitLines(body: Buffer): Generator<Buffer> {
+  for (let start = afterMark(body); start < body.length; ) {
+    const found = body.indexOf(LINE_FEED, start);
+    const end = found < 0 ? body.length : found;
+    const line = trimmed(body, start, end);
+    if (line.length > 0) yield line;
+    start = end + 1;
+  }
+}
+
+/**
+ * The elements of a JSON array, as stretches of its bytes, without the white space around them. The body is an array in JSON if this
+ * comes to its end and each element is JSON. A byte order mark at the beginning is skipped.
+ *
+ * @throws {Problem} `malformed_body` when it is no array, maybe only behind elements that were given.
+ */
+export function* splitArray(body: Buffer): Generator<Buffer> {
+  const open = skipSpace(body, afterMark(body));
+  if (body[open] !== OPEN_BRACKET) {
+    throw notAnArray('is no JSON array. Orders that stand one in a line are sent as application/x-ndjson');
+  }
+  let start = open + 1;
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < body.length; at++) {
+    const byte = body[at];
+    if (inString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (depth > 0) {
+      if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+    } else if (byte === COMMA) {
+      yield element(body, start, at);
+      start = at + 1;
+    } else if (byte === CLOSE_BRACKET) {
+      const isEmpty = start === open + 1 && skipSpace(body, start) === at;
+      if (!isEmpty) yield element(body, start, at);
+      if (skipSpace(body, at + 1) < body.length) throw notAnArray('goes on behind its JSON array');
+      return;
+    }
+  }
+  throw notAnArray('ends before its JSON array does');
+}
+
+function element(body: Buffer, start: number, end: number): Buffer {
+  const bytes = trimmed(body, start, end);
+  if (bytes.length === 0) throw notAnArray('has a comma with nothing beside it in its JSON array');
+  // Alone, an order may begin with a byte order mark; within JSON there is none.
+  if (bytes[0] === 0xef) throw notAnArray('has a byte order mark within its JSON array');
+  return bytes;
+}
+
+function notAnArray(what: string): Problem {
+  return new Problem('malformed_body', { detail: `The body ${what}.` });
+}
+
+function afterMark(body: Buffer): number {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+}
+
+function trimmed(body: Buffer, start: number, end: number): Buffer {
+  const first = skipSpace(body, start);
+  let last = end;
+  while (last > first && isSpace(body[last - 1])) last--;
+  return body.subarray(Math.min(first, last), last);
+}
+
+function skipSpace(body: Buffer, from: number): number {
+  let at = from;
+  while (at < body.length && isSpace(body[at])) at++;
+  return at;
+}
+
+/** White space of JSON (RFC 8259, section 2). */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

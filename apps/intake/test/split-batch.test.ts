@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { Problem } from '@orders/domain';
+import fc from 'fast-check';
+import { splitArray, splitLines } from '../src/batch/split-batch.ts';
+
+const texts = (parts: Iterable<Buffer>) => Array.from(parts, (part) => part.toString('utf8'));
+const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 3 });
+const blank = fc.string({ unit: fc.constantFrom(' ', '\t', '\r'), maxLength: 3 });
+
+describe('lines', () => {
+  test('are found as they were written, whatever ends them and however many blank ones are between', () => {
+    const line = fc.tuple(blank, fc.json(), blank, fc.constantFrom('\n', '\r\n', '\n\n', '\n \r\n'));
+    fc.assert(
+      fc.property(fc.array(line), fc.boolean(), fc.boolean(), (lines, marked, endsAtOnce) => {
+        const text = lines.map((parts) => parts.join('')).join('');
+        const whole = Buffer.from((marked ? '\ufeff' : '') + (endsAtOnce ? text.trimEnd() : text));
+        expect(texts(splitLines(whole))).toEqual(lines.map(([, json]) => json));
+      }),
+    );
+  });
+
+  test('are stretches of the same memory', () => {
+    const whole = Buffer.from('{"a":1}\n{"b":2}');
+    for (const part of splitLines(whole)) expect(part.buffer).toBe(whole.buffer);
+  });
+
+  test('of any bytes: nothing but line breaks and white space around them is lost', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const whole = Buffer.from(bytes);
+        const parts = [...splitLines(whole)];
+        for (const part of parts) expect(part.includes('\n')).toBe(false);
+        const bare = (buffer: Buffer) => buffer.toString('latin1').replace(/[ \t\r\n]/g, '');
+        const marked = bare(whole).replace(/^\xef\xbb\xbf/, '');
+        expect([marked, bare(whole)]).toContain(bare(Buffer.concat(parts)));
+      }),
+    );
+  });
+});
+
+/** The elements by our scanner, or null where it says that the text is no array or one of them is no JSON. */
+function elementsOf(text: string | Buffer): unknown[] | null {
+  try {
+    return texts(splitArray(Buffer.from(text))).map((part) => JSON.parse(part));
+  } catch (error) {
+    if (error instanceof Problem || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The same by the platform's parser. */
+function parsed(text: string): unknown[] | null {
+  try {
+    const value = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+describe('an array', () => {
+  test('is split into the exact texts of its elements', () => {
+    const element = fc.tuple(space, fc.oneof(fc.json(), fc.json({ stringUnit: 'binary' })), space);
+    fc.assert(
+      fc.property(space, fc.array(element), space, fc.boolean(), (before, elements, after, marked) => {
+        const text = `${before}[${elements.map((parts) => parts.join('')).join(',')}]${after}`;
+        const whole = Buffer.from((marked ? '\ufeff' : '') + text);
+        expect(texts(splitArray(whole))).toEqual(elements.map(([, json]) => json));
+      }),
+    );
+  });
+
+  test('is one exactly where JSON.parse says so, with the same elements', () => {
+    const scraps = fc
+      .array(
+        fc.constantFrom('[', ']', '{', '}', '"', ',', ':', '\\', '1', 'null', '"a"', '"\\""', ' ', '\n', '\u00e9'),
+        {
+          maxLength: 12,
+        },
+      )
+      .map((parts) => `[${parts.join('')}`);
+    const damaged = fc
+      .tuple(fc.array(fc.jsonValue()), fc.nat(400), fc.nat(2), fc.constantFrom('', '"', ',', '[', ']', '{', '}', '\\'))
+      .map(([value, at, cut, put]) => {
+        const text = JSON.stringify(value);
+        const place = at % (text.length + 1);
+        return text.slice(0, place) + put + text.slice(place + cut);
+      });
+    fc.assert(
+      fc.property(fc.oneof(scraps, damaged), (text) => expect(elementsOf(text)).toEqual(parsed(text))),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([
+    '',
+    '  ',
+    '{}',
+    '{"a":1}\n{"b":2}',
+    '[',
+    '[1',
+    '[1,',
+    '[1,]',
+    '[,1]',
+    '[,]',
+    '["]',
+    '[1]]',
+    '[1] 2',
+    '1',
+    'null',
+  ])('%s is none', (text) => {
+    expect(() => [...splitArray(Buffer.from(text))]).toThrow(Problem);
+  });
+
+  test('may be empty', () => expect([...splitArray(Buffer.from(' [ ] '))]).toEqual([]));
+
+  test('with a byte order mark before an element is none', () => {
+    expect(() => [...splitArray(Buffer.from('[\ufeff1]'))]).toThrow(Problem);
+  });
+});
