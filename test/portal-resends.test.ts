@@ -350,6 +350,7 @@ describeWith('chromium')('on the page', () => {
       await panelOf(page).getByRole('button', { name: 'Accept' }).click();
       await page.getByText('Save or cancel the edit of this order first.').waitFor();
       await page.locator('.field-editor textarea').press('Enter');
+      await page.locator('.field-editor').waitFor({ state: 'detached' });
       await page.locator('.order-facts').getByText('Villa 14').waitFor();
       await panelOf(page).getByRole('button', { name: 'Accept' }).click();
       await panelOf(page).getByText('Accepted by').waitFor();
