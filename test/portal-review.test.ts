@@ -222,6 +222,8 @@ describe('a dispatcher', () => {
       await page.getByRole('button', { name: 'Confirm', exact: true }).click();
       await page.getByText('Save or cancel the edit of this order first.').waitFor();
       await page.locator('.field-editor textarea').press('Enter');
+      // What is typed counts as the text of its editor, too.
+      await page.locator('.field-editor').waitFor({ state: 'detached' });
       await factOf(page, 'Address').getByText('Tower 7').waitFor();
       await page.getByRole('button', { name: 'Confirm', exact: true }).click();
       await page.getByRole('button', { name: 'Undo' }).waitFor();

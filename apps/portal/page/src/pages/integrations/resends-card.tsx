@@ -15,14 +15,20 @@ export function ResendsCard(): ReactNode {
   const queryClient = useQueryClient();
   const choice = useResendsChoice(accountId);
   const saving = useDoing();
+  const [chosen, setChosen] = useState<ResendsChoice | null>(null);
   const [isSaved, setSaved] = useState(false);
   const id = useId();
   const choose = (resends: ResendsChoice) =>
     saving.run(async () => {
       setSaved(false);
-      await chooseResends(accountId, resends);
-      queryClient.setQueryData(['resends', accountId], resends);
-      setSaved(true);
+      setChosen(resends);
+      try {
+        await chooseResends(accountId, resends);
+        queryClient.setQueryData(['resends', accountId], resends);
+        setSaved(true);
+      } finally {
+        setChosen(null);
+      }
     });
   return (
     <section className="card stack" aria-labelledby={`${id}-title`}>
@@ -38,7 +44,7 @@ export function ResendsCard(): ReactNode {
                 id={`${id}-${value}`}
                 name={id}
                 aria-describedby={`${id}-${value}-about`}
-                checked={choice.data === value}
+                checked={(chosen ?? choice.data) === value}
                 onChange={() => !saving.isBusy && choose(value)}
               />
               <label htmlFor={`${id}-${value}`}>{t(`resends.${value}`)}</label>
