@@ -10,6 +10,7 @@ COPY apps/intake/package.json apps/intake/
 COPY apps/portal/package.json apps/portal/
 COPY apps/worker/package.json apps/worker/
 COPY packages/bench/package.json packages/bench/
+COPY packages/client/package.json packages/client/
 COPY packages/database/package.json packages/database/
 COPY packages/domain/package.json packages/domain/
 COPY packages/http/package.json packages/http/
@@ -36,6 +37,8 @@ FROM node:24-bookworm-slim AS sources
 WORKDIR /app
 COPY apps apps
 COPY packages packages
+# The pages that intake serves.
+COPY docs/senders docs/senders
 # Of the page only what was built.
 RUN rm -rf apps/portal/page
 COPY --from=page /app/apps/portal/page/dist apps/portal/page/dist

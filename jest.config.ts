@@ -9,6 +9,8 @@ const config: Config = {
   globalSetup: '<rootDir>/test/harness/global-setup.ts',
   globalTeardown: '<rootDir>/test/harness/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/harness/reporter.ts'],
+  // What is published of packages/client is a package of the same name.
+  modulePathIgnorePatterns: ['<rootDir>/packages/client/dist/'],
   testTimeout: 60_000,
   maxWorkers: 2,
 };

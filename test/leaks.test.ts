@@ -153,7 +153,7 @@ async function refuseAll(
   await post('/ingest/orders', key, body + ' '.repeat(300_000));
   await post('/ingest/orders', { ...key, Prefer: 'handling=strict' }, STRICT_ORDER);
   const malformed = [body.slice(0, -1), `${body}${body}`, `[${body}]`, Buffer.from(`${body}\xff`, 'latin1')];
-  for (const path of ['/ingest/orders', '/ingest/preview']) {
+  for (const path of ['/ingest/orders', '/ingest/preview', '/ingest/reconcile']) {
     for (const wrong of malformed) await post(path, key, wrong);
     await post(path, key, markedOrder(`${PERSONAL.source_order_id}\n${PERSONAL.address}`));
   }

@@ -20,6 +20,7 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
     '/ingest/orders/batch',
     '/ingest/webhook',
     '/ingest/preview',
+    '/ingest/reconcile',
     '/ingest/status/{receipt_id}',
     '/openapi.json',
   ]);

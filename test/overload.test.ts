@@ -40,6 +40,7 @@ describe('more than intake takes at once', () => {
     expect(statuses()).toEqual(Array(50).fill(503));
     for (const { headers, body } of replies) {
       expect(body).toMatchObject({ code: 'overloaded', status: 503, request_id: headers['x-request-id'] });
+      expect(body.type).toBe('/docs/senders/errors#overloaded');
       expect(headers).toMatchObject({ 'retry-after': '2', 'cache-control': 'no-store' });
     }
     await lock.commit();

@@ -9,14 +9,17 @@ import {
   findFinalReceipts,
   findOriginals,
   findReceipt,
+  findResends,
   findSuspects,
   type IncomingReceipt,
   openDatabase,
+  reconcileReceipts,
   recordReceipts,
   releaseLease,
   removeOldIdempotencyKeys,
   settleBatch,
   sweepOutbox,
+  writeDuplicates,
   writeOrders,
 } from '@orders/database';
 import { normalizeOrder } from '@orders/domain';
@@ -49,18 +52,46 @@ const incoming = (): IncomingReceipt => ({
   body: Buffer.from('{}'),
 });
 
-async function store(count: number): Promise<void> {
+/** The `source_order_id` of an order that is written. */
+let known = 'none';
+
+/** @returns the `source_order_id` of the first. */
+async function store(count: number): Promise<string> {
   const receipts = Array.from({ length: count }, incoming);
+  const { written } = await write(receipts, {});
+  expect(written).toHaveLength(count);
+  return receipts[0]?.sourceOrderId as string;
+}
+
+async function write(receipts: IncomingReceipt[], said: object) {
   const [batchId, leaseId] = [randomUUIDv7(), randomUUID()];
   const receiptIds = await recordReceipts(intake, batchId, 60_000, receipts);
   await claimReceipts(worker, receiptIds, leaseId, 60_000);
   const orders = receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
-    ...normalizeOrder({ source_order_id: sourceOrderId }),
+    ...normalizeOrder({ source_order_id: sourceOrderId, ...said }),
     receiptId,
     accountId,
   }));
-  const written = await writeOrders(worker, leaseId, [batchId], orders);
-  expect(written).toHaveLength(count);
+  return { ...(await writeOrders(worker, leaseId, [batchId], orders)), batchId, leaseId, orders };
+}
+
+/** Sends one order twice; @returns what ends the second as a duplicate that says something else. */
+async function storeTwice(): Promise<() => Promise<unknown>> {
+  const [first, second] = [incoming(), incoming()];
+  await write([first], {});
+  const { repeats, batchId, leaseId, orders } = await write([{ ...second, sourceOrderId: first.sourceOrderId }], {
+    total: 1,
+  });
+  const repeated = orders.map((order) => ({ ...order, orderId: repeats[0]?.orderId ?? 0 }));
+  return async () => {
+    const duplicates = await writeDuplicates(worker, leaseId, [batchId], [], repeated);
+    expect(duplicates).toEqual([{ receiptId: second.receiptId, isChanged: true }]);
+    expect(await findReceipt(intake, 1, second.receiptId)).toMatchObject({
+      state: 'duplicate',
+      changes: expect.arrayContaining([{ pointer: '/total', from: null, to: '1' }]),
+    });
+    expect(await findResends(intake, 1, [repeated[0]?.orderId ?? 0])).toHaveLength(1);
+  };
 }
 
 /** Every hot statement, about one receipt that has not been claimed. */
@@ -78,6 +109,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('find originals', () => findOriginals(intake, [{ accountId, idempotencyKey }]));
   await measure('find receipt', () => findReceipt(intake, accountId, receiptId));
   await measure('find final receipts', () => findFinalReceipts(intake, [receiptId]));
+  await measure('reconcile', () => reconcileReceipts(intake, accountId, [receipt.sourceOrderId, known]));
   await measure('claim', () => claimReceipts(worker, [receiptId], leaseId, 0));
   await measure('release', () => releaseLease(worker, [receiptId], randomUUID()));
   await measure('suspects', () => findSuspects(worker, [receiptId]));
@@ -86,7 +118,8 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('settle', () => settleBatch(worker, receiptId, 0));
   await measure('sweep', () => sweepOutbox(worker, 200, 60_000));
   await measure('remove keys', () => removeOldIdempotencyKeys(worker, 3_600_000));
-  await measure('store', () => store(1));
+  await measure('store', () => store(1).then((id) => (known = id)));
+  await measure('store again', await storeTwice());
 }
 
 async function rowsRead(): Promise<number> {
@@ -99,6 +132,9 @@ async function rowsRead(): Promise<number> {
 test('what was planned for empty tables does not read full ones through', async () => {
   for (let time = 0; time < 3; time += 1) await runAll((_, work) => work().then(() => {}));
   for (let stored = 0; stored < STORED; stored += BATCH) await store(BATCH);
+  await db.knex.raw(
+    'insert into resends (account_id, order_id, receipt_id) select account_id, order_id, receipt_id from orders',
+  );
   const read = new Map<string, number>();
   await runAll(async (name, work) => {
     const before = await rowsRead();
@@ -106,5 +142,5 @@ test('what was planned for empty tables does not read full ones through', async 
     read.set(name, (await rowsRead()) - before);
   });
   expect([...read].filter(([, rows]) => rows > FEW_ROWS)).toEqual([]);
-  expect(read.size).toBe(14);
+  expect(read.size).toBe(15);
 });

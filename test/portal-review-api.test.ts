@@ -63,6 +63,8 @@ describe('the list', () => {
         raw: { text: payload },
         history: [],
         erased_at: null,
+        resends: [],
+        hold_resends: false,
       },
     ]);
   });

@@ -59,8 +59,8 @@ test(
       const leaseId = randomUUID();
       await claimReceipts(database, ids, leaseId, 60_000);
       const writable = receipts.map(({ receiptId }, index) => ({ receiptId, accountId, ...normalized[index] }));
-      const written = await writeOrders(database, leaseId, [randomUUID()], writable as WritableOrder[]);
-      expect(written.map(({ state }) => state)).toEqual(Array(BATCH).fill('written'));
+      const { written } = await writeOrders(database, leaseId, [randomUUID()], writable as WritableOrder[]);
+      expect(written).toHaveLength(BATCH);
 
       const stored = await listOrders(testDatabase.knex, { accountId });
       expect(stored).toHaveLength(BATCH);

@@ -30,6 +30,7 @@ function expectProblem(reply: Reply, status: number, code: string): void {
   expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
   expect(reply.headers['cache-control']).toBe('no-store');
   expect(reply.body.request_id).toBe(reply.headers['x-request-id']);
+  expect(reply.body.type).toBe(`/docs/senders/errors#${code}`);
 }
 
 describe('the key', () => {
@@ -283,6 +284,7 @@ describe('the path and the method', () => {
     ['GET', '/ingest/orders', 'POST'],
     ['PUT', '/ingest/webhook', 'POST'],
     ['GET', '/ingest/preview', 'POST'],
+    ['GET', '/ingest/reconcile', 'POST'],
     ['POST', '/ingest/status/x', 'GET, HEAD'],
     ['OPTIONS', '/ingest/orders', 'POST'],
   ])('%s %s: method_not_allowed', async (method, path, allow) => {

@@ -4,9 +4,11 @@ import {
   fillWords,
   findOrderHistory,
   findReceiptBody,
+  findResends,
   findReviewedOrder,
   listReview,
   listReviewSince,
+  markResent,
   openKnex,
   type ReviewFilter,
 } from '@orders/database';
@@ -69,6 +71,17 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
 const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
   listReview(db.database, { ...ALL, ...filter }, { below, limit: 50 });
 
+const PAGE_OF_ORDERS = Array.from({ length: 50 }, (_, index) => ({ order_id: 2 * index + 2 }));
+
+/** Ten resends of each fifth order, of which each second has changes. */
+const fillResends = (orders: number) =>
+  db.knex.raw(
+    `insert into resends (account_id, order_id, receipt_id, changes)
+     select ${ACCOUNT}, i * 5, gen_random_uuid(), case when n % 2 = 0 then '[]'::jsonb end
+     from generate_series(1, ?::int / 5) as i, generate_series(1, 10) as n`,
+    [orders],
+  );
+
 /** What is done with the list, and how many rows it may read; a plan that reads the list through reads 30,000. */
 const CASES: [string, number, () => Promise<unknown>][] = [
   ['open', FEW_ROWS, () => page({})],
@@ -84,6 +97,8 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['the last hour', 400, () => page({ writtenAfter: new Date(Date.now() - 3_600_000) })],
   ['confirmed', FEW_ROWS, () => page({ state: 'confirmed' })],
   ['news', 1200, () => listReviewSince(db.database, ALL, { after: 59_990, limit: 50 })],
+  ['marks of those that were sent again', 200, () => markResent(db.database, ACCOUNT, PAGE_OF_ORDERS)],
+  ['what was sent again of one', FEW_ROWS, () => findResends(db.database, ACCOUNT, [30_000])],
   ['count', 10_100, () => countNeedingReview(db.database, ACCOUNT)],
   ['one order', FEW_ROWS, () => findReviewedOrder(db.database, ACCOUNT, 30_000)],
   ['its payload', FEW_ROWS, () => findReceiptBody(db.database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
@@ -97,6 +112,7 @@ test('what was planned for an empty list does not read a full one through', asyn
     [ACCOUNTS],
   );
   await fill(60_000);
+  await fillResends(20_000);
   await apart(async (knex) => {
     while ((await fillWords(knex)) > 0);
   });

@@ -31,6 +31,7 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
       warnings: [],
       error: null,
       duplicate_of: null,
+      changes: [],
     });
     const worker = await stack.worker();
     const after = await api.final(account, accepted.receipt_id);

@@ -185,12 +185,16 @@ describe('partitions', () => {
       expect.arrayContaining([await tableOf(old.receiptId), await tableOf(kept.receiptId)]),
     );
     await db.knex('receipts').whereIn('receipt_id', [old.receiptId, kept.receiptId]).update({ state: 'written' });
+    for (const { receiptId } of [old, kept])
+      await db.knex('resends').insert({ account_id: 1, order_id: 1, receipt_id: receiptId, changes: '[]' });
     const [pastItsTime, inItsTime] = [await tableOf(old.receiptId), await tableOf(kept.receiptId)];
     expect((await retain(190)).dropped).toContain(pastItsTime);
     expect(await findReceipt(database, 1, old.receiptId)).toBeNull();
     expect(await tableOf(kept.receiptId)).toBe(inItsTime);
     const { rows } = await db.knex.raw('select 1 from receipt_payloads where batch_id = ?', [old.receiptId]);
     expect(rows).toEqual([]);
+    const resends = await db.knex('resends').whereIn('receipt_id', [old.receiptId, kept.receiptId]).pluck('receipt_id');
+    expect(resends).toEqual([kept.receiptId]);
   });
 });
 
@@ -270,13 +274,13 @@ describe('leases and the promise in the outbox', () => {
       .update({ lease_expires_at: new Date(0) });
     expect(await claimAlone(database, receipt.receiptId, other, 60_000, 3)).toMatchObject({ attempts: 0 });
     const held = await rowOf(receipt);
-    expect(await write(slow, receipt.receiptId, [receipt])).toEqual([]);
+    expect(await write(slow, receipt.receiptId, [receipt])).toEqual({ written: [], repeats: [] });
     const error = { code: 'write_refused', sqlstate: null, constraint: null };
     const attempt = { receiptId: receipt.receiptId, leaseId: slow, delayMs: 0, maxAttempts: 1, error, warnings: [] };
     expect(await failReceipt(database, attempt)).toBeNull();
     await releaseLease(database, [receipt.receiptId], slow);
     expect(await rowOf(receipt)).toEqual(held);
-    expect(await write(other, receipt.receiptId, [receipt])).toMatchObject([{ state: 'written' }]);
+    expect(await write(other, receipt.receiptId, [receipt])).toMatchObject({ written: [{}] });
   });
 
   test('a claim passes over what another holds at this moment, without waiting for it', async () => {
@@ -371,7 +375,7 @@ describe('leases and the promise in the outbox', () => {
     await record(b);
     const leaseId = randomUUID();
     await claim([b], leaseId);
-    expect(await write(leaseId, a.receiptId, [b])).toMatchObject([{ state: 'written' }]);
+    expect(await write(leaseId, a.receiptId, [b])).toMatchObject({ written: [{}] });
     expect(await promised(a.receiptId)).toEqual([[a.receiptId]]);
   });
 
@@ -394,7 +398,7 @@ describe('leases and the promise in the outbox', () => {
     const work = async (receipt: IncomingReceipt) => {
       const leaseId = randomUUID();
       await claim([receipt], leaseId);
-      expect(await write(leaseId, whole.batchId, [receipt])).toMatchObject([{ state: 'written' }]);
+      expect(await write(leaseId, whole.batchId, [receipt])).toMatchObject({ written: [{}] });
     };
     await work(a);
     await work(b);

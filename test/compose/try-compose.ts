@@ -49,6 +49,8 @@ async function walk(deployment: Deployment, { rate, signal, say }: Surroundings)
   const { link } = await orders('users', 'invite', 'compose@example.com', '--account', ...account);
   const page = await fetch(portalUrl, { signal });
   if (page.status !== 200 || !link.startsWith(`${portalUrl}/`)) violations.push('the portal shows no page');
+  const guides = await fetch(`${intakeUrl}/docs/senders`, { signal });
+  if (guides.status !== 200) violations.push('intake shows no pages for senders');
   const sender = createSender({ url: intakeUrl, apiKey: key, signingSecret: secret, signal });
 
   const samples = await sendSamples(sender, say);

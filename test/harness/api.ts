@@ -23,6 +23,7 @@ export interface Api {
   batch(account: TestAccount, orders: unknown[] | string | Buffer, headers?: Headers): Promise<Reply>;
   webhook(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   preview(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  reconcile(account: TestAccount, sourceOrderIds: readonly unknown[], headers?: Headers): Promise<Reply>;
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
   /** The status once it is final; at most 30 s. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
@@ -61,6 +62,13 @@ export async function openApi(url: string): Promise<Api> {
     },
     preview: (account, order, headers = {}) =>
       send('POST', '/ingest/preview', { ...bearer(account), ...json, ...headers }, textOf(order)),
+    reconcile: (account, ids, headers = {}) =>
+      send(
+        'POST',
+        '/ingest/reconcile',
+        { ...bearer(account), ...json, ...headers },
+        JSON.stringify({ source_order_ids: ids }),
+      ),
     webhook(account, order, headers = {}) {
       const body = textOf(order);
       const signature = { 'x-service-signature': `sha256=${sign(account.secret, body)}` };

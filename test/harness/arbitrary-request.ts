@@ -179,6 +179,7 @@ const target = fc.oneof(
   { weight: 4, arbitrary: fc.constant('/ingest/orders') },
   { weight: 4, arbitrary: fc.constant('/ingest/webhook') },
   { weight: 2, arbitrary: fc.constant('/ingest/preview') },
+  { weight: 1, arbitrary: fc.constant('/ingest/reconcile') },
   { weight: 2, arbitrary: receiptId.map((id) => `/ingest/status/${id}`) },
   changed('/ingest/orders'),
 );

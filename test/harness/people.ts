@@ -29,13 +29,18 @@ export interface PortalClient {
   /** `path` is below `/api`. */
   get(path: string): Promise<Reply>;
   post(path: string, body?: object): Promise<Reply>;
+  put(path: string, body: object): Promise<Reply>;
   patch(path: string, body: object): Promise<Reply>;
   delete(path: string): Promise<Reply>;
 }
 
 export function openPortalClient(portal: RunningPortal): PortalClient {
   const agent = supertest.agent(portal.url);
-  const ask = async (method: 'get' | 'post' | 'patch' | 'delete', path: string, body?: object): Promise<Reply> => {
+  const ask = async (
+    method: 'get' | 'post' | 'put' | 'patch' | 'delete',
+    path: string,
+    body?: object,
+  ): Promise<Reply> => {
     const request = agent[method](`/api${path}`);
     if (method !== 'get') request.set('Origin', portal.url);
     const { status, headers, body: reply, text } = await (body === undefined ? request : request.send(body));
@@ -45,6 +50,7 @@ export function openPortalClient(portal: RunningPortal): PortalClient {
   return {
     get: (path) => ask('get', path),
     post: (path, body) => ask('post', path, body),
+    put: (path, body) => ask('put', path, body),
     patch: (path, body) => ask('patch', path, body),
     delete: (path) => ask('delete', path),
   };

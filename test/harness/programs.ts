@@ -3,10 +3,14 @@ import { findOnPath, findRedisServer } from '@orders/local-services';
 
 const NAMES = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],
+  curl: ['curl'],
   haproxy: ['haproxy'],
+  openssl: ['openssl'],
   pgbouncer: ['pgbouncer'],
+  php: ['php'],
   prometheus: ['prometheus'],
   promtool: ['promtool'],
+  python3: ['python3'],
 };
 
 /** What some tests need on this machine, and the others do without. */

@@ -15,7 +15,8 @@ export function written(receiptIds: Iterable<string>): Record<string, string> {
 
 /**
  * Waits until each receipt of an account is final, and expects that all is as it must be then: there are these receipts in these states
- * and no other, each after one attempt; one order for each that is `written`, none twice; and no promise to ring.
+ * and no other, each after one attempt; one order for each that is `written`, none twice; a resend for each that is `duplicate`; and no
+ * promise to ring.
  *
  * @param expected states by receipt id.
  * @param history of what went wrong on the way; nothing, unless said.
@@ -39,6 +40,8 @@ export async function expectSettled(
   expect(new Set(orders.map((order) => order.receipt_id))).toEqual(
     new Set(receiptIds.filter((receiptId) => expected[receiptId] === 'written')),
   );
+  const resent = await knex('resends').where({ account_id: account.id }).pluck('receipt_id');
+  expect(new Set(resent)).toEqual(new Set(receiptIds.filter((receiptId) => expected[receiptId] === 'duplicate')));
   await until('no promise is left', async () => {
     const left = await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]);
     return left.length === 0;

@@ -46,6 +46,11 @@ export function limit(text: string): number {
   return wholeNumber(text, '--limit takes a whole number from 1.');
 }
 
+/** A whole number from 1. */
+export function numberUpTo(option: string, max: number): (text: string) => number {
+  return (text) => wholeNumber(text, `${option} takes a whole number from 1 to ${max}.`, max);
+}
+
 /** Milliseconds of a time span such as `24h`, or of `0`. */
 export function span(option: string): (text: string) => number {
   return (text) => {
@@ -87,4 +92,17 @@ function wholeNumber(text: string, complaint: string, max = Number.MAX_SAFE_INTE
   const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > max) throw new WrongUse(complaint);
   return value;
+}
+
+/** A port to listen on; 0 means any that is free. */
+export function port(text: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= 65_535)) throw new WrongUse('--port takes a whole number from 0 to 65535.');
+  return value;
+}
+
+/** A prefix of paths. */
+export function basePath(text: string): string {
+  if (!/^(\/[\w.~-]+)+$/.test(text)) throw new WrongUse('--base-path takes a path such as /api.');
+  return text;
 }

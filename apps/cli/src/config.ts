@@ -41,7 +41,8 @@ const SCHEMA = {
   PORTAL_URL: webOrigin.optional(),
 };
 
-const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
+/** Where `npm start` of this clone keeps its data. */
+export const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
 
 /**
  * The queue, the secrets key and the portal of `npm start` are only taken together with its database: a key of this machine must never
@@ -62,8 +63,8 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = LOCAL_
 }
 
 async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {
-  const dev = await readJson(join(directory, 'dev.json'));
-  const secrets = await readJson(join(directory, 'secrets.json'));
+  const dev = await readLocalJson<Record<string, string>>(directory, 'dev.json');
+  const secrets = await readLocalJson<Record<string, string>>(directory, 'secrets.json');
   const left = {
     DATABASE_URL: dev?.databaseUrl,
     QUEUE_URL: dev?.queueUrl,
@@ -75,9 +76,9 @@ async function readLocal(directory: string): Promise<(Environment & { DATABASE_U
 }
 
 /** Null for a file that is not there, is not ours to read or holds no JSON: as good as no `npm start`. */
-async function readJson(path: string): Promise<Record<string, string> | null> {
+export async function readLocalJson<T>(directory: string, name: string): Promise<T | null> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(await readFile(join(directory, name), 'utf8'));
   } catch {
     return null;
   }

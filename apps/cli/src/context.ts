@@ -5,15 +5,22 @@ import { type Knex, withDatabase } from './with-database.ts';
 
 /** Where a call of the command line reads from and writes to. */
 export interface Surroundings {
-  stdout: { write(text: string): unknown };
-  stderr: { write(text: string): unknown };
+  stdout: { write(text: string): unknown; isTTY?: boolean };
+  /** With its width in columns, where it is a terminal. */
+  stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
+  stdin?: AsyncIterable<Buffer>;
   env: NodeJS.ProcessEnv;
   /** Where to look for what `npm start` left; `.local` of this clone unless given. */
   localDirectory?: string;
+  /** Takes what to say on stderr when somebody ends the command in the middle; the latest holds. */
+  onInterrupt?(farewell: () => string): void;
+  /** Resolves when somebody wants to end what goes on (Ctrl-C); from the first call on, that alone no longer ends the process. */
+  untilInterrupted?: () => Promise<void>;
 }
 
 /** What a command is given to work with. */
 export interface Context {
+  surroundings: Surroundings;
   /** With `--json` the value as JSON and nothing else; otherwise the text for people. */
   print(options: { json?: boolean }, value: unknown, text: () => string): void;
   /** A line for whoever waits for long work, apart from what the command prints. */
@@ -25,9 +32,11 @@ export interface Context {
 }
 
 /** The environment is read when a command first needs it, so that `--help` works without any. */
-export function createContext({ stdout, stderr, env, localDirectory }: Surroundings): Context {
+export function createContext(surroundings: Surroundings): Context {
+  const { stdout, stderr, env, localDirectory } = surroundings;
   const config = () => readConfig(env, localDirectory);
   return {
+    surroundings,
     print(options, value, text) {
       stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
     },

@@ -1,5 +1,6 @@
 import type { OrderJson, Review } from '@orders/database';
-import { details, table } from './table.ts';
+import type { Order } from '@orders/domain';
+import { type Cell, details, table } from './table.ts';
 import { warningLines } from './warning-lines.ts';
 
 /** Orders as a table for people. */
@@ -18,7 +19,6 @@ export function tabulateOrders(orders: readonly OrderJson[]): string {
 
 /** One order for people. */
 export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at, review_reason }: Review): string {
-  const { customer, emirate_code } = order;
   return details([
     ['order', order.order_id],
     ['state', order.review_state],
@@ -29,6 +29,17 @@ export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at, revi
     ['order number', order.order_number],
     ['channel', order.channel],
     ['receipt', order.receipt_id],
+    ...orderEntries(order),
+    ['received', order.received_at],
+    ['written', order.written_at],
+    ['warnings', warningLines(order.warnings)],
+  ]);
+}
+
+/** What a customer ordered, and where it goes, as `details` takes it. */
+export function orderEntries(order: Omit<Order, 'source_order_id' | 'order_number'>): [string, Cell][] {
+  const { customer, emirate_code } = order;
+  return [
     ['customer', customer.name],
     ['phone', customer.phone],
     ['e-mail', customer.email],
@@ -36,19 +47,16 @@ export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at, revi
     ['address', order.address],
     ['area', order.area],
     ['emirate', emirate_code ? `${order.emirate} (${emirate_code})` : order.emirate],
-    ['items', order.items.map(itemLine).join('\n')],
+    ['items', order.items.map(itemLine).join('\n') || null],
     ['total', amountOf(order)],
     ['instructions', order.delivery_instructions],
-    ['received', order.received_at],
-    ['written', order.written_at],
-    ['warnings', warningLines(order.warnings)],
-  ]);
+  ];
 }
 
-function amountOf({ total, currency }: OrderJson): string | null {
+function amountOf({ total, currency }: Pick<Order, 'total' | 'currency'>): string | null {
   return total === null ? null : `${total} ${currency}`;
 }
 
-function itemLine({ quantity, name, sku }: OrderJson['items'][number]): string {
+function itemLine({ quantity, name, sku }: Order['items'][number]): string {
   return `${quantity ?? '?'} × ${name ?? '?'}${sku === null ? '' : ` (${sku})`}`;
 }

@@ -24,6 +24,7 @@ export function describeReceipt(receipt: ReceiptRecordJson): string {
     ['error', error ? `${error.code}: ${error.detail}` : undefined],
     ['order', receipt.order_id ?? undefined],
     ['duplicate of', duplicate_of ? `order ${duplicate_of.order_id}, receipt ${duplicate_of.receipt_id}` : undefined],
+    ['changes', receipt.changes.map(({ pointer }) => pointer).join('\n') || undefined],
     ['source order', receipt.source_order_id],
     ['channel', receipt.channel],
     ['received', receipt.received_at],

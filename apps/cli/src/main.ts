@@ -5,10 +5,35 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;
 });
+let farewell = () => '';
+let interrupt: (() => void) | null = null;
 // As the first process of a container Node would not end by itself.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)
-  process.on(signal, () => process.exit(code));
-process.exitCode = await runCli(process.argv.slice(2), process);
+  process.on(signal, () => {
+    if (interrupt) return interrupt();
+    process.stderr.write(farewell());
+    process.exit(code);
+  });
+const { stdout, stderr, env } = process;
+process.exitCode = await runCli(process.argv.slice(2), {
+  get stdin() {
+    return process.stdin;
+  },
+  stdout,
+  stderr,
+  env,
+  onInterrupt: (say) => {
+    farewell = say;
+  },
+  // The first signal then only tells; another one ends the process as it always would.
+  untilInterrupted: () =>
+    new Promise<void>((resolve) => {
+      interrupt = () => {
+        interrupt = null;
+        resolve();
+      };
+    }),
+});

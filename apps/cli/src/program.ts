@@ -3,9 +3,11 @@ import { Command } from 'commander';
 import { addAccountCommands } from './commands/accounts.ts';
 import { addEraseCommand } from './commands/erase.ts';
 import { addKeyCommands } from './commands/keys.ts';
+import { addListenCommand } from './commands/listen.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addReceiptCommands } from './commands/receipts.ts';
+import { addSendCommand } from './commands/send.ts';
 import { addSigningCommands } from './commands/signing.ts';
 import { addUserCommands } from './commands/users.ts';
 import type { Context } from './context.ts';
@@ -18,6 +20,8 @@ Environment:
   QUEUE_URL     its queue, for migrate
   SECRETS_KEY   the key that signing secrets are encrypted with, for signing; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    where browsers find the portal, for users invite
+  ORDERS_URL    the service, for send
+  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for send and listen
   Each may come from a file: DATABASE_URL_FILE says where DATABASE_URL lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
 
@@ -49,5 +53,7 @@ export function createProgram(context: Context, writeHelp: (text: string) => voi
   addOrderCommands(program, context);
   addUserCommands(program, context);
   addEraseCommand(program, context);
+  addListenCommand(program, context);
+  addSendCommand(program, context);
   return program;
 }

@@ -1,9 +1,10 @@
 import { payloadJson, type ReceiptRecord, type ReceiptRow, receiptJson as statusReply } from '@orders/database';
 
-/** A receipt as the command line shows it: what its account sees in a status reply, and whose it is. */
+/** A receipt as the command line shows it: what its account sees in a status reply, and whose it is; of changes only where they are. */
 export function receiptJson(receipt: ReceiptRow) {
-  const { receipt_id, ...rest } = statusReply(receipt);
-  return { receipt_id, account_id: receipt.account_id, ...rest };
+  const { receipt_id, changes, ...rest } = statusReply(receipt);
+  const pointers = changes.map(({ pointer }) => ({ pointer }));
+  return { receipt_id, account_id: receipt.account_id, ...rest, changes: pointers };
 }
 
 /** The same with its past and the body as received: `payload` where that is UTF-8, else `payload_base64`. */

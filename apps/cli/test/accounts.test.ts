@@ -11,6 +11,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
     state: 'active',
     signing_enabled: false,
     rate_limit: null,
+    resends: 'ignore',
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     suspended_at: null,
   });
@@ -23,7 +24,7 @@ test('people get text, in lines of at most 100 columns', async () => {
   const { stdout: made } = await cli.run('accounts', 'create', `${'Long name '.repeat(15)}end`);
   expect(made).toMatch(/^account +\d+\nname +Long name/);
   const { stdout } = await cli.run('accounts', 'list');
-  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +SIGNING +LIMIT +CREATED\n/);
+  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +SIGNING +LIMIT +RESENDS +CREATED\n/);
   expect(stdout).toContain('…');
   for (const line of `${made}${stdout}`.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
@@ -75,6 +76,23 @@ test.each(['100', '0/1s', '100/500ms', '1/25d', 'None', ''])('limit refuses "%s"
   );
 });
 
+test('resends sets whether an order that is sent again with other content waits; only what changes is on record', async () => {
+  const { account_id } = await cli.json('accounts', 'create', 'Corrected');
+  const id = String(account_id);
+  for (const [resends, said] of [
+    ['hold', 'once that is accepted or refused'],
+    ['hold', 'once that is accepted or refused'],
+    ['ignore', 'can be confirmed all the same'],
+  ] as const) {
+    expect((await cli.run('accounts', 'resends', 'Corrected', resends)).stdout).toContain(said);
+    expect(await cli.json('accounts', 'show', id)).toMatchObject({ account_id, resends });
+    expect((await cli.run('accounts', 'list')).stdout).toMatch(new RegExp(` Corrected .* ${resends} `));
+  }
+  const details = await cli.knex('audit_events').where({ account_id, action: 'resends_hold_changed' }).pluck('details');
+  expect(details).toEqual([{ resends: 'hold' }, { resends: 'ignore' }]);
+  expect((await cli.run('accounts', 'resends', id, 'maybe')).code).toBe(2);
+});
+
 test('two of one name: the id is asked for', async () => {
   const ids = [];
   for (let n = 0; n < 2; n++) ids.push((await cli.json('accounts', 'create', 'Twin')).account_id);
@@ -90,7 +108,7 @@ test('digits are an id, never a name', async () => {
   expect(await cli.refused(2, 'accounts', 'create', '12')).toContain('only digits');
 });
 
-test.each([['show'], ['suspend'], ['resume'], ['limit', '1/1s']])(
+test.each([['show'], ['suspend'], ['resume'], ['limit', '1/1s'], ['resends', 'hold']])(
   '%s of an unknown account fails',
   async (verb, ...rest) => {
     expect(await cli.refused(1, 'accounts', verb, 'Nobody', ...rest)).toBe(

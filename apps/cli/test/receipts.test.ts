@@ -42,6 +42,7 @@ describe('list', () => {
       'warnings',
       'error',
       'duplicate_of',
+      'changes',
     ]);
     const { stdout } = await cli.run('receipts', 'list');
     expect(stdout.split('\n')[0]).toMatch(/^RECEIPT +ACCOUNT +STATE +SOURCE ORDER +RECEIVED$/);
@@ -107,6 +108,18 @@ describe('show', () => {
       duplicate_of: { receipt_id: original.receiptId, order_id: original.orderId },
     });
     expect((await cli.run('receipts', 'show', receiptId)).stdout).toContain(`order ${original.orderId}, receipt`);
+  });
+
+  test('of what a duplicate changed it shows where, and no value', async () => {
+    const customer = { phone: '0501234567' };
+    await seed.written(kitchen, { source_order_id: 'show-4', customer });
+    const { receiptId } = await seed.written(kitchen, { source_order_id: 'show-4', customer: {}, area: 'Deira' });
+    const { changes } = await cli.json('receipts', 'show', receiptId);
+    expect(changes).toContainEqual({ pointer: '/customer/phone' });
+    for (const change of changes) expect(Object.keys(change)).toEqual(['pointer']);
+    const { stdout } = await cli.run('receipts', 'show', receiptId);
+    expect(stdout).toMatch(/^changes +\/customer\/phone$/m);
+    expect(stdout).not.toContain('501234567');
   });
 
   test('a failed one says why and when it is tried again', async () => {

@@ -6,6 +6,7 @@ import {
   failReceipt,
   openDatabase,
   recordReceipts,
+  writeDuplicates,
   writeOrders,
 } from '@orders/database';
 import { normalizeOrder } from '@orders/domain';
@@ -51,8 +52,10 @@ export function openSeed(url: string): Seed {
       const receiptId = await record(database, accountId, order.source_order_id, bodyOf(order));
       const leaseId = await claim(database, receiptId);
       const writable = { ...normalizeOrder(order), receiptId, accountId };
-      const [outcome] = await writeOrders(database, leaseId, [receiptId], [writable]);
-      return { receiptId, orderId: outcome?.orderId ?? null };
+      const { written, repeats } = await writeOrders(database, leaseId, [receiptId], [writable]);
+      const repeated = repeats.map(({ orderId }) => ({ ...writable, orderId }));
+      if (repeated.length > 0) await writeDuplicates(database, leaseId, [receiptId], [], repeated);
+      return { receiptId, orderId: written[0]?.orderId ?? null };
     },
     failed: (accountId, sourceOrderId) => fail(accountId, sourceOrderId, 8),
     dead: (accountId, sourceOrderId) => fail(accountId, sourceOrderId, 1),

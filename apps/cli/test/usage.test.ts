@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { run } from './run.ts';
 
 const VERBS = {
-  '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders', 'users', 'erase'],
+  '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders', 'users', 'erase', 'send', 'listen'],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
   keys: ['create', 'list', 'replace', 'revoke'],
   signing: ['enable', 'show', 'rotate', 'disable', 'reseal'],

@@ -1,11 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
+import { type Preferences, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { contextOf, holderOf, namesOf } from './context.ts';
 import type { IntakeMetrics } from './metrics.ts';
-import { readIdempotencyKey } from './read-idempotency-key.ts';
-import { type Preferences, readPreferences } from './read-preferences.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import type { ReceiptWriter, Recorded } from './receipt-writer.ts';

@@ -1,12 +1,12 @@
 import { type Database, findKeyHolder, type KeyHolder, touchKey } from '@orders/database';
-import { hashApiKey, isApiKey, Problem } from '@orders/domain';
+import { hashApiKey, Problem } from '@orders/domain';
+import { readBearerKey } from '@orders/http';
 import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { contextOf } from './context.ts';
 
 // Together with the look-up itself this keeps the promise that a revoked key stops working within 5 seconds.
 const REMEMBERED_MS = 3000;
-const BEARER = /^bearer +(\S+) *$/i;
 
 /**
  * Names the account by its Bearer key (RFC 6750).
@@ -28,10 +28,7 @@ export function authenticate(database: Database): RequestHandler {
   });
 
   return async (request, _response, next) => {
-    const key = BEARER.exec(request.get('authorization') ?? '')?.[1];
-    if (!key) throw new Problem('missing_api_key');
-    if (!isApiKey(key)) throw new Problem('invalid_api_key');
-    const hash = hashApiKey(key).toString('base64');
+    const hash = hashApiKey(readBearerKey(request)).toString('base64');
     const holder = (holders.get(hash) ?? (await holders.fetch(hash)))?.holder;
     if (!holder) throw new Problem('invalid_api_key');
     const context = contextOf(request);

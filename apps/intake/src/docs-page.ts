@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import swaggerUi from 'swagger-ui-dist';
 import { contextOf } from './context.ts';
+import { senderPages } from './sender-pages/sender-pages.ts';
 
 // Swagger UI sets style attributes and draws its icons from data: addresses; everything else comes from this service.
 const security = helmet({
@@ -21,7 +22,7 @@ const security = helmet({
   strictTransportSecurity: false,
 });
 
-/** `GET /docs`: the OpenAPI document as a page, each file of which is shipped with the service. */
+/** `GET /docs`: the OpenAPI document as a page, and below it the pages for senders; each file of them is shipped with the service. */
 export function docsPage(basePath: string): Router {
   const at = `${basePath}/docs`;
   const page = `<!doctype html>
@@ -32,7 +33,9 @@ export function docsPage(basePath: string): Router {
 <link rel="icon" href="${at}/favicon-32x32.png">
 <link rel="stylesheet" href="${at}/swagger-ui.css">
 </head>
-<body><div id="page"></div><script src="${at}/swagger-ui-bundle.js"></script><script src="${at}/start.js"></script></body>
+<body>
+<header style="padding:12px 20px;font:16px system-ui,sans-serif">Guides: <a href="${at}/senders">ten minutes to the first order, webhooks, retries, errors</a></header>
+<div id="page"></div><script src="${at}/swagger-ui-bundle.js"></script><script src="${at}/start.js"></script></body>
 </html>
 `;
   const start = `SwaggerUIBundle({ url: ${JSON.stringify(`${basePath}/openapi.json`)}, dom_id: '#page', validatorUrl: null });\n`;
@@ -42,6 +45,7 @@ export function docsPage(basePath: string): Router {
     contextOf(request).route = '/docs';
     next();
   });
+  router.use(senderPages(at));
   router.use(at, security);
   router.get(at, (_request, response) => {
     response.type('html').send(page);

@@ -2,11 +2,12 @@ import type { RequestListener } from 'node:http';
 import type { Counter, Logger } from '@orders/runtime';
 import { BATCH_PATH } from './batch/batch-path.ts';
 import type { Places } from './places.ts';
+import { RECONCILE_PATH } from './reconcile.ts';
 import { shedLoad } from './shed-load.ts';
 
 /**
  * Lets requests in as there are places. Batches have places of their own, since each takes as much memory and time as many orders: so
- * neither keeps the other out, and what waits for a place waits for its own kind.
+ * neither keeps the other out, and what waits for a place waits for its own kind. A list of ids may be as long as a batch, and counts as one.
  *
  * @param serve gets the request with the path and query alone as its target.
  */
@@ -21,13 +22,13 @@ export function letIn(
   },
 ): RequestListener {
   const { places, batchPlaces, requests, logger, basePath } = deps;
-  const orders = shedLoad(serve, { places, requests, logger });
-  const batches = shedLoad(serve, { places: batchPlaces, requests, logger });
-  const batchPath = basePath + BATCH_PATH;
+  const orders = shedLoad(serve, { places, requests, logger, basePath });
+  const batches = shedLoad(serve, { places: batchPlaces, requests, logger, basePath });
+  const batchPaths = [BATCH_PATH, RECONCILE_PATH].map((path) => basePath + path);
   return (request, response) => {
     const url = originForm(request.url ?? '/');
     request.url = url;
-    const isBatch = url.startsWith(batchPath) && (url.length === batchPath.length || url[batchPath.length] === '?');
+    const isBatch = batchPaths.some((path) => url === path || url.startsWith(`${path}?`));
     (isBatch ? batches : orders)(request, response);
   };
 }

@@ -75,6 +75,13 @@ const strictly = (properties: Record<string, object>) => ({
   properties,
 });
 
+/** An item as it is stored. */
+export const normalizedItemSchema = strictly({
+  name: textOrNull,
+  quantity: { type: ['integer', 'null'], minimum: 1 },
+  sku: textOrNull,
+});
+
 /** The order as it is stored: every member is there, `null` when absent or unreadable. */
 export const normalizedOrderSchema = strictly({
   source_order_id: { type: 'string' },
@@ -89,10 +96,7 @@ export const normalizedOrderSchema = strictly({
   emirate: text('One of the seven in English; as sent when it is none, and then without a code'),
   emirate_code: { ...text('ISO 3166-2'), examples: ['AE-DU'] },
   area: textOrNull,
-  items: {
-    type: 'array',
-    items: strictly({ name: textOrNull, quantity: { type: ['integer', 'null'], minimum: 1 }, sku: textOrNull }),
-  },
+  items: { type: 'array', items: normalizedItemSchema },
   total: { ...text('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
   currency: { type: 'string', description: 'ISO 4217; as sent when it is none' },
   delivery_instructions: textOrNull,

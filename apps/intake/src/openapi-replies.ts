@@ -4,9 +4,10 @@ import {
   type ProblemCode,
   RECEIPT_STATES,
   SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
   WARNINGS,
 } from '@orders/domain';
-import { normalizedOrderSchema } from './openapi-order.ts';
+import { normalizedItemSchema, normalizedOrderSchema } from './openapi-order.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: 'string' };
@@ -101,7 +102,10 @@ const warningList = listOf(
   Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}.`]),
 );
 const errorList = listOf([
-  ...Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code, detail }): [string, string] => [code, detail]),
+  ...[...Object.values(SOURCE_ORDER_ID_ERRORS), SOURCE_ORDER_IDS_ERROR].map(({ code, detail }): [string, string] => [
+    code,
+    detail,
+  ]),
   ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
 ]);
 
@@ -122,6 +126,24 @@ export const warningSchema = noteSchema(warningList);
 /** What was refused at one place of the payload: a broken rule or, by strict handling, what would have been a warning. */
 export const fieldErrorSchema = noteSchema(errorList);
 
+const valueSchema = {
+  anyOf: [{ type: ['string', 'integer', 'null'] }, { type: 'array', items: normalizedItemSchema }],
+};
+const changeSchema = {
+  type: 'object',
+  required: ['pointer', 'from', 'to'],
+  additionalProperties: false,
+  properties: {
+    pointer: {
+      type: 'string',
+      description: 'RFC 6901, into the normalized order; `/items` where their number differs',
+      examples: ['/customer/phone', '/items/0/quantity'],
+    },
+    from: valueSchema,
+    to: valueSchema,
+  },
+};
+
 /** The status reply. */
 export const receiptSchema = {
   type: 'object',
@@ -138,6 +160,7 @@ export const receiptSchema = {
     'warnings',
     'error',
     'duplicate_of',
+    'changes',
   ],
   additionalProperties: false,
   properties: {
@@ -158,6 +181,12 @@ export const receiptSchema = {
       properties: { code: { type: 'string', examples: Object.keys(ATTEMPT_ERRORS) }, detail: text },
     }),
     duplicate_of: originalSchema,
+    changes: {
+      type: 'array',
+      description:
+        'What a `duplicate` says otherwise than its order as you first sent it, or as your last resend that was accepted has it',
+      items: changeSchema,
+    },
   },
 };
 
@@ -177,6 +206,38 @@ export const previewSchema = {
   },
 };
 
+/** The reply to a list of ids. */
+export const reconcileSchema = {
+  type: 'object',
+  required: ['results'],
+  additionalProperties: false,
+  properties: {
+    results: {
+      type: 'array',
+      description: 'One for each id, in the order asked',
+      items: {
+        type: 'object',
+        required: ['source_order_id', 'status', 'receipt_id', 'order_id', 'received_at'],
+        additionalProperties: false,
+        properties: {
+          source_order_id: text,
+          status: {
+            enum: [...RECEIPT_STATES, 'never_seen'],
+            description:
+              'Of the newest receipt with this id; `never_seen` where there is none, so that the order is safe to send',
+          },
+          receipt_id: orNull({ type: 'string', format: 'uuid' }),
+          order_id: {
+            ...orNull({ type: 'integer' }),
+            description: 'The order that exists for this id, also where its newest receipt is a repeat of it',
+          },
+          received_at: orNull(time),
+        },
+      },
+    },
+  },
+};
+
 /** A refusal. */
 export const problemSchema = {
   type: 'object',
@@ -184,7 +245,12 @@ export const problemSchema = {
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   additionalProperties: false,
   properties: {
-    type: { type: 'string', format: 'uri-reference' },
+    type: {
+      type: 'string',
+      format: 'uri-reference',
+      pattern: '/docs/senders/errors#[a-z_]+$',
+      description: 'Where this code is explained, relative to the address of the service',
+    },
     title: text,
     status: { type: 'integer' },
     detail: text,

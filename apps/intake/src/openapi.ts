@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '@orders/domain';
+import { MAX_SOURCE_ORDER_IDS, PROBLEMS, type ProblemCode } from '@orders/domain';
 import { VERSION } from '@orders/runtime';
 import { batchContent, orderSchema } from './openapi-order.ts';
 import {
@@ -9,6 +9,7 @@ import {
   previewSchema,
   problemSchema,
   receiptSchema,
+  reconcileSchema,
   warningSchema,
 } from './openapi-replies.ts';
 
@@ -56,6 +57,7 @@ export function openApiDocument(basePath: string): object {
         'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    externalDocs: { description: 'Guides for senders', url: `${basePath}/docs/senders` },
     servers: [{ url: basePath || '/' }],
     security: [{ apiKey: [] }],
     paths: {
@@ -79,6 +81,7 @@ export function openApiDocument(basePath: string): object {
         ),
       },
       '/ingest/preview': { post: previewOperation },
+      '/ingest/reconcile': { post: reconcileOperation },
       '/ingest/status/{receipt_id}': { get: statusOperation },
       '/openapi.json': {
         get: {
@@ -103,6 +106,7 @@ export function openApiDocument(basePath: string): object {
         BatchResult: batchResultSchema,
         Receipt: receiptSchema,
         Preview: previewSchema,
+        ReconcileReply: reconcileSchema,
         Warning: warningSchema,
         FieldError: fieldErrorSchema,
         Problem: problemSchema,
@@ -199,6 +203,45 @@ const previewOperation = {
       description: 'The order as it would be written',
       headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
       content: { 'application/json': { schema: ref('Preview') } },
+    },
+    ...refusals(
+      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
+      RATE_HEADERS,
+    ),
+  },
+};
+
+const reconcileOperation = {
+  operationId: 'reconcileOrders',
+  tags: ['Orders'],
+  summary: 'Ask by your own ids what became of orders',
+  description:
+    'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['source_order_ids'],
+          properties: {
+            source_order_ids: {
+              type: 'array',
+              minItems: 1,
+              maxItems: MAX_SOURCE_ORDER_IDS,
+              items: { type: 'string', minLength: 1, maxLength: 255 },
+            },
+          },
+          examples: [{ source_order_ids: ['SHOP-10001', 'SHOP-10002'] }],
+        },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'What is known of each id',
+      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
+      content: { 'application/json': { schema: ref('ReconcileReply') } },
     },
     ...refusals(
       [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],

@@ -6,8 +6,20 @@ import type { ErrorRequestHandler } from 'express';
 import { contextOf, namesOf } from './context.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 
+interface ProblemDeps {
+  logger: Logger;
+  rejections: RejectionLog;
+  basePath: string;
+}
+
+/** Where each problem is explained, up to its code: a page for senders has an entry for every one (RFC 9457, section 3.1.1). */
+export function explainedAt(basePath: string): string {
+  return `${basePath}/docs/senders/errors#`;
+}
+
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
-export function sendProblems(logger: Logger, rejections: RejectionLog): ErrorRequestHandler {
+export function sendProblems({ logger, rejections, basePath }: ProblemDeps): ErrorRequestHandler {
+  const explained = explainedAt(basePath);
   return (error, request, response, _next) => {
     const context = contextOf(request);
     const problem = asProblem(error);
@@ -23,7 +35,7 @@ export function sendProblems(logger: Logger, rejections: RejectionLog): ErrorReq
       });
     }
     if (response.headersSent || !response.writable) response.destroy();
-    else writeProblem(request, response, problem, context.requestId);
+    else writeProblem(request, response, problem, context.requestId, { type: explained + problem.code });
     rejections.note(request, problem);
   };
 }

@@ -4,6 +4,7 @@ import { requestIdOf, writeProblem } from '@orders/http';
 import type { Counter, Logger } from '@orders/runtime';
 import { keepPlace } from './context.ts';
 import type { Places } from './places.ts';
+import { explainedAt } from './send-problem.ts';
 
 interface Waiting {
   request: IncomingMessage;
@@ -31,16 +32,18 @@ const OVERLOADED = new Problem('overloaded');
  */
 export function shedLoad(
   serve: RequestListener,
-  deps: { places: Places; requests: Counter<'route' | 'status' | 'code'>; logger: Logger },
+  deps: { places: Places; requests: Counter<'route' | 'status' | 'code'>; logger: Logger; basePath: string },
 ): RequestListener {
   const { places, requests, logger } = deps;
+  const type = explainedAt(deps.basePath) + OVERLOADED.code;
   let waiting: Waiting[] = [];
   let looking = false;
   let refused = 0;
 
   function refuse({ request, response }: Waiting): void {
     const requestId = requestIdOf(request);
-    writeProblem(request, response, OVERLOADED, requestId, ['X-Request-Id', requestId, 'Cache-Control', 'no-store']);
+    const headers = ['X-Request-Id', requestId, 'Cache-Control', 'no-store'];
+    writeProblem(request, response, OVERLOADED, requestId, { type, headers });
     requests.inc({ route: 'none', status: OVERLOADED.status, code: OVERLOADED.code });
     refused += 1;
     if (refused > 1) return;

@@ -1,9 +1,9 @@
 import { receiptJson } from '@orders/database';
 import { isFinal, Problem } from '@orders/domain';
+import { readPreferences } from '@orders/http';
 import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import { contextOf, holderOf } from './context.ts';
-import { readPreferences } from './read-preferences.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { waitFor } from './wait-for.ts';

@@ -1,11 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Database, type KeyHolder, type SecretsKeys, touchSecret, unseal } from '@orders/database';
-import { Problem, type ProblemCode } from '@orders/domain';
+import { claimedDigest, isSignedWith, Problem, type ProblemCode } from '@orders/domain';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { contextOf, holderOf } from './context.ts';
-
-const SIGNATURE = /^(?:sha256=)?([0-9a-f]{64})$/i;
 
 /** An old secret in use is noted to the minute. */
 const NOTED_MS = 60_000;
@@ -31,15 +28,11 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
     if (sealedSecrets.length === 0) return 'signing_unavailable';
     const header = request.get('x-service-signature');
     if (header === undefined) return 'missing_signature';
-    const hex = SIGNATURE.exec(header)?.[1];
-    if (!hex) return 'invalid_signature';
-    const claimed = Buffer.from(hex, 'hex');
-    const matches = sealedSecrets.filter((sealed) => {
-      const expected = createHmac('sha256', unseal(keys, accountId, sealed))
-        .update(request.body)
-        .digest();
-      return timingSafeEqual(expected, claimed);
-    });
+    const claimed = claimedDigest(header);
+    if (!claimed) return 'invalid_signature';
+    const matches = sealedSecrets.filter((sealed) =>
+      isSignedWith(unseal(keys, accountId, sealed), request.body, claimed),
+    );
     const [match] = matches;
     if (!match) return 'invalid_signature';
     if (match !== sealedSecrets[0]) noteOldSecret(accountId, match);

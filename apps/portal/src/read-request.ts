@@ -26,6 +26,13 @@ export function idOf(text: string | string[] | undefined, max = Number.MAX_SAFE_
   return id !== null && id <= max ? id : null;
 }
 
+/** The order that the path names. @throws {Problem} `order_not_found` for what is no id. */
+export function orderIdOf(request: Request): number {
+  const id = idOf(request.params.orderId);
+  if (id === null) throw new Problem('order_not_found');
+  return id;
+}
+
 /** The id of a receipt from the path, or null when it is no UUID. */
 export function uuidOf(text: string | string[] | undefined): string | null {
   return typeof text === 'string' && UUID.test(text) ? text : null;

@@ -3,6 +3,7 @@ import { Counter, createRegistry, Histogram, type Registry } from '@orders/runti
 export interface WorkerMetrics {
   registry: Registry;
   outcomes: Counter<'outcome'>;
+  changedDuplicates: Counter<never>;
   writtenSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
   swept: Counter<never>;
@@ -24,6 +25,11 @@ export function createMetrics(): WorkerMetrics {
   return {
     registry,
     outcomes,
+    changedDuplicates: new Counter({
+      name: 'worker_changed_duplicates_total',
+      help: 'Receipts moved to duplicate that say something else than their order',
+      registers,
+    }),
     writtenSeconds: new Histogram({
       name: 'worker_written_seconds',
       help: 'Time from the receipt of an order to its write, of those written, by the clock of Postgres',

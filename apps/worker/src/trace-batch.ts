@@ -4,7 +4,7 @@ import type { Span, SpanFacts, Tracing } from '@orders/runtime';
 /** The spans of rings that are answered together. */
 export interface BatchTrace {
   /** Begins a step that all of them share. */
-  begin(step: 'claim' | 'normalize' | 'write', receipts: number): Span | null;
+  begin(step: 'claim' | 'normalize' | 'write' | 'compare', receipts: number): Span | null;
   /** Says what became of a receipt, in the trace of its request, if that is traced. */
   moved(receiptId: string, outcome: string, facts?: SpanFacts): void;
   /** For the log; of a receipt whose request is not traced, that of the batch. */

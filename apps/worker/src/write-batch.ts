@@ -1,4 +1,14 @@
-import { answers, type Database, faultOf, sqlstateOf, type Written, writeOrders } from '@orders/database';
+import {
+  answers,
+  type Database,
+  type Duplicate,
+  faultOf,
+  type Repeat,
+  sqlstateOf,
+  type Written,
+  writeDuplicates,
+  writeOrders,
+} from '@orders/database';
 import { type Logger, spanned } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
 import { type Lease, namesOf } from './lease.ts';
@@ -6,10 +16,10 @@ import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-claimed.ts';
 
 /**
- * Writes the orders of one lease, which come in the order in which they were received. Those that cannot be written end `failed` or
- * `dead`, alone.
+ * Writes the orders of one lease, which come in the order in which they were received, and ends as duplicates those that the accounts have.
+ * What cannot be written ends `failed` or `dead`, alone.
  *
- * @returns how many receipts were moved, if one statement did for all of them; else 0.
+ * @returns how many receipts were moved, if that did for all of them at once, and for their promises; else 0.
  * @throws when infrastructure fails.
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
@@ -28,24 +38,29 @@ export function createWriteBatch(deps: {
 
   async function writeTogether(lease: Lease, orders: readonly Writable[], isSecondTry = false): Promise<number> {
     if (orders.length === 0) return 0;
+    let left = orders;
     try {
       const batchIds = lease.rings.map(({ batchId }) => batchId);
-      const written = await spanned(lease.trace?.begin('write', orders.length), () =>
+      const { written, repeats } = await spanned(lease.trace?.begin('write', orders.length), () =>
         writeOrders(database, lease.id, batchIds, orders),
       );
-      metrics.batchSizes.observe(written.length);
-      report(lease, written);
-      return written.length;
+      reportWritten(lease, written);
+      const repeated = repeatedOf(orders, repeats);
+      left = repeated;
+      const duplicates = await endDuplicates(lease, batchIds, written, repeated);
+      const moved = written.length + duplicates.length;
+      metrics.batchSizes.observe(moved);
+      return moved;
     } catch (error) {
       // Another worker has just written one of them; looked up again, it is found.
-      if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, orders, true);
+      if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, left, true);
       const fault = faultOf(error);
       // Whatever it is, if Postgres answers otherwise one receipt may be behind it, and the others need not wait for that one.
       if (fault !== 'receipt' && !(await answers(database))) throw error;
-      const [only, ...others] = orders as [Writable, ...Writable[]];
+      const [only, ...others] = left as [Writable, ...Writable[]];
       if (others.length > 0) {
-        const middle = Math.ceil(orders.length / 2);
-        await writeParts(lease, [orders.slice(0, middle), orders.slice(middle)]);
+        const middle = Math.ceil(left.length / 2);
+        await writeParts(lease, [left.slice(0, middle), left.slice(middle)]);
         return 0;
       }
       if (fault === 'infrastructure') throw error;
@@ -54,20 +69,36 @@ export function createWriteBatch(deps: {
     }
   }
 
-  function report({ trace }: Lease, written: readonly Written[]): void {
-    let duplicates = 0;
-    for (const { state, seconds } of written) {
-      if (state === 'duplicate') duplicates += 1;
-      else metrics.writtenSeconds.observe(seconds);
-    }
-    metrics.outcomes.inc({ outcome: 'written' }, written.length - duplicates);
-    metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates);
+  async function endDuplicates(
+    lease: Lease,
+    batchIds: readonly string[],
+    written: readonly Written[],
+    repeated: readonly RepeatedWritable[],
+  ): Promise<Duplicate[]> {
+    if (repeated.length === 0) return [];
+    const writtenIds = written.map(({ receiptId }) => receiptId);
+    const duplicates = await spanned(lease.trace?.begin('compare', repeated.length), () =>
+      writeDuplicates(database, lease.id, batchIds, writtenIds, repeated),
+    );
+    metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates.length);
+    metrics.changedDuplicates.inc(duplicates.filter(({ isChanged }) => isChanged).length);
+    report(lease, 'duplicate', duplicates);
+    return duplicates;
+  }
+
+  function reportWritten(lease: Lease, written: readonly Written[]): void {
+    for (const { seconds } of written) metrics.writtenSeconds.observe(seconds);
+    metrics.outcomes.inc({ outcome: 'written' }, written.length);
+    report(lease, 'written', written);
+  }
+
+  function report({ trace }: Lease, state: string, moved: readonly { receiptId: string; orderId?: number }[]): void {
     // winston formats a line before it asks whether anybody wants it.
     const isDebug = logger.isDebugEnabled();
     if (!isDebug && !trace) return;
-    for (const { receiptId, state, orderId } of written) {
-      if (isDebug) logger.debug(`receipt ${state}`, { ...namesOf(receiptId, trace), order_id: orderId });
-      trace?.moved(receiptId, state, orderId === null ? {} : { 'orders.order_id': orderId });
+    for (const { receiptId, orderId } of moved) {
+      if (isDebug) logger.debug(`receipt ${state}`, { ...namesOf(receiptId, trace), order_id: orderId ?? null });
+      trace?.moved(receiptId, state, orderId === undefined ? {} : { 'orders.order_id': orderId });
     }
   }
 
@@ -87,6 +118,17 @@ export function createWriteBatch(deps: {
     await writeParts(lease, parts);
     return 0;
   };
+}
+
+type RepeatedWritable = Writable & Repeat;
+
+function repeatedOf(orders: readonly Writable[], repeats: readonly Repeat[]): RepeatedWritable[] {
+  if (repeats.length === 0) return [];
+  const earlier = new Map(repeats.map(({ receiptId, orderId }) => [receiptId, orderId]));
+  return orders.flatMap((one) => {
+    const orderId = earlier.get(one.receiptId);
+    return orderId === undefined ? [] : [{ ...one, orderId }];
+  });
 }
 
 /** Of the orders of one key the first received is written before the others: those then find it and are duplicates. */

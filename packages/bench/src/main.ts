@@ -12,6 +12,7 @@ import { renderTables } from './report/tables.ts';
 import { renderReview, runReview } from './review/review.ts';
 import { measureWrites, renderWrites } from './review/write-cost.ts';
 import { COMFORTABLE_LOAD, parseLoad, runRounds } from './rounds.ts';
+import { renderSend, runSend } from './send/send.ts';
 import { POSTGRES_SETTINGS, startServices } from './services.ts';
 
 const DEFAULT_LOADS = ['128', '1', '32', '512', 'open-1000', COMFORTABLE_LOAD];
@@ -81,6 +82,15 @@ program
   .addOption(sharedOption('json'))
   .action((_, command: Command) => review(command.optsWithGlobals()));
 
+program
+  .command('send')
+  .description('Lets orders send send a file beside a closed loop on a stack of the same kind, in turns.')
+  .option('--orders <number>', 'in the file', wholeNumber, 100_000)
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => send(command.optsWithGlobals()));
+
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
   if (name === 'rounds')
@@ -95,6 +105,7 @@ interface Options {
   seconds: number;
   rows: number;
   writeRounds: number;
+  orders: number;
   json?: string;
   chart?: string;
   profile?: string;
@@ -160,6 +171,17 @@ async function review(options: Options): Promise<void> {
   }));
   process.stdout.write(`${renderReview(result)}\n\n${renderWrites(writes)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result, writes });
+}
+
+async function send(options: Options): Promise<void> {
+  const { orders, rounds, seconds } = options;
+  const results = await withServices(startServices, (services) =>
+    runSend(services, { orders, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, say),
+  );
+  process.stdout.write(`${renderSend(results)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), results });
+  for (const fault of results.flatMap(({ faults }) => faults)) say(`FAILED: ${fault}`);
+  if (results.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 
 function conditions({ rounds, seconds }: Options) {

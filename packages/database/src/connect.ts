@@ -144,6 +144,21 @@ export async function run<Row extends object>(
   return rows;
 }
 
+/** Works in a transaction, which is rolled back when that fails; its connection is then given up. */
+export async function inTransaction<T>(database: Database, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const client = await database.pool.connect();
+  let isCommitted = false;
+  try {
+    await client.query('begin');
+    const result = await work({ pool: client, prepared: database.prepared });
+    await client.query('commit');
+    isCommitted = true;
+    return result;
+  } finally {
+    client.release(!isCommitted);
+  }
+}
+
 /** Settings of Postgres for one transaction; times in milliseconds. */
 export type LocalSettings = Record<string, string | number>;
 

@@ -5,6 +5,7 @@ export {
   findAccountsByName,
   listAccounts,
   lockAccount,
+  setHoldResends,
   setRateLimit,
   setSuspended,
 } from './accounts/accounts.ts';
@@ -65,7 +66,7 @@ export { findOrder, findReview, listOrders, type OrderJson, type Review } from '
 export type { ReviewFilter } from './orders/review-filter.ts';
 export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
-export { type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
+export { type Repeat, type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
 export { browseDead, browseReceipts, LAST_UUID } from './receipts/browse-receipts.ts';
 export {
   type ClaimedReceipt,
@@ -90,6 +91,7 @@ export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
 export { payloadJson, receiptJson } from './receipts/receipt-json.ts';
+export { reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
 export {
   findOriginals,
   type IncomingReceipt,
@@ -107,6 +109,10 @@ export {
   type RejectedDelivery,
   recordRejected,
 } from './rejected-deliveries.ts';
+export { decideResend } from './resends/decide-resend.ts';
+export { type Decision, findResends, type Resend } from './resends/find-resends.ts';
+export { markResent, type Resent } from './resends/mark-resent.ts';
+export { type Duplicate, type RepeatedOrder, writeDuplicates } from './resends/write-duplicates.ts';
 export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';

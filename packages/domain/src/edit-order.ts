@@ -1,7 +1,8 @@
+import { compareOrders, type Difference } from './compare-orders.ts';
 import { isJsonObject } from './normalize/json-object.ts';
 import type { Warning } from './normalize/warnings.ts';
 import { normalizeOrder } from './normalize-order.ts';
-import type { Item, NormalizedOrder, Order } from './order.ts';
+import type { NormalizedOrder, Order } from './order.ts';
 import { type FieldError, Problem } from './problems.ts';
 
 /** What a person changes: new values, of any JSON type, by the pointer (RFC 6901) of the order's field. */
@@ -37,7 +38,12 @@ export function editOrder(stored: NormalizedOrder, edits: OrderEdits): EditedOrd
   const fresh = edited.warnings.filter(
     (one) => (isEdited(one.pointer) || !known.has(toKey(one))) && !has.has(toKey(one)),
   );
-  return { order: edited.order, warnings: [...kept, ...fresh], changes: changesBetween(stored.order, edited.order) };
+  const changes = compareOrders(stored.order, edited.order).map(toChange);
+  return { order: edited.order, warnings: [...kept, ...fresh], changes };
+}
+
+function toChange({ pointer, from, to }: Difference): OrderChange {
+  return { pointer, before: from, after: to };
 }
 
 function toKey({ pointer, code }: Warning): string {
@@ -96,35 +102,4 @@ function toStoredItem(pointer: string, all: readonly Warning[]): string {
   if (index === undefined) return pointer;
   const isBefore = (other: Warning) => other.code === 'not_an_item' && Number(other.pointer.slice(7)) < Number(index);
   return `/items/${Number(index) - all.filter(isBefore).length}${rest}`;
-}
-
-function changesBetween(before: Order, after: Order): OrderChange[] {
-  const [old, now] = [fieldsOf(before), fieldsOf(after)];
-  if (before.items.length === after.items.length) {
-    for (const [fields, items] of [
-      [old, before.items],
-      [now, after.items],
-    ] as const) {
-      fields.delete('/items');
-      items.forEach((item, index) => {
-        for (const member of ['name', 'quantity', 'sku'] as const)
-          fields.set(`/items/${index}/${member}`, item[member]);
-      });
-    }
-  }
-  return [...now].flatMap(([pointer, value]) => {
-    const was = old.get(pointer);
-    return isSame(was, value) ? [] : [{ pointer, before: was ?? null, after: value }];
-  });
-}
-
-function fieldsOf({ customer, source_order_id: _, ...order }: Order): Map<string, string | number | null | Item[]> {
-  const fields = new Map<string, string | number | null | Item[]>();
-  for (const [name, value] of Object.entries(customer)) fields.set(`/customer/${name}`, value);
-  for (const [name, value] of Object.entries(order)) fields.set(`/${name}`, value);
-  return fields;
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return typeof one === 'object' ? JSON.stringify(one) === JSON.stringify(other) : one === other;
 }

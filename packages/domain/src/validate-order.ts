@@ -29,6 +29,14 @@ export const SOURCE_ORDER_ID_ERRORS: Readonly<Record<string, { code: string; det
   },
 };
 
+/** So many may be asked about at once. */
+export const MAX_SOURCE_ORDER_IDS = 1000;
+
+export const SOURCE_ORDER_IDS_ERROR = {
+  code: 'not_a_list',
+  detail: `source_order_ids must be a list of 1 to ${MAX_SOURCE_ORDER_IDS} ids. Ask for more in several requests.`,
+};
+
 /** Never converted, trimmed or folded: the id is compared exactly as sent. */
 const sourceOrderId = Joi.string()
   .empty(null)
@@ -45,7 +53,7 @@ const sourceOrderId = Joi.string()
  * space, without control characters and lone surrogates. Throws `validation_failed` with every broken rule in `errors`.
  */
 export function validateOrder(payload: Record<string, unknown>): void {
-  refuseIfAny(findBreaches(payload));
+  refuseIfAny(findBreaches(payload.source_order_id, '/source_order_id'));
 }
 
 /**
@@ -53,18 +61,33 @@ export function validateOrder(payload: Record<string, unknown>): void {
  * contract, section 4), at the same place with the same code. No value is repeated.
  */
 export function validateStrictly(payload: Record<string, unknown>): void {
-  refuseIfAny([...findBreaches(payload), ...asProblems(normalizeOrder(payload).warnings)]);
+  refuseIfAny([
+    ...findBreaches(payload.source_order_id, '/source_order_id'),
+    ...asProblems(normalizeOrder(payload).warnings),
+  ]);
+}
+
+/**
+ * Reads the `source_order_ids` that a sender asks about: 1 to 1,000, each by the rule of `source_order_id`. Throws
+ * `validation_failed` with every broken rule in `errors`.
+ */
+export function readSourceOrderIds({ source_order_ids: ids }: Record<string, unknown>): string[] {
+  const pointer = '/source_order_ids';
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_SOURCE_ORDER_IDS)
+    throw new Problem('validation_failed', { errors: [{ pointer, ...SOURCE_ORDER_IDS_ERROR }] });
+  refuseIfAny(ids.flatMap((id, index) => findBreaches(id, `${pointer}/${index}`)));
+  return ids;
 }
 
 function refuseIfAny(errors: FieldError[]): void {
   if (errors.length > 0) throw new Problem('validation_failed', { errors });
 }
 
-function findBreaches(payload: Record<string, unknown>): FieldError[] {
-  // The member alone, not the payload: joi's clone of an object would take over a member `__proto__` as its prototype.
-  const { error } = sourceOrderId.validate(payload.source_order_id);
+function findBreaches(id: unknown, pointer: string): FieldError[] {
+  // The id alone, not the payload: joi's clone of an object would take over a member `__proto__` as its prototype.
+  const { error } = sourceOrderId.validate(id);
   return (error?.details ?? []).map(({ type }) => ({
-    pointer: '/source_order_id',
+    pointer,
     ...(SOURCE_ORDER_ID_ERRORS[type] ?? { code: 'invalid', detail: 'source_order_id breaks its rule.' }),
   }));
 }

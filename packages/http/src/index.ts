@@ -1,5 +1,10 @@
+export { checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
+export { collectBody } from './collect-body.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
-export { createOpenReplies, type OpenReplies } from './open-replies.ts';
+export { atEnd, createOpenReplies, type OpenReplies } from './open-replies.ts';
+export { readBearerKey } from './read-bearer-key.ts';
+export { readIdempotencyKey } from './read-idempotency-key.ts';
+export { type Preferences, readPreferences } from './read-preferences.ts';
 export { requestContext } from './request-context.ts';
 export { requestIdOf } from './request-id.ts';
 export { writeProblem } from './write-problem.ts';

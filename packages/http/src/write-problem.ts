@@ -6,18 +6,19 @@ const RETRY_AFTER_SECONDS = '2';
 /**
  * Replies with a problem (RFC 9457).
  *
- * @param headers names and values in turns, beside those that the response and the problem have.
+ * @param options `type` says where the problem is explained, as a URI reference; `headers` are names and values in turns, beside those that
+ * the response and the problem have.
  */
 export function writeProblem(
   request: IncomingMessage,
   response: ServerResponse,
   problem: Problem,
   requestId: string,
-  headers: readonly string[] = [],
+  { type = 'about:blank', headers = [] }: { type?: string; headers?: readonly string[] } = {},
 ): void {
   const { status, title, detail, code, errors } = problem;
   const body = JSON.stringify({
-    type: 'about:blank',
+    type,
     title,
     status,
     detail,

@@ -13,6 +13,7 @@ export function welcome({ intakeUrl, portalUrl, accounts, signIns }: DevFile, qu
 The order ingestion service runs. Ctrl-C ends it; its data stays in .local/.
 
   address         ${intakeUrl}
+  guides          ${intakeUrl}/docs/senders
   API document    ${intakeUrl}/docs
   queue           ${queue}
   account         ${kitchen?.name} (id ${kitchen?.id})

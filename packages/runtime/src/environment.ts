@@ -101,6 +101,29 @@ export const webOrigin: Joi.StringSchema = Joi.string()
   })
   .message('{{#label}} must be http or https, a host and at most a port, such as https://orders.example.com');
 
+/** What a sender's commands take from the environment. */
+export interface SenderEnvironment {
+  /** Where the service is, without a slash at its end; a prefix of its routes belongs to it. */
+  ORDERS_URL: string;
+  ORDERS_API_KEY: string;
+  ORDERS_SIGNING_SECRET: string;
+}
+
+export const senderEnvironment: Record<keyof SenderEnvironment, Joi.Schema> = {
+  ORDERS_URL: Joi.string()
+    .custom((text: string) => {
+      const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
+      if (!/^https?:$/.test(protocol) || username || password || search || hash)
+        throw new Error('more than an address');
+      return origin + pathname.replace(/\/+$/, '');
+    })
+    .message('{{#label}} must be an address such as https://orders.example.com, without a user, query or hash'),
+  ORDERS_API_KEY: Joi.string()
+    .pattern(/^[\x21-\x7e]+$/)
+    .message('{{#label}} must be an API key of the account, without blanks'),
+  ORDERS_SIGNING_SECRET: Joi.string(),
+};
+
 /** What every process that logs and serves health takes from the environment. */
 export interface ProcessEnvironment {
   NODE_ENV: string;

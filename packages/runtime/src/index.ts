@@ -15,8 +15,10 @@ export {
   queueUrl,
   readEnvironment,
   type SecretsEnvironment,
+  type SenderEnvironment,
   secretsEnvironment,
   secretsKeysOf,
+  senderEnvironment,
   webOrigin,
   wholeNumber,
 } from './environment.ts';

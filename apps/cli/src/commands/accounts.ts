@@ -5,11 +5,12 @@ import {
   listAccounts,
   listBusyAccounts,
   lockAccount,
+  setHoldResends,
   setRateLimit,
   setSuspended,
 } from '@orders/database';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { json, limit, name, rateLimit, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { WrongUse } from '../errors.ts';
@@ -17,7 +18,7 @@ import { recordOfAccount } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 
-/** `orders accounts create | list | busiest | show | suspend | resume | limit`. */
+/** `orders accounts create | list | busiest | show | suspend | resume | limit | resends`. */
 export function addAccountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('who may send orders');
 
@@ -126,7 +127,38 @@ export function addAccountCommands(program: Command, context: Context): void {
           `The rate limit of account ${account.account_id} is ${limitText(account)}; intake heeds it within 5 seconds.`,
       );
     });
+
+  accounts
+    .command('resends')
+    .description('set what becomes of an order in review that is sent again with other content')
+    .argument('<account>', 'id or exact name')
+    .addArgument(
+      new Argument('<what>', 'ignore: it is shown; hold: it also waits until somebody accepts or refuses it').choices([
+        'ignore',
+        'hold',
+      ]),
+    )
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders accounts resends "Corner Bakery" hold')
+    .action(async (reference: string, resends: Account['resends'], options) => {
+      const account = await context.withDatabase(async (knex) => {
+        const { account_id } = await requireAccount(knex, reference);
+        await knex.transaction(async (trx) => {
+          const before = await lockAccount(trx, account_id);
+          if (before?.resends === resends) return;
+          await setHoldResends(trx, account_id, resends === 'hold');
+          await recordOfAccount(trx, account_id, 'resends_hold_changed', { resends });
+        });
+        return requireAccount(knex, String(account_id));
+      });
+      context.print(options, account, () => `Account ${account.account_id}: ${RESENDS[account.resends]}.`);
+    });
 }
+
+const RESENDS: Record<Account['resends'], string> = {
+  ignore: 'an order that is sent again with other content can be confirmed all the same',
+  hold: 'an order that is sent again with other content can be confirmed once that is accepted or refused',
+};
 
 function accountName(text: string): string {
   const checked = name('The name of an account')(text);
@@ -141,6 +173,7 @@ function describe(account: Account): string {
     ['state', account.state],
     ['signing', account.signing_enabled ? 'enabled' : 'not enabled'],
     ['rate limit', limitText(account)],
+    ['resends', account.resends],
     ['created', account.created_at],
     ['suspended', account.suspended_at ?? undefined],
   ]);
@@ -153,6 +186,7 @@ function tabulate(accounts: readonly Account[]): string {
     { head: 'STATE', cell: (account) => account.state },
     { head: 'SIGNING', cell: (account) => (account.signing_enabled ? 'enabled' : null) },
     { head: 'LIMIT', cell: limitText },
+    { head: 'RESENDS', cell: (account) => account.resends },
     { head: 'CREATED', cell: (account) => account.created_at },
   ]);
 }

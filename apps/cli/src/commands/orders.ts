@@ -90,6 +90,8 @@ async function review(
   const outcome = accountId && (await reviewOrders(knex, { accountId, orderIds: [id], to, by, reason }));
   if (!outcome) throw noSuchOrder(id);
   const [unchanged] = outcome.unchanged;
+  if (unchanged?.held)
+    throw new Failure(`Order ${id} was sent again with other content; accept or refuse that in the portal first.`);
   if (unchanged) throw new Failure(`Order ${id} is ${unchanged.review_state}; ${rule}.`);
   return (await findOrder(knex, id)) as OrderJson;
 }

@@ -1,15 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database';
 import { Problem } from '@orders/domain';
+import { mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { keepingPlace } from '../accept-order.ts';
 import { contextOf, holderOf, namesOf } from '../context.ts';
 import type { RateLimits } from '../limit-rate.ts';
 import type { IntakeMetrics } from '../metrics.ts';
-import { mediaTypeOf } from '../read-body.ts';
-import { readIdempotencyKey } from '../read-idempotency-key.ts';
-import { readPreferences } from '../read-preferences.ts';
 import type { ReceiptWriter, Recorded } from '../receipt-writer.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';

@@ -6,14 +6,21 @@ import {
   type SecretsKeys,
   unseal,
 } from '@orders/database';
-import { type Channel, type Diagnosis, isRejection, type Problem, type RejectionCode } from '@orders/domain';
+import {
+  type Channel,
+  type Diagnosis,
+  diagnoseBody,
+  diagnoseMediaType,
+  diagnoseSignature,
+  hasAnotherSignature,
+  isRejection,
+  type Problem,
+  type RejectionCode,
+} from '@orders/domain';
 import { type Counter, inGroups } from '@orders/runtime';
 import type { Request } from 'express';
 import { BATCH_PATH } from '../batch/batch-path.ts';
 import { contextOf } from '../context.ts';
-import { diagnoseBody } from './diagnose-body.ts';
-import { diagnoseMediaType, hasAnotherSignature } from './diagnose-headers.ts';
-import { diagnoseSignature } from './diagnose-signature.ts';
 import { createShares } from './shares.ts';
 
 /** Tells accounts, through the portal, which of their deliveries were refused and why. */

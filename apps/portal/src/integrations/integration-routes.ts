@@ -3,16 +3,17 @@ import { Router } from 'express';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { keyRoutes } from './key-routes.ts';
+import { resendsRoutes } from './resends-routes.ts';
 import { signingRoutes } from './signing-routes.ts';
 import { testOrderRoutes } from './test-order-routes.ts';
 
 /** As many of the last refusals as the page shows. */
 const SHOWN = 100;
 
-/** What a shop's developer needs: keys, signing secrets, a test order, and what was refused of their deliveries. */
+/** What a shop's developer needs: keys, signing secrets, a test order, what becomes of resends, and what was refused of their deliveries. */
 export function integrationRoutes(deps: PortalDeps): Router {
   const router = Router();
-  router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps));
+  router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), resendsRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     response.json({ rejected_deliveries: await listRejected(deps.knex, accountIdOf(request), SHOWN) });
   });

@@ -3,6 +3,7 @@ import {
   editStoredOrder,
   listReview,
   listReviewSince,
+  markResent,
   type ReviewFilter,
   reviewOrders,
   undoReview,
@@ -12,8 +13,9 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, idOf, plainText, queryOf } from '../read-request.ts';
+import { bodyOf, orderIdOf, plainText, queryOf } from '../read-request.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
+import { resendRoutes } from './resend-routes.ts';
 import { showOrder } from './show-order.ts';
 
 const PAGE = 50;
@@ -27,6 +29,7 @@ const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_AT_ONCE).req
 export function reviewRoutes(deps: PortalDeps): Router {
   const { database, knex } = deps;
   const router = Router();
+  router.use(resendRoutes(deps));
 
   router.get('/orders', async (request, response) => {
     const { cursor, limit, ...query } = queryOf<FilterQuery & { cursor?: number; limit: number }>(request, {
@@ -36,7 +39,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
     });
     const page = await listReview(database, filterOf(request, query), { below: cursor ?? null, limit });
     const next = page.nextBelow === null ? null : String(page.nextBelow);
-    response.json({ orders: page.orders, next_cursor: next });
+    response.json({ orders: await markResent(database, accountIdOf(request), page.orders), next_cursor: next });
   });
 
   router.get('/orders/new', async (request, response) => {
@@ -44,7 +47,8 @@ export function reviewRoutes(deps: PortalDeps): Router {
       ...FILTER,
       after: orderId.allow(0).required(),
     });
-    response.json(await listReviewSince(database, filterOf(request, query), { after, limit: PAGE }));
+    const news = await listReviewSince(database, filterOf(request, query), { after, limit: PAGE });
+    response.json({ ...news, orders: await markResent(database, accountIdOf(request), news.orders) });
   });
 
   router.get('/orders/counts', async (request, response) => {
@@ -53,7 +57,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/orders/:orderId', async (request, response) => {
-    response.json(await showOrder(database, accountIdOf(request), orderIdOf(request)));
+    response.json(await showOrder(deps, accountIdOf(request), orderIdOf(request)));
   });
 
   router.patch('/orders/:orderId', async (request, response) => {
@@ -64,7 +68,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
     const edited = await editStoredOrder(knex, { accountId, orderId: id, edits, by: personOf(request).email });
     if (edited === null) throw new Problem('order_not_found');
     if (!edited) throw new Problem('conflicting_state');
-    response.json(await showOrder(database, accountId, id));
+    response.json(await showOrder(deps, accountId, id));
   });
 
   router.post('/orders/review', async (request, response) => {
@@ -106,11 +110,4 @@ function mistakeOfReason(to: ReviewState, reason: string | undefined) {
 
 function filterOf(request: Request, query: FilterQuery): ReviewFilter {
   return toFilter(accountIdOf(request), query);
-}
-
-/** @throws {Problem} `order_not_found` for what is no id. */
-function orderIdOf(request: Request): number {
-  const id = idOf(request.params.orderId);
-  if (id === null) throw new Problem('order_not_found');
-  return id;
 }

@@ -1,17 +1,24 @@
 import {
-  type Database,
+  findAccount,
   findOrderHistory,
   findReceiptBody,
+  findResends,
   findReviewedOrder,
   type OrderEvent,
   type OrderJson,
   type OrderReview,
+  type Resend,
+  type Resent,
 } from '@orders/database';
 import { Problem } from '@orders/domain';
+import type { PortalDeps } from '../deps.ts';
+
+/** An order as the list has it. */
+export type ListedOrder = OrderJson & { resent: Resent | null };
 
 /** An order as its reviewer sees it. */
 export interface ShownOrder {
-  order: OrderJson;
+  order: ListedOrder;
   review: OrderReview;
   /** When the customer's data was removed from it. */
   erased_at: Date | null;
@@ -19,15 +26,39 @@ export interface ShownOrder {
   raw: { text: string } | null;
   /** Newest first. */
   history: OrderEvent[];
+  /** What was sent again of it with other content, newest first; of these the newest counts. */
+  resends: Omit<Resend, 'order_id'>[];
+  /** Whether its account wants each such resend decided before the order is confirmed. */
+  hold_resends: boolean;
 }
 
 /** @throws {Problem} `order_not_found`. */
-export async function showOrder(database: Database, accountId: number, orderId: number): Promise<ShownOrder> {
+export async function showOrder(
+  { database, knex }: Pick<PortalDeps, 'database' | 'knex'>,
+  accountId: number,
+  orderId: number,
+): Promise<ShownOrder> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, history] = await Promise.all([
+  const [body, history, resent, account] = await Promise.all([
     findReceiptBody(database, accountId, found.order.receipt_id),
     findOrderHistory(database, accountId, orderId),
+    findResends(database, accountId, [orderId]),
+    findAccount(knex, accountId),
   ]);
-  return { ...found, raw: body && { text: body.toString('utf8') }, history };
+  const resends = resent.map(({ order_id: _, ...resend }) => resend);
+  return {
+    ...found,
+    order: { ...found.order, resent: resentOf(resends) },
+    raw: body && { text: body.toString('utf8') },
+    history,
+    resends,
+    hold_resends: account?.resends === 'hold',
+  };
+}
+
+/** As `markResent` has it. */
+function resentOf([newest]: ShownOrder['resends']): Resent | null {
+  if (!newest) return null;
+  return newest.decision === null ? 'undecided' : 'decided';
 }

@@ -7,6 +7,8 @@ export interface Account {
   state: 'active' | 'suspended';
   signing_enabled: boolean;
   rate_limit: AccountRateLimit;
+  /** What happens to an order in review that is sent again with other content: it is only shown, or waits for a decision. */
+  resends: 'ignore' | 'hold';
   created_at: Date;
   suspended_at: Date | null;
 }
@@ -27,6 +29,7 @@ export function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> 
       ),
     )
     .select(db.raw(`${RATE_LIMIT} as rate_limit`))
+    .select(db.raw("case when a.hold_resends then 'hold' else 'ignore' end as resends"))
     .orderBy('a.account_id');
 }
 
@@ -78,4 +81,9 @@ export async function setRateLimit(db: Knex, accountId: number, limit: AccountRa
       rate_seconds: own?.seconds ?? null,
       rate_unlimited: limit === 'none',
     });
+}
+
+/** Sets whether an order in review that is sent again with other content waits for somebody's decision. */
+export async function setHoldResends(db: Knex, accountId: number, hold: boolean): Promise<void> {
+  await db('accounts').where({ account_id: accountId }).update({ hold_resends: hold });
 }

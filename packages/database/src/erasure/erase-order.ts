@@ -87,10 +87,11 @@ async function eraseWritten(
     .forUpdate();
   if (!row) return null;
   // Also of an order that was erased before: it may be rejected since, in somebody's own words.
-  const events = await eraseHistory(trx, accountId, row.order_id);
+  const around =
+    (await eraseHistory(trx, accountId, row.order_id)) + (await eraseChanges(trx, accountId, row.order_id));
   const order = toOrder(toJson(row));
   if (row.erased_at !== null && row.review_reason === null && isRedacted(order, isMentioned))
-    return events > 0 ? row : null;
+    return around > 0 ? row : null;
   const { customer, items, ...rest } = redactOrder(order, isMentioned);
   await trx('orders')
     .where({ account_id: accountId, order_id: row.order_id })
@@ -122,4 +123,17 @@ async function eraseHistory(trx: Knex.Transaction, accountId: number, orderId: n
     [accountId, `order:${orderId}`],
   );
   return rowCount;
+}
+
+/**
+ * Of what was sent again the order keeps which receipts it came by, and what was decided. A worker that is about to keep changes waits for
+ * the order, or has kept them.
+ *
+ * @returns of how many receipts something was removed.
+ */
+async function eraseChanges(trx: Knex.Transaction, accountId: number, orderId: number): Promise<number> {
+  return trx('resends')
+    .where({ account_id: accountId, order_id: orderId })
+    .whereNotNull('changes')
+    .update({ changes: null });
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type CustomerSearch,
+  type Difference,
   normalizeOrder,
   type Order,
   type OrderChange,
@@ -9,7 +10,7 @@ import {
 } from '@orders/domain';
 import type { Knex } from 'knex';
 import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
-import { payloadOf, readReceipts, type StoredReceipt, walkReceipts, withBodies } from './walk-receipts.ts';
+import { FIRST_UUID, payloadOf, readReceipts, type StoredReceipt, walkReceipts, withBodies } from './walk-receipts.ts';
 
 /** Orders, or events of the log, that one statement reads: each may be as large as a body. */
 const PAGE = 100;
@@ -27,7 +28,10 @@ export interface CustomerOrder {
   receiptIds: string[];
   /** The last of the receipts that the customer was found in, if any. */
   foundBy: string | null;
-  /** Names of the fields in which they were found, none of a sender's own members; `history` is the log of what people did to it. */
+  /**
+   * Names of the fields in which they were found, none of a sender's own members; `history` is the log of what people did to it, `resends`
+   * what was sent again of it.
+   */
   matched: Set<string>;
   /** These two are null while it is not written. */
   orderId: number | null;
@@ -61,6 +65,7 @@ export async function findCustomer(
     onProgress(examined);
   }
   for (const sourceOrderId of await findInHistory(db, accountId, search)) add(sourceOrderId, ['history']);
+  for (const sourceOrderId of await findInResends(db, accountId, search)) add(sourceOrderId, ['resends']);
   for await (const ids of walkReceipts(db, accountId)) {
     for await (const receipts of readReceipts(db, accountId, ids)) {
       for (const receipt of await withBodies(db, accountId, receipts))
@@ -151,6 +156,32 @@ async function findInHistory(db: Knex, accountId: number, search: CustomerSearch
     count = events.length;
     after = events.at(-1)?.event_id ?? after;
   }
+  return sourceIdsOf(db, accountId, orderIds);
+}
+
+/** Orders of which something was sent again with other content, also where both payloads are gone. */
+async function findInResends(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
+  const orderIds = new Set<number>();
+  for (let after: [number, string] = [0, FIRST_UUID], count = PAGE; count === PAGE; ) {
+    const resends: { order_id: number; receipt_id: string; changes: Difference[] }[] = await db('resends')
+      .where({ account_id: accountId })
+      .whereNotNull('changes')
+      .whereRaw('(order_id, receipt_id) > (?::bigint, ?::uuid)', after)
+      .orderBy(['order_id', 'receipt_id'])
+      .limit(PAGE)
+      .select('order_id', 'receipt_id', 'changes');
+    for (const { order_id, changes } of resends) {
+      const events = changes.map(({ pointer, from, to }) => ({ pointer, before: from, after: to }));
+      if (isEventAbout({ changes: events }, search)) orderIds.add(order_id);
+    }
+    count = resends.length;
+    const last = resends.at(-1);
+    if (last) after = [last.order_id, last.receipt_id];
+  }
+  return sourceIdsOf(db, accountId, orderIds);
+}
+
+async function sourceIdsOf(db: Knex, accountId: number, orderIds: ReadonlySet<number>): Promise<string[]> {
   const orders = db('orders').where({ account_id: accountId });
   return orders.whereRaw('order_id = any(?::bigint[])', [[...orderIds]]).pluck('source_order_id');
 }

@@ -18,7 +18,8 @@ export interface StoredReceipt {
   body: Buffer | null;
 }
 
-const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
+/** Before all others. */
+export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 
 const FIND_PAGE = `
 with examined as materialized (

@@ -1,8 +1,8 @@
-import { editOrder, type OrderEdits } from '@orders/domain';
+import { editOrder, type OrderChange, type OrderEdits } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { keepWords } from './keep-words.ts';
-import { type OrderRow, toJson, toOrder } from './orders.ts';
+import { type OrderJson, type OrderRow, toJson, toOrder } from './orders.ts';
 
 /**
  * Edits an order that needs review, as `editOrder` of the domain does, and keeps on record what changed.
@@ -15,31 +15,9 @@ export async function editStoredOrder(
   { accountId, orderId, edits, by }: { accountId: number; orderId: number; edits: OrderEdits; by: string },
 ): Promise<boolean | null> {
   return db.transaction(async (trx) => {
-    const key = { account_id: accountId, order_id: orderId };
-    const [row] = await trx<OrderRow & { erased_at: Date | null }>('orders').where(key).forUpdate();
-    if (!row) return null;
-    if (row.review_state !== 'needs_review' || row.erased_at !== null) return false;
-    const stored = toJson(row as OrderRow);
-    const { order, warnings, changes } = editOrder({ order: toOrder(stored), warnings: stored.warnings }, edits);
-    await trx('orders')
-      .where(key)
-      .update({
-        order_number: order.order_number,
-        customer_name: order.customer.name,
-        customer_phone: order.customer.phone,
-        customer_email: order.customer.email,
-        customer_id: order.customer.id,
-        address: order.address,
-        emirate: order.emirate,
-        emirate_code: order.emirate_code,
-        area: order.area,
-        items: JSON.stringify(order.items),
-        total: order.total,
-        currency: order.currency,
-        delivery_instructions: order.delivery_instructions,
-        warnings: JSON.stringify(warnings),
-      });
-    await keepWords(trx, accountId, [orderId]);
+    const order = await lockEditable(trx, accountId, orderId);
+    if (!order) return order;
+    const changes = await storeEdits(trx, order, edits);
     await recordAudit(trx, {
       accountId,
       actor: by,
@@ -49,4 +27,46 @@ export async function editStoredOrder(
     });
     return true;
   });
+}
+
+/** Locks an order. @returns false when it does not need review or its customer was erased; null when the account has no such order. */
+export async function lockEditable(
+  trx: Knex.Transaction,
+  accountId: number,
+  orderId: number,
+): Promise<OrderJson | false | null> {
+  const key = { account_id: accountId, order_id: orderId };
+  const [row] = await trx<OrderRow & { erased_at: Date | null }>('orders').where(key).forUpdate();
+  if (!row) return null;
+  return row.review_state === 'needs_review' && row.erased_at === null && toJson(row as OrderRow);
+}
+
+/**
+ * Edits an order that is locked.
+ *
+ * @throws {Problem} `invalid_request`, naming what cannot be edited.
+ */
+export async function storeEdits(trx: Knex.Transaction, stored: OrderJson, edits: OrderEdits): Promise<OrderChange[]> {
+  const { order, warnings, changes } = editOrder({ order: toOrder(stored), warnings: stored.warnings }, edits);
+  const { account_id, order_id } = stored;
+  await trx('orders')
+    .where({ account_id, order_id })
+    .update({
+      order_number: order.order_number,
+      customer_name: order.customer.name,
+      customer_phone: order.customer.phone,
+      customer_email: order.customer.email,
+      customer_id: order.customer.id,
+      address: order.address,
+      emirate: order.emirate,
+      emirate_code: order.emirate_code,
+      area: order.area,
+      items: JSON.stringify(order.items),
+      total: order.total,
+      currency: order.currency,
+      delivery_instructions: order.delivery_instructions,
+      warnings: JSON.stringify(warnings),
+    });
+  await keepWords(trx, account_id, [order_id]);
+  return changes;
 }

@@ -50,6 +50,8 @@ export type OrderAction =
   | 'order_reopened'
   | 'order_review_undone'
   | 'order_edited'
+  | 'resend_accepted'
+  | 'resend_refused'
   | 'order_erased';
 
 /** What somebody did to an order. */

@@ -1,6 +1,7 @@
 import type { ReviewState } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { findHeld } from '../resends/find-held.ts';
 import { dropWords, keepWords } from './keep-words.ts';
 import { lockOrders, type OrderState } from './lock-orders.ts';
 
@@ -17,8 +18,8 @@ export interface ReviewRequest {
 
 export interface ReviewOutcome {
   changed: number[];
-  /** Those that were in a state that does not allow this. */
-  unchanged: OrderState[];
+  /** Those that were in a state that does not allow this; or `held`, which waits for a decision about what was sent again of it. */
+  unchanged: (OrderState & { held?: true })[];
   /** Until when people are told that this can be taken back; null when nothing changed, or it is a reopening. */
   undoUntil: Date | null;
 }
@@ -49,10 +50,14 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
   return db.transaction(async (trx) => {
     const found = await lockOrders(trx, accountId, orderIds);
     if (!found) return null;
-    const changed = found
-      .filter(({ review_state }) => review_state === ALLOWED_FROM[to])
-      .map(({ order_id }) => order_id);
-    const unchanged = found.filter(({ review_state }) => review_state !== ALLOWED_FROM[to]);
+    const held = to === 'confirmed' ? await findHeld(trx, accountId, orderIds) : new Set();
+    const changed: number[] = [];
+    const unchanged: ReviewOutcome['unchanged'] = [];
+    for (const order of found) {
+      if (order.review_state !== ALLOWED_FROM[to]) unchanged.push(order);
+      else if (held.has(order.order_id)) unchanged.push({ ...order, held: true });
+      else changed.push(order.order_id);
+    }
     if (changed.length === 0) return { changed, unchanged, undoUntil: null };
     // By the clock, not by the beginning of the transaction, which may have waited for the locks: the time to undo begins here.
     const { rows } = await trx.raw<{ rows: { undo_until: Date }[] }>(

@@ -8,19 +8,24 @@ export interface WritableOrder extends NormalizedOrder {
   accountId: number;
 }
 
-/** How a receipt ended. */
+/** A receipt that became an order. */
 export interface Written {
   receiptId: string;
-  state: 'written' | 'duplicate';
-  orderId: number | null;
+  orderId: number;
   /** From its receipt on, in seconds. */
   seconds: number;
 }
 
+/** A receipt whose order the account has already. */
+export interface Repeat {
+  receiptId: string;
+  orderId: number;
+}
+
 const WRITE = {
   name: 'write-orders',
-  // First the receipts: the lease is the right to write, so only what is moved under it becomes an order. Orders are inserted in key
-  // order, so that two workers with the same keys wait for one another instead of deadlocking. A key that the other one has committed
+  // First the receipts: the lease is the right to write, so only what is moved under it becomes an order. Those of which there is an order
+  // are only named, so that what is new does not wait for what they are compared with. Orders are inserted in key order, so that two workers with the same keys wait for one another instead of deadlocking. A key that the other one has committed
   // meanwhile is refused by the unique index, and with it the whole statement.
   text: `
 with input as materialized (
@@ -33,14 +38,14 @@ with input as materialized (
          emirate, emirate_code, area, items, total, currency, delivery_instructions, warnings)
 ), moved as (
   update receipts r
-  set state = case when i.earlier_order_id is null then 'written' else 'duplicate' end,
-      order_id = case when i.earlier_order_id is null then nextval('order_ids') end,
-      attempts = r.attempts + 1, warnings = case when i.warnings <> '[]' then i.warnings::jsonb end, error_code = null,
+  set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 1,
+      warnings = case when i.warnings <> '[]' then i.warnings::jsonb end, error_code = null,
       updated_at = now(), lease_id = null, lease_expires_at = null
   from input i
-  where ${among('r.receipt_id', '$3')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
+  where i.earlier_order_id is null
+    and ${among('r.receipt_id', '$3')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and r.lease_id = $1::uuid and r.state = 'normalized'
-  returning r.receipt_id, r.state, r.order_id, r.channel, r.received_at, i.account_id, i.source_order_id, i.order_number,
+  returning r.receipt_id, r.order_id, r.channel, r.received_at, i.account_id, i.source_order_id, i.order_number,
             i.customer_name, i.customer_phone, i.customer_email, i.customer_id, i.address, i.emirate, i.emirate_code, i.area, i.items,
             i.total, i.currency, i.delivery_instructions, i.warnings
 ), created as (
@@ -50,20 +55,22 @@ with input as materialized (
   select account_id, order_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone,
          customer_email, customer_id, address, emirate, emirate_code, area, items::jsonb, total, currency,
          delivery_instructions, warnings::jsonb, received_at
-  from moved where state = 'written'
+  from moved
   order by account_id, source_order_id
 ), settled as (
   delete from outbox
   where batch_id = any($2::uuid[])
     and not exists (select from unnest(receipt_ids) as promised(id) where id not in (select receipt_id from moved))
 )
-select receipt_id as "receiptId", state, order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds from moved`,
+select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds from moved
+union all
+select receipt_id, earlier_order_id, null from input where earlier_order_id is not null`,
 };
 
 /**
- * Writes orders and moves their receipts to `written`, or to `duplicate` where the account has an order of that `source_order_id`: one
- * transaction, all or nothing. A receipt whose lease is no longer ours is left alone and not returned. Of the promises in the outbox
- * those go in the same transaction of which each receipt was moved.
+ * Writes orders and moves their receipts to `written`: one transaction, all or nothing. A receipt whose lease is no longer ours is left
+ * alone and not returned. So is one of which the account has an order with that `source_order_id`, but for its name among the `repeats`, as
+ * it may be our own; `writeDuplicates` is for these. Of the promises in the outbox those go in the same transaction of which each receipt was moved.
  *
  * @param batchIds names the promises that may be kept by this.
  * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of them, or when two of
@@ -74,9 +81,9 @@ export async function writeOrders(
   leaseId: string,
   batchIds: readonly string[],
   written: readonly WritableOrder[],
-): Promise<Written[]> {
+): Promise<{ written: Written[]; repeats: Repeat[] }> {
   const orders = written.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
-  return run<Written>(database, WRITE, [
+  const rows = await run<Repeat & { seconds: number | null }>(database, WRITE, [
     leaseId,
     batchIds,
     orders.map(({ receiptId }) => receiptId),
@@ -97,4 +104,6 @@ export async function writeOrders(
     orders.map(({ order }) => order.delivery_instructions),
     orders.map(({ warnings }) => JSON.stringify(warnings)),
   ]);
+  const isWritten = (row: Repeat & { seconds: number | null }) => row.seconds !== null;
+  return { written: rows.filter(isWritten) as Written[], repeats: rows.filter((row) => !isWritten(row)) };
 }

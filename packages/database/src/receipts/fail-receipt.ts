@@ -12,14 +12,18 @@ const FAIL = {
   name: 'fail-receipt',
   text: `
 with failing as (
-  select r.receipt_id, r.account_id, r.attempts + 1 as attempt, exists (
-           select 1 from orders o where o.account_id = r.account_id and o.source_order_id = r.source_order_id
-         ) as is_duplicate
+  select r.receipt_id, r.account_id, r.attempts + 1 as attempt, (
+           select o.order_id from orders o where o.account_id = r.account_id and o.source_order_id = r.source_order_id
+         ) as earlier_order_id
   from receipts r
   where r.receipt_id = $1::uuid and r.lease_id = $2::uuid and r.state = 'normalized'
   for update
 ), decided as (
-  select *, case when is_duplicate then 'duplicate' when attempt >= $4::int then 'dead' else 'failed' end as next_state from failing
+  select *, case when attempt < $4::int then 'failed' when earlier_order_id is null then 'dead' else 'duplicate' end as next_state
+  from failing
+), kept as (
+  insert into resends (account_id, order_id, receipt_id)
+  select account_id, earlier_order_id, receipt_id from decided where next_state = 'duplicate'
 )
 update receipts r
 set state = d.next_state, attempts = d.attempt, updated_at = now(), lease_id = null, lease_expires_at = null,
@@ -35,7 +39,7 @@ returning r.state`,
 
 /**
  * Counts a failed attempt: the receipt becomes `failed` and due again after `delayMs` milliseconds, or `dead` when that was the last. If
- * its order exists by now, nothing was lost: it becomes `duplicate`.
+ * its order exists by then, nothing was lost: it becomes `duplicate`, compared with nothing.
  *
  * @returns the state it is in now; null when the lease was no longer ours and nothing changed.
  */

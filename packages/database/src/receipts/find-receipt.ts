@@ -1,4 +1,4 @@
-import type { Channel, ReceiptState, Warning } from '@orders/domain';
+import type { Channel, Difference, ReceiptState, Warning } from '@orders/domain';
 import { type Connection, type Database, run } from '../connect.ts';
 import { among, ascending } from './among.ts';
 
@@ -19,6 +19,8 @@ export interface ReceiptRow {
   /** The order that came first, for a duplicate. */
   original_receipt_id: string | null;
   original_order_id: number | null;
+  /** What a duplicate says otherwise than that order; null where nothing. */
+  changes: Difference[] | null;
 }
 
 /** The columns of a `ReceiptRow`, from `receipts r`. */
@@ -26,15 +28,22 @@ export const RECEIPT_COLUMNS = `
   r.receipt_id, r.account_id, r.state, r.order_id, r.channel, r.source_order_id, r.received_at, r.updated_at, r.attempts,
   case when r.state = 'failed' then r.next_attempt_at end as next_attempt_at, r.warnings,
   case when r.state in ('failed', 'dead') then r.error_code end as error_code,
-  o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
+  o.receipt_id as original_receipt_id, o.order_id as original_order_id, s.changes`;
 
-/** Joins `receipts r` to the order it is a duplicate of. `offset 0` leaves the planner no way but to look that one up. */
+/**
+ * Joins `receipts r` to the order it is a duplicate of, and to what it says otherwise. `offset 0` leaves the planner no way but to look that
+ * one up.
+ */
 export const JOIN_ORIGINAL = `
   left join lateral (
     select receipt_id, order_id from orders
     where r.state = 'duplicate' and account_id = r.account_id and source_order_id = r.source_order_id
     offset 0
-  ) as o on true`;
+  ) as o on true
+  left join lateral (
+    select changes from resends where account_id = r.account_id and order_id = o.order_id and receipt_id = r.receipt_id
+    offset 0
+  ) as s on true`;
 
 const FIND = {
   name: 'find-receipt',

@@ -1,5 +1,6 @@
 import { FINAL_STATES } from '@orders/domain';
 import type { Knex } from 'knex';
+import { removeOldResends } from '../resends/remove-old-resends.ts';
 
 const WEEK = 7 * 24 * 3600 * 1000;
 const WEEKS_AHEAD = 4;
@@ -79,12 +80,17 @@ export async function dropOldPartitions(knex: Knex, retention: number): Promise<
   const result = { dropped: [] as string[], kept: [] as string[] };
   const { rows } = await knex.raw<{ rows: { now: Date }[] }>('select now() as now');
   const horizon = (rows[0]?.now.getTime() ?? 0) - retention;
+  let goneBefore: number | null = null;
   for (const start of await partitionStarts(knex)) {
     if (start + WEEK > horizon) continue;
     const name = partitionName('receipts', start);
-    if (await dropIfFinal(knex, start)) result.dropped.push(name);
-    else result.kept.push(name);
+    if (await dropIfFinal(knex, start)) {
+      result.dropped.push(name);
+      goneBefore = start + WEEK;
+    } else result.kept.push(name);
   }
+  // Afterwards, as long as that takes: a worker that dies here leaves it to the next week.
+  if (goneBefore !== null) await removeOldResends(knex, firstUuidAt(goneBefore));
   return result;
 }
 

@@ -18,6 +18,7 @@ export function receiptJson(receipt: ReceiptRow) {
     error: error_code === null ? null : { code: error_code, detail: attemptErrorDetail(error_code) },
     duplicate_of:
       original_receipt_id === null ? null : { receipt_id: original_receipt_id, order_id: original_order_id },
+    changes: receipt.changes ?? [],
   };
 }
 

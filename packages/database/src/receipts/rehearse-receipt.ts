@@ -46,7 +46,8 @@ async function rehearse(connection: Connection, accountId: number, receiptId: st
   const body = await findReceiptBody(connection, accountId, receiptId);
   if (!body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
   const normalized = normalizeOrder(parseBody(body));
-  const [written] = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);
-  if (!written) return { outcome: 'undecided' };
-  return { outcome: written.state, sourceOrderId: normalized.order.source_order_id };
+  const { written, repeats } = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);
+  const sourceOrderId = normalized.order.source_order_id;
+  if (repeats.length > 0) return { outcome: 'duplicate', sourceOrderId };
+  return written.length > 0 ? { outcome: 'written', sourceOrderId } : { outcome: 'undecided' };
 }

@@ -34,7 +34,7 @@ export type Query = Record<string, string | number | boolean | null | undefined>
  * @throws {ApiProblem} what it answers but a 2xx, or `unreachable` with status 0.
  */
 export async function call<T>(
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   options: { body?: unknown; query?: Query; signal?: AbortSignal } = {},
 ): Promise<T> {

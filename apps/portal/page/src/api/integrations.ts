@@ -1,4 +1,4 @@
-import type { ApiKey, NewApiKey, RejectedDelivery, SigningSecret, SigningSecretRow } from '@orders/database';
+import type { Account, ApiKey, NewApiKey, RejectedDelivery, SigningSecret, SigningSecretRow } from '@orders/database';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { Json } from './types.ts';
@@ -8,6 +8,9 @@ export type NewKey = Json<NewApiKey>;
 export type SecretRow = Json<SigningSecretRow>;
 export type Secret = Json<SigningSecret>;
 export type Rejected = Json<RejectedDelivery>;
+
+/** What becomes of an order in review that is sent again with other content. */
+export type ResendsChoice = Account['resends'];
 
 /** How long what is replaced still works; in the order of the choice. */
 export const LASTINGS = ['none', '1h', '24h', '7d'] as const;
@@ -44,6 +47,18 @@ export function useRejected(accountId: number): UseQueryResult<Rejected[]> {
     },
     refetchInterval: LOOK_EVERY_MS,
   });
+}
+
+export function useResendsChoice(accountId: number): UseQueryResult<ResendsChoice> {
+  return useQuery({
+    queryKey: ['resends', accountId],
+    queryFn: async ({ signal }) =>
+      (await call<{ resends: ResendsChoice }>('GET', `${at(accountId)}/resends`, { signal })).resends,
+  });
+}
+
+export function chooseResends(accountId: number, resends: ResendsChoice): Promise<unknown> {
+  return call('PUT', `${at(accountId)}/resends`, { body: { resends } });
 }
 
 // What answers with a secret is called plainly and never through a query or mutation, whose cache would keep it.

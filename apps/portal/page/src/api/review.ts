@@ -1,9 +1,10 @@
-import type { OrderEvent, OrderJson, UndoOutcome } from '@orders/database';
-import type { ShownOrder } from '../../../src/review/show-order.ts';
+import type { Decision, OrderEvent, ReviewOutcome as Reviewed } from '@orders/database';
+import type { ListedOrder, ShownOrder } from '../../../src/review/show-order.ts';
 import { call } from './client.ts';
 import type { Json } from './types.ts';
 
-export type Order = Json<OrderJson>;
+/** An order with its mark: whether it was sent again with other content. */
+export type Order = Json<ListedOrder>;
 export type Warning = Order['warnings'][number];
 export type ReviewState = Order['review_state'];
 
@@ -18,8 +19,11 @@ export type HistoryEntry = Json<OrderEvent>;
 /** One order with all that a reviewer needs to know of it. */
 export type OrderDetail = Json<ShownOrder>;
 
-/** Which of the orders were changed, and where those stand that were not: somebody else was faster. */
-export type ReviewOutcome = Json<UndoOutcome>;
+/** What was sent again of an order with other content. */
+export type Resend = OrderDetail['resends'][number];
+
+/** Which of the orders were changed, and where those stand that were not: somebody else was faster, or they are `held` by a resend. */
+export type ReviewOutcome = Json<Pick<Reviewed, 'changed' | 'unchanged'>>;
 
 /** The interface takes this many orders at once. */
 export const MOST_AT_ONCE = 1000;
@@ -51,4 +55,19 @@ export function undoReview(accountId: number, ids: number[]): Promise<ReviewOutc
   return inParts(ids, (order_ids) =>
     call('POST', `/accounts/${accountId}/orders/review/undo`, { body: { order_ids } }),
   );
+}
+
+/** Accepts or refuses what was sent again of an order. */
+export function decide(
+  accountId: number,
+  orderId: number,
+  { receipt_id, decision }: { receipt_id: string; decision: Decision },
+): Promise<OrderDetail> {
+  return call('POST', `/accounts/${accountId}/orders/${orderId}/resends/${receipt_id}`, { body: { decision } });
+}
+
+/** Whether an order waits for a decision about what was sent again of it, and cannot be confirmed before. */
+export function isHeld({ review, erased_at, resends, hold_resends }: OrderDetail): boolean {
+  const isOpen = review.state === 'needs_review' && erased_at === null;
+  return isOpen && hold_resends && resends[0]?.decision === null;
 }

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
 import { KeysCard } from './keys-card.tsx';
 import { RejectedCard } from './rejected-card.tsx';
+import { ResendsCard } from './resends-card.tsx';
 import { SnippetsCard } from './snippets-card.tsx';
 import { TestOrderCard } from './test-order-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
@@ -20,6 +21,7 @@ export function IntegrationsPage(): ReactNode {
       <WebhookCard onSecret={setSecret} />
       <SnippetsCard newKey={newKey} secret={secret} onForget={() => setNewKey(null)} />
       <TestOrderCard />
+      <ResendsCard />
       <RejectedCard />
     </div>
   );

@@ -60,6 +60,11 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
         <CopyButton text={text} label={t('snippets.copy')} />
         <span className="hint">{t(channel === 'webhook' ? 'snippets.webhookHint' : 'snippets.restHint')}</span>
       </div>
+      <p>
+        <a href={`${intake_url}/docs/senders`} target="_blank" rel="noreferrer">
+          {t('snippets.pages')}
+        </a>
+      </p>
     </section>
   );
 }

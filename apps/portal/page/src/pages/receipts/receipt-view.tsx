@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
+import { ChangeList } from '../../parts/change-list.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
@@ -52,6 +53,13 @@ function Whole({ receipt }: { receipt: ReceiptDetail }): ReactNode {
           </section>
         </div>
         <div className="stack">
+          {receipt.changes.length > 0 && (
+            <section className="card stack-tight">
+              <h2>{t('changes.title')}</h2>
+              <p className="hint">{t('changes.about')}</p>
+              <ChangeList changes={receipt.changes} />
+            </section>
+          )}
           {receipt.warnings.length > 0 && (
             <section className="card stack-tight">
               <h2>{t('warnings', { count: receipt.warnings.length })}</h2>

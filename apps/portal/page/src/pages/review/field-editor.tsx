@@ -1,19 +1,9 @@
 import { Check, X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { EMIRATE_NAMES } from '../../parts/order-values.ts';
 import type { FieldKind } from './fields.ts';
 import { EMIRATE_CODES } from './filters.ts';
-
-/** The names by which the service knows them: what is sent must not depend on the reader's language. */
-const EMIRATE_NAMES: Record<(typeof EMIRATE_CODES)[number], string> = {
-  'AE-AZ': 'Abu Dhabi',
-  'AE-AJ': 'Ajman',
-  'AE-DU': 'Dubai',
-  'AE-FU': 'Fujairah',
-  'AE-RK': 'Ras Al Khaimah',
-  'AE-SH': 'Sharjah',
-  'AE-UQ': 'Umm Al Quwain',
-};
 
 /** Enter saves and Escape cancels, wherever in an editor the focus is; a new line in a long text takes Shift. */
 export function editorKeys(save: () => void, cancel: () => void) {

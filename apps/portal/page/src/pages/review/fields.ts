@@ -3,45 +3,39 @@ import type { Order, Warning } from '../../api/review.ts';
 /** How a field is edited. */
 export type FieldKind = 'text' | 'long' | 'code' | 'phone' | 'emirate';
 
-/** A field of an order; `name` is that of its text below `field`. */
+/** A field of an order. */
 export interface FieldEntry {
   pointer: string;
-  name: string;
   kind: FieldKind;
   valueOf(order: Order): string | null;
 }
 
 /** In the order in which a dispatcher reads; the items follow, then the rest. */
 export const FIELDS: FieldEntry[] = [
-  { pointer: '/customer/name', name: 'customerName', kind: 'text', valueOf: ({ customer }) => customer.name },
-  { pointer: '/customer/phone', name: 'phone', kind: 'phone', valueOf: ({ customer }) => customer.phone },
-  { pointer: '/address', name: 'address', kind: 'long', valueOf: ({ address }) => address },
-  { pointer: '/emirate', name: 'emirate', kind: 'emirate', valueOf: ({ emirate }) => emirate },
-  { pointer: '/area', name: 'area', kind: 'text', valueOf: ({ area }) => area },
+  { pointer: '/customer/name', kind: 'text', valueOf: ({ customer }) => customer.name },
+  { pointer: '/customer/phone', kind: 'phone', valueOf: ({ customer }) => customer.phone },
+  { pointer: '/address', kind: 'long', valueOf: ({ address }) => address },
+  { pointer: '/emirate', kind: 'emirate', valueOf: ({ emirate }) => emirate },
+  { pointer: '/area', kind: 'text', valueOf: ({ area }) => area },
   {
     pointer: '/delivery_instructions',
-    name: 'instructions',
     kind: 'long',
     valueOf: ({ delivery_instructions }) => delivery_instructions,
   },
 ];
 
 export const MONEY_FIELDS: FieldEntry[] = [
-  { pointer: '/total', name: 'total', kind: 'code', valueOf: ({ total }) => total },
-  { pointer: '/currency', name: 'currency', kind: 'code', valueOf: ({ currency }) => currency },
+  { pointer: '/total', kind: 'code', valueOf: ({ total }) => total },
+  { pointer: '/currency', kind: 'code', valueOf: ({ currency }) => currency },
 ];
 
 export const OTHER_FIELDS: FieldEntry[] = [
-  { pointer: '/order_number', name: 'orderNumber', kind: 'text', valueOf: ({ order_number }) => order_number },
-  { pointer: '/customer/email', name: 'email', kind: 'code', valueOf: ({ customer }) => customer.email },
-  { pointer: '/customer/id', name: 'customerId', kind: 'text', valueOf: ({ customer }) => customer.id },
+  { pointer: '/order_number', kind: 'text', valueOf: ({ order_number }) => order_number },
+  { pointer: '/customer/email', kind: 'code', valueOf: ({ customer }) => customer.email },
+  { pointer: '/customer/id', kind: 'text', valueOf: ({ customer }) => customer.id },
 ];
 
-/** The names of the fields by their pointers. */
-export const ALL_FIELD_NAMES = new Map(
-  [...FIELDS, ...MONEY_FIELDS, ...OTHER_FIELDS].map(({ pointer, name }) => [pointer, name]),
-);
-const ALL_FIELDS = [...ALL_FIELD_NAMES.keys()];
+const ALL_FIELDS = [...FIELDS, ...MONEY_FIELDS, ...OTHER_FIELDS].map(({ pointer }) => pointer);
 
 /**
  * The field at which each warning is shown: the one it points at or into, the item it points into, the first field of the customer for

@@ -4,9 +4,10 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Order } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
+import { emirateText, formatAmount, formatPhone } from '../../parts/format-value.ts';
+import { fieldLabel } from '../../parts/order-values.ts';
 import { type Editing, FieldRow } from './field-row.tsx';
 import { FIELDS, type FieldEntry, MONEY_FIELDS, OTHER_FIELDS, warningsByField } from './fields.ts';
-import { emirateText, formatAmount, formatPhone } from './format-value.ts';
 import { ItemsTable } from './items-table.tsx';
 import { WarningNotes } from './warning-notes.tsx';
 
@@ -20,7 +21,7 @@ export function OrderFacts({ order, editing }: { order: Order; editing: Editing 
       <FieldRow
         key={field.pointer}
         pointer={field.pointer}
-        label={t(`field.${field.name}`)}
+        label={fieldLabel(t, field.pointer)}
         kind={field.kind}
         value={field.valueOf(order)}
         warnings={warned.get(field.pointer)}

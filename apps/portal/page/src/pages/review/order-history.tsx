@@ -1,8 +1,8 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryEntry } from '../../api/review.ts';
+import { ChangeList } from '../../parts/change-list.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { ALL_FIELD_NAMES } from './fields.ts';
 
 /** Who did what to an order, newest first. */
 export function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNode {
@@ -23,37 +23,13 @@ export function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNod
             </p>
             {entry.reason !== null && <p dir="auto">{entry.reason}</p>}
             {entry.changes && (
-              <ul className="plain">
-                {entry.changes.map((change) => (
-                  <Change key={change.pointer} {...change} />
-                ))}
-              </ul>
+              <ChangeList
+                changes={entry.changes.map(({ pointer, before, after }) => ({ pointer, from: before, to: after }))}
+              />
             )}
           </li>
         ))}
       </ol>
     </section>
   );
-}
-
-function Change({ pointer, before, after }: { pointer: string; before: unknown; after: unknown }): ReactNode {
-  const { t } = useTranslation('review');
-  const name = ALL_FIELD_NAMES.get(pointer);
-  const item = /^\/items\/(\d+)(?:\/(name|quantity|sku))?$/.exec(pointer);
-  const label = name
-    ? t(`field.${name}`)
-    : item
-      ? `${t('field.items')} ${Number(item[1]) + 1}${item[2] ? `: ${t(`item.${item[2]}`)}` : ''}`
-      : pointer;
-  return (
-    <li>
-      <span className="hint">{label}</span> <del dir="auto">{asText(before)}</del>{' '}
-      <span className="visually-hidden">{t('history.to')}</span> <ins dir="auto">{asText(after)}</ins>
-    </li>
-  );
-}
-
-function asText(value: unknown): string {
-  if (value === null || value === undefined) return '–';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

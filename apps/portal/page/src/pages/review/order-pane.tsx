@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import type { Order, OrderDetail, ReviewState } from '../../api/review.ts';
+import { useNotices } from '../../parts/notices.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago, fullTime } from '../../parts/time.tsx';
 import type { Editing } from './field-row.tsx';
@@ -10,6 +11,7 @@ import { OrderFacts } from './order-facts.tsx';
 import { OrderHistory } from './order-history.tsx';
 import { PointingArea } from './pointing.tsx';
 import { RawPayload } from './raw-payload.tsx';
+import { ResendPanel } from './resend-panel.tsx';
 import { ReviewButtons } from './review-buttons.tsx';
 import { useOrder } from './use-order.ts';
 import { useWide } from './use-wide.ts';
@@ -23,19 +25,20 @@ interface OrderPaneProps {
   movedTo: ReviewState | undefined;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
-  onEdited: (order: Order) => void;
+  onLoaded: (order: Order) => void;
   onReview: (to: ReviewState) => void;
   onClose: () => void;
 }
 
 /** One order, beside the list or, on a narrow screen, in its place. */
 export function OrderPane(props: OrderPaneProps): ReactNode {
-  const { accountId, orderId, listed, movedTo, editing, onEdit, onEdited, onReview, onClose } = props;
+  const { accountId, orderId, listed, movedTo, editing, onEdit, onLoaded, onReview, onClose } = props;
   const { t } = useTranslation('review');
-  const { detail, edit } = useOrder(accountId, orderId, onEdited);
+  const { detail, edit, decision } = useOrder(accountId, orderId, onLoaded);
   const order = detail.data?.order ?? listed;
   const pane = useRef<HTMLElement>(null);
   const isWide = useWide();
+  const notices = useNotices();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another order begins at its top, and where it has taken the list's place, with the focus.
   useEffect(() => {
     pane.current?.scrollTo(0, 0);
@@ -49,6 +52,16 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     begin: isEditable ? onEdit : null,
     end: () => onEdit(null),
     save: (edits) => edit.mutate(edits, { onSuccess: () => onEdit(null) }),
+  };
+  const onDecide = (made: Parameters<typeof decision.mutate>[0], done: () => void) => {
+    // A value that was typed but is not saved yet must not be lost to a resent one.
+    if (editor.pointer !== null) return notices.show({ kind: 'bad', text: t('notice.editing') });
+    return decision.mutate(made, {
+      onSuccess() {
+        notices.show({ text: t(`notice.${made.decision}`) });
+        done();
+      },
+    });
   };
   return (
     <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { id: orderId })}>
@@ -79,6 +92,14 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
       )}
       {order && (
         <PointingArea key={orderId}>
+          {detail.data && (
+            <ResendPanel
+              detail={detail.data}
+              state={state ?? detail.data.review.state}
+              isBusy={decision.isPending}
+              onDecide={onDecide}
+            />
+          )}
           <div className="order-columns">
             <OrderFacts order={order} editing={editor} />
             <Raw detail={detail.data} order={order} />

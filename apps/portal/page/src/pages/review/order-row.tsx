@@ -1,10 +1,10 @@
-import { TriangleAlert } from 'lucide-react';
+import { Repeat2, TriangleAlert } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Order } from '../../api/review.ts';
+import { emirateText, formatAmount, formatPhone } from '../../parts/format-value.ts';
 import { Ago } from '../../parts/time.tsx';
-import { emirateText, formatAmount, formatPhone } from './format-value.ts';
 
 interface OrderRowProps {
   order: Order;
@@ -26,7 +26,7 @@ interface OrderRowProps {
 export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode {
   const { order, href, top, position, total, isCurrent, isEntrance, isOpen, isSelected, onSelect, onVisit } = props;
   const { t } = useTranslation('review');
-  const { order_id, order_number, customer, area, warnings, channel, received_at } = order;
+  const { order_id, order_number, customer, area, warnings, channel, received_at, resent } = order;
   const place = [emirateText(t, order), area].filter(Boolean).join(' · ');
   return (
     <li
@@ -75,6 +75,12 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
             <TriangleAlert aria-hidden="true" size={12} />
             <span aria-hidden="true">{warnings.length}</span>
             <span className="visually-hidden">{t('list.warnings', { count: warnings.length })}</span>
+          </span>
+        )}
+        {resent && (
+          <span className={resent === 'undecided' ? 'badge badge-warn' : 'badge'}>
+            <Repeat2 aria-hidden="true" size={14} />
+            <span className="visually-hidden">{t(`list.resent.${resent}`)}</span>
           </span>
         )}
       </span>

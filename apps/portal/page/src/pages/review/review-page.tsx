@@ -1,13 +1,15 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Keyboard } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ReviewState } from '../../api/review.ts';
+import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { firstWarnedField } from './fields.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { OrderPane } from './order-pane.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
+import { RESEND_PANEL } from './resend-panel.tsx';
 import { ReviewList } from './review-list.tsx';
 import { StateTabs } from './state-tabs.tsx';
 import { useLiveList } from './use-live-list.ts';
@@ -30,6 +32,7 @@ export function ReviewPage(): ReactNode {
   const live = useLiveList(accountId, filters);
   const { orders } = live;
   const notices = useNotices();
+  const queryClient = useQueryClient();
   const selection = useSelection(orders);
   const steps = useSteps(orders, place);
   const isWide = useWide();
@@ -52,6 +55,16 @@ export function ReviewPage(): ReactNode {
     notices.show({ kind: 'bad', text: t('notice.editing') });
     return true;
   };
+  /** The order that is open stays open, with what is to be decided before it in sight; of others the service says so. */
+  const isHeldHere = ([id, ...others]: readonly number[]) => {
+    const detail =
+      id === openId && others.length === 0 && queryClient.getQueryData<OrderDetail>(['order', accountId, id]);
+    if (!detail || !isHeld(detail)) return false;
+    notices.show({ kind: 'bad', text: t('notice.held', { count: 1 }) });
+    document.getElementById(RESEND_PANEL)?.focus();
+    void queryClient.invalidateQueries({ queryKey: ['order', accountId, id] });
+    return true;
+  };
   const move = (ids: number[], to: ReviewState, reason?: string) => {
     if (isBeingEdited(ids)) return;
     steps.stepOff(new Set(ids));
@@ -61,7 +74,7 @@ export function ReviewPage(): ReactNode {
   };
   const ask = (ids: number[], to: ReviewState) => {
     if (ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review'))) return;
-    if (isBeingEdited(ids)) return;
+    if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
     if (to === 'rejected') setRejecting(ids);
     else move(ids, to);
   };
@@ -129,7 +142,7 @@ export function ReviewPage(): ReactNode {
           movedTo={live.moved.get(openId)}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
-          onEdited={live.replace}
+          onLoaded={live.replace}
           onReview={(to) => ask([openId], to)}
           onClose={steps.close}
         />

@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent, useMemo, useState } from 'react';
 import type { Filters } from './filters.ts';
 import { useNewOrders } from './use-new-orders.ts';
 import { useOrderList } from './use-order-list.ts';
+import { useResentMarks } from './use-resent-marks.ts';
 import { useReview } from './use-review.ts';
 
 /**
@@ -9,8 +10,9 @@ import { useReview } from './use-review.ts';
  * themselves; further down they wait, so that nothing moves under the reader's eyes.
  */
 export function useLiveList(accountId: number, filters: Filters) {
-  const { list, orders, addNew, replace, reload } = useOrderList(accountId, filters);
+  const { list, orders, addNew, replace, mark, reload } = useOrderList(accountId, filters);
   const { arrivals, take, heard } = useNewOrders(accountId, filters, list.isSuccess ? orders : undefined);
+  useResentMarks(accountId, filters, orders, mark);
   const [isAtTop, setAtTop] = useState(true);
   const [jumps, setJumps] = useState(0);
   const { moved, forget, change, undoLast } = useReview(accountId, {
@@ -18,6 +20,7 @@ export function useLiveList(accountId: number, filters: Filters) {
       const loaded = new Set(orders.map(({ order_id }) => order_id));
       if (filters.state === 'needs_review' && returned.some((id) => !loaded.has(id))) void reload();
     },
+    onHeld: (held) => mark(new Map(held.map((id) => [id, 'undecided']))),
     onUncertain: () => void reload(),
   });
 

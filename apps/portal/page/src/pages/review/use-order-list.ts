@@ -54,6 +54,17 @@ export function useOrderList(accountId: number, filters: Filters) {
     (order: Order) => edit((page) => page.map((one) => (one.order_id === order.order_id ? order : one))),
     [edit],
   );
+  /** Marks orders as sent again, or not. */
+  const mark = useCallback(
+    (marks: ReadonlyMap<number, Order['resent']>) =>
+      edit((page) =>
+        page.map((one) => {
+          const resent = marks.get(one.order_id);
+          return resent === undefined || resent === one.resent ? one : { ...one, resent };
+        }),
+      ),
+    [edit],
+  );
   const reload = useCallback(() => queryClient.resetQueries({ queryKey, exact: true }), [queryClient, queryKey]);
-  return { list, orders, addNew, replace, reload };
+  return { list, orders, addNew, replace, mark, reload };
 }

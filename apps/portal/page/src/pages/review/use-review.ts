@@ -23,11 +23,12 @@ interface Undoable {
  * Confirms, rejects and reopens orders. They leave the list at once; should the service refuse, they come back, and a notice says why.
  *
  * @param onReturned these need review again, and the list may not have them any more.
+ * @param onHeld these wait for a decision about what was sent again of them.
  * @param onUncertain only some of very many were moved, nobody knows which.
  */
 export function useReview(
   accountId: number,
-  { onReturned, onUncertain }: { onReturned: (ids: number[]) => void; onUncertain: () => void },
+  on: { onReturned: (ids: number[]) => void; onHeld: (ids: number[]) => void; onUncertain: () => void },
 ) {
   const { t } = useTranslation('review');
   const textOf = useProblemText();
@@ -55,14 +56,18 @@ export function useReview(
     try {
       const outcome = await ask();
       for (const { order_id, review_state } of outcome.unchanged) move([order_id], review_state);
-      if (outcome.unchanged.length > 0) {
-        notices.show({ kind: 'bad', text: t('notice.unchanged', { count: outcome.unchanged.length }) });
+      const held = outcome.unchanged.filter((one) => one.held).map(({ order_id }) => order_id);
+      const others = outcome.unchanged.length - held.length;
+      if (others > 0) notices.show({ kind: 'bad', text: t('notice.unchanged', { count: others }) });
+      if (held.length > 0) {
+        notices.show({ kind: 'bad', text: t('notice.held', { count: held.length }) });
+        on.onHeld(held);
       }
       return outcome;
     } catch (error) {
       move(ids, before);
       notices.show({ kind: 'bad', text: isProblem(error, 'order_not_found') ? t('notice.gone') : textOf(error) });
-      if (ids.length > MOST_AT_ONCE) onUncertain();
+      if (ids.length > MOST_AT_ONCE) on.onUncertain();
       return null;
     } finally {
       for (const id of ids) underWay.current.delete(id);
@@ -81,7 +86,7 @@ export function useReview(
     const outcome = await settle(changed, entry.to, () => undoReview(accountId, changed));
     if (!outcome || outcome.changed.length === 0) return;
     notices.show({ text: t('notice.undone', { count: outcome.changed.length }) });
-    onReturned(outcome.changed);
+    on.onReturned(outcome.changed);
   }
 
   function change(ids: number[], to: ReviewState, reason?: string): void {
@@ -93,13 +98,19 @@ export function useReview(
       return;
     }
     const entry: Undoable = { to, done, until: Date.now() + UNDO_SHOWN, notice: 0 };
-    entry.notice = notices.show({
-      text: t(`notice.${to}`, { count: ids.length }),
-      lasts: UNDO_SHOWN,
-      action: { label: t('common:action.undo'), run: () => void undo(entry) },
-    });
+    const offer = (count: number) => {
+      entry.notice = notices.show({
+        text: t(`notice.${to}`, { count }),
+        lasts: entry.until - Date.now(),
+        action: { label: t('common:action.undo'), run: () => void undo(entry) },
+      });
+    };
+    offer(ids.length);
     void done.then((outcome) => {
-      if (!outcome?.changed.length) notices.hide(entry.notice);
+      const count = outcome?.changed.length ?? 0;
+      if (count === new Set(ids).size) return;
+      notices.hide(entry.notice);
+      if (count > 0 && undoable.current.includes(entry)) offer(count);
     });
     undoable.current = [...undoable.current.filter(({ until }) => until > Date.now()), entry];
   }

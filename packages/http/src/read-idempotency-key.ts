@@ -1,5 +1,5 @@
+import type { IncomingMessage } from 'node:http';
 import { Problem } from '@orders/domain';
-import type { Request } from 'express';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -8,9 +8,9 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  *
  * @throws {Problem} `invalid_idempotency_key`.
  */
-export function readIdempotencyKey(request: Request): string | null {
-  const key = request.get('idempotency-key');
+export function readIdempotencyKey({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
+  const key = headers['idempotency-key'];
   if (key === undefined) return null;
-  if (!KEY.test(key)) throw new Problem('invalid_idempotency_key');
+  if (typeof key !== 'string' || !KEY.test(key)) throw new Problem('invalid_idempotency_key');
   return key;
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Diagnosis } from '@orders/domain';
+import type { Diagnosis } from '../rejections.ts';
 
 /** A longer body is not looked at for its mistakes. */
 const MAX_BYTES = 65_536;

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Diagnosis } from '@orders/domain';
+import type { Diagnosis } from '../rejections.ts';
+import { claimedDigest } from '../signature.ts';
 import { reserializations } from './reserialize.ts';
 
 /** What a refused webhook was, and what it can be compared with. */
@@ -32,7 +33,7 @@ export function diagnoseSignature(wrong: WrongSignature): Diagnosis<'invalid_sig
 
 /** What is wrong with how the signature is written; null where it is what the contract asks for. */
 function diagnoseForm(header: string): Diagnosis<'invalid_signature'> | null {
-  if (/^(?:sha256=)?[0-9a-f]{64}$/i.test(header)) return null;
+  if (claimedDigest(header)) return null;
   const bare = header.replace(DRESSING, '').replace(DRESSING, '');
   if (HEX.test(bare) && bare.length === SHA256_HEX) return 'malformed_header';
   if (HEX.test(bare) && OTHER_DIGESTS.includes(bare.length / 2)) return 'wrong_algorithm';

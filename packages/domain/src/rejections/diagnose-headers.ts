@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Diagnosis } from '@orders/domain';
+import type { Diagnosis } from '../rejections.ts';
 
 /** Which kind of media type was sent instead of JSON in UTF-8; null for any that says nothing of a cause. */
 export function diagnoseMediaType(header: string | undefined): Diagnosis<'unsupported_media_type'> | null {

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 
 const LONGEST_WAIT_SECONDS = 30;
 
@@ -10,9 +10,9 @@ export interface Preferences {
 }
 
 /** Reads the `Prefer` header; of a repeated preference the first counts, and what is not understood is ignored. */
-export function readPreferences(request: Request): Preferences {
+export function readPreferences({ headers }: Pick<IncomingMessage, 'headers'>): Preferences {
   const preferences: Preferences = { wait: null, handling: null };
-  for (const preference of (request.get('prefer') ?? '').split(',')) {
+  for (const preference of String(headers.prefer ?? '').split(',')) {
     const [, name, value] = /^\s*(\w+)\s*=\s*"?(\w+)"?\s*(?:;.*)?$/.exec(preference) ?? [];
     if (name?.toLowerCase() === 'wait' && /^\d{1,9}$/.test(value ?? '')) {
       preferences.wait ??= Math.min(Number(value), LONGEST_WAIT_SECONDS);

@@ -1,0 +1,104 @@
+import { createApiKey, createSigningSecret } from '@orders/domain';
+import { listen } from '@orders/runtime';
+import { type Command, Option } from 'commander';
+import { basePath, port } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { arrivalJson } from '../listen/arrival-json.ts';
+import { type Arrival, createListener } from '../listen/create-listener.ts';
+import { createDeliveries } from '../listen/deliveries.ts';
+import { describeArrival, painter, verdictOf } from '../listen/describe-arrival.ts';
+import { type Failures, NO_FAILURES, parseFailures } from '../listen/failures.ts';
+import { redactor } from '../listen/redact.ts';
+import { welcome } from '../listen/welcome.ts';
+import { readSenderSecrets } from '../sender-config.ts';
+
+interface Options {
+  port: number;
+  basePath: string;
+  fail: Failures;
+  raw?: boolean;
+  json?: boolean;
+}
+
+/** Replies have this long to leave once the command is to end. */
+const PATIENCE_MS = 1000;
+
+const EPILOGUE = `
+It answers as the service does, with receipts that it makes up, and forgets all at its end: no database, no queue. Each
+delivery to <base>/ingest/webhook or <base>/ingest/orders is shown with its verdict, the likely cause where a signature or
+a body is wrong, the order that it would become, and what it repeats of the last 500 deliveries and says otherwise.
+<base>/ingest/status/{receipt_id} tells of those too. It listens on this machine alone.
+
+The key and the secret are made up and shown at the start, or those of ORDERS_API_KEY and ORDERS_SIGNING_SECRET.
+
+--fail: 503 refuses the first delivery, 503x3 the first three, 503,429,500 the first three in turn, 503/3 every third.
+
+Ctrl-C ends it, and says what came. With --json all but the deliveries goes to stderr.
+
+Examples:
+  $ orders listen
+  $ orders listen --fail 503x3 --raw
+  $ orders listen --json | jq -c '[.status, .code, .order.source_order_id]'`;
+
+/** `orders listen`. */
+export function addListenCommand(program: Command, context: Context): void {
+  program
+    .command('listen')
+    .description('a local echo for senders: shows each delivery, its verdict and what order it would become')
+    .option('--port <port>', 'listen on this port of 127.0.0.1; 0: any that is free', port, 8090)
+    .option('--base-path <path>', 'a prefix of all paths, such as /api', basePath, '')
+    .addOption(
+      new Option('--fail <refusals>', 'refuse deliveries with 429, 500 or 503, to see whether the sender tries again')
+        .argParser(parseFailures)
+        .default(NO_FAILURES, 'none'),
+    )
+    .option('--raw', 'show headers and body too, without key and signature')
+    .option('--json', 'print one JSON object a line for each request')
+    .addHelpText('after', EPILOGUE)
+    .action((options: Options) => run(context, options));
+}
+
+async function run(context: Context, options: Options): Promise<void> {
+  const { stdout, env, untilInterrupted = () => new Promise<void>(() => {}) } = context.surroundings;
+  const secrets = readSenderSecrets(env);
+  const setup = {
+    apiKey: secrets.ORDERS_API_KEY ?? createApiKey(),
+    signingSecret: secrets.ORDERS_SIGNING_SECRET ?? createSigningSecret(),
+    basePath: options.basePath,
+    failures: options.fail,
+    deliveries: createDeliveries(),
+  };
+  const redact = redactor([setup.apiKey, setup.signingSecret]);
+  const paint = painter(stdout.isTTY === true && !env.NO_COLOR && !options.json);
+  const tell = options.json ? context.report : (text: string) => void stdout.write(`${text}\n`);
+  const verdicts = new Map<string, number>();
+  const { raw = false } = options;
+
+  function show(arrival: Arrival): void {
+    const verdict = verdictOf(arrival);
+    verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+    const text = options.json
+      ? JSON.stringify(arrivalJson(arrival, { raw }))
+      : describeArrival(arrival, { raw, paint });
+    stdout.write(`${redact(text)}\n`);
+  }
+
+  const { server, open } = createListener(setup, show, (noise) => tell(paint('yellow', noise)));
+  // Before anything is said, so that whoever reads that it listens may end it.
+  const interrupted = untilInterrupted();
+  const port = await listen(server, '127.0.0.1', options.port);
+  tell(welcome({ setup, given: secrets, url: `http://127.0.0.1:${port}${setup.basePath}`, paint }));
+  await interrupted;
+  await open.drain(PATIENCE_MS);
+  tell(summary(verdicts));
+}
+
+/** What came, by verdict. */
+function summary(verdicts: ReadonlyMap<string, number>): string {
+  const total = [...verdicts.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return 'Nothing came.';
+  const parts = [...verdicts]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([verdict, count]) => `${count} × ${verdict}`);
+  return `${total} ${total === 1 ? 'request' : 'requests'}: ${parts.join(', ')}.`;
+}

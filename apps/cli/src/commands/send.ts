@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { json, numberUpTo, span } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { Failure, WrongUse } from '../errors.ts';
+import { dryRun, renderDryRun } from '../send/dry-run.ts';
+import { readFailedLines } from '../send/failures.ts';
+import { parseColumnMap } from '../send/map-columns.ts';
+import type { CsvOptions } from '../send/read-csv.ts';
+import { FORMATS, type Format, formatOf, type Input, openInput } from '../send/read-input.ts';
+import { count, isDone, renderReport } from '../send/report.ts';
+import { runSend, type SendPlan } from '../send/run-send.ts';
+import type { SourceOrder } from '../send/source-order.ts';
+import { readSenderConfig } from '../sender-config.ts';
+
+const HELP = `
+Formats, told by the end of the name or by --format:
+  ndjson  one order a line (.ndjson, .jsonl)
+  json    an array of orders, or one (.json)
+  csv     one order a row (.csv, .tsv), in UTF-8. A heading is a field (source_order_id, total) or the path to one
+          (customer.phone, items.0.name, items.0.quantity); others are mapped by --map. An empty cell is absent, and
+          all cells are text, but for quantities.
+
+--map takes a file such as
+  { "Order no.": "/source_order_id", "Mobile": "/customer/phone", "Item 1": "/items/0/name", "Notes": null }
+
+What was sent is on record in FILE.orders-send.jsonl (ids only, nothing else of an order). After an interruption the
+same command goes on where it stopped, and no order is stored twice. --restart begins anew; that does no harm either,
+but what is there already then ends as duplicate.
+
+At the end it waits until it is known what became of each order, and reports. Those that were refused, or are dead, are
+in FILE.failed.jsonl, with their lines and the reason: mend them in FILE, then send them with --only-failed.
+
+Environment:
+  ORDERS_URL             where the service is
+  ORDERS_API_KEY         the API key of the account
+  ORDERS_SIGNING_SECRET  its signing secret, for --webhook
+  Each may come from a file: ORDERS_API_KEY_FILE says where ORDERS_API_KEY lies.
+  Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
+
+Exit codes: 0 all orders are written, or were there before; 1 some are not, or it could not go on; 2 wrong use; 130 Ctrl-C.
+
+Examples:
+  $ orders send orders.ndjson --dry-run
+  $ orders send orders.ndjson
+  $ orders send till.csv --map till-map.json --delimiter ';'
+  $ orders send till.csv --map till-map.json --delimiter ';' --only-failed
+  $ zcat orders.ndjson.gz | orders send - --format ndjson --journal orders.journal`;
+
+interface Options {
+  format?: Format;
+  map?: string;
+  delimiter?: string;
+  ignoreUnmapped?: boolean;
+  url?: string;
+  webhook?: boolean;
+  strict?: boolean;
+  dryRun?: boolean;
+  concurrency?: number;
+  batchSize: number;
+  journal?: string;
+  restart?: boolean;
+  failed?: string;
+  onlyFailed?: boolean;
+  wait: number | false;
+  giveUpAfter: number;
+  json?: boolean;
+}
+
+const MAX_BATCH = 1000;
+const [BATCHES_AT_ONCE, WEBHOOKS_AT_ONCE] = [4, 16];
+
+/** `orders send`. */
+export function addSendCommand(program: Command, context: Context): void {
+  program
+    .command('send')
+    .description('send the orders of a file, as a sender: needs an API key and no database')
+    .argument('<file>', 'what to send; - is standard input')
+    .addOption(new Option('--format <format>', 'of the file, where its name does not tell').choices(FORMATS))
+    .option('--map <file>', 'csv: which heading is which field')
+    .option('--delimiter <character>', "csv: what parts the cells, such as ';' or tab (default: a comma; tab for .tsv)")
+    .option('--ignore-unmapped', 'csv: leave out columns that lead to no field')
+    .option('--dry-run', 'send nothing: say what would be refused, and what would be mended')
+    .option('--strict', 'have orders refused rather than mended')
+    .option('--url <address>', 'where the service is, instead of ORDERS_URL')
+    .option('--webhook', 'send each order by itself, as a signed webhook')
+    .option(
+      '--concurrency <number>',
+      `requests at once (default: ${BATCHES_AT_ONCE}; ${WEBHOOKS_AT_ONCE} webhooks)`,
+      numberUpTo('--concurrency', 256),
+    )
+    .option('--batch-size <orders>', 'in one request, at most', numberUpTo('--batch-size', MAX_BATCH), MAX_BATCH)
+    .option('--wait <time>', 'how long to wait at the end for what becomes of the orders', span('--wait'), 300_000)
+    .option('--no-wait', 'end once all is accepted or refused')
+    .option('--give-up-after <time>', 'how long to go on without any success', span('--give-up-after'), 600_000)
+    .option('--journal <file>', 'where what was sent is on record (default: FILE.orders-send.jsonl)')
+    .option('--restart', 'begin anew, whatever the journal says')
+    .option('--failed <file>', 'where failures are written down (default: FILE.failed.jsonl)')
+    .option('--only-failed', 'send only what the file of failures names')
+    .addOption(json())
+    .addHelpText('after', HELP)
+    .action((file: string, options: Options) => send(file, options, context));
+}
+
+async function send(file: string, options: Options, context: Context): Promise<void> {
+  const isStdin = file === '-';
+  const format = formatOf(file, options.format);
+  const { stdin, env, localDirectory } = context.surroundings;
+  const input = await openInput(file, format, await csvOptions(file, options), stdin ?? nothing());
+  const failedPath = options.failed ?? (isStdin ? null : `${file}.failed.jsonl`);
+  const orders = options.onlyFailed ? onlyFailed(input, failedPath) : input.orders();
+  const strict = options.strict === true;
+  if (options.dryRun) {
+    const result = await dryRun(orders, { strict });
+    context.print(options, result, () => renderDryRun(result));
+    if (result.refused > 0) throw new Failure(`${count(result.refused)} of ${count(result.read)} would be refused.`);
+    return;
+  }
+  const config = await readSenderConfig(env, options.url, localDirectory);
+  if (options.webhook && !config.signingSecret)
+    throw new WrongUse('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
+  const plan = {
+    input,
+    orders,
+    ...journalOf(file, options),
+    failedPath,
+    restart: options.restart === true,
+    webhook: options.webhook === true,
+    strict,
+    batchSize: options.batchSize,
+    concurrency: options.concurrency ?? (options.webhook ? WEBHOOKS_AT_ONCE : BATCHES_AT_ONCE),
+    giveUpAfterMs: options.giveUpAfter,
+    waitMs: options.wait === false ? null : options.wait,
+  };
+  const report = await runSend(plan, config, context).finally(() => {
+    if (plan.keepJournal === 'never') rmSync(dirname(plan.journalPath), { recursive: true, force: true });
+  });
+  context.print(options, report, () => renderReport(report));
+  if (!isDone(report)) throw new Failure('Not all orders are written.');
+}
+
+function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPlan, 'journalPath' | 'keepJournal'> {
+  if (onlyFailed) return { journalPath: journal ?? `${file}.orders-send-again.jsonl`, keepJournal: 'until sent' };
+  if (journal || file !== '-') return { journalPath: journal ?? `${file}.orders-send.jsonl`, keepJournal: 'always' };
+  return { journalPath: join(mkdtempSync(join(tmpdir(), 'orders-send-')), 'journal'), keepJournal: 'never' };
+}
+
+async function csvOptions(file: string, { map, delimiter, ignoreUnmapped = false }: Options): Promise<CsvOptions> {
+  const text = map === undefined ? '{}' : await readFile(map, 'utf8').catch(() => null);
+  if (text === null) throw new WrongUse('The file of --map cannot be read.');
+  return { map: parseColumnMap(text), delimiter: delimiterOf(file, delimiter), ignoreUnmapped };
+}
+
+function delimiterOf(file: string, given: string | undefined): string {
+  const delimiter = given ?? (file.endsWith('.tsv') ? 'tab' : ',');
+  if (delimiter === 'tab' || delimiter === '\\t') return '\t';
+  if (delimiter.length !== 1 || delimiter === '"' || delimiter === '\n')
+    throw new WrongUse("--delimiter takes one character, such as ';', or the word tab.");
+  return delimiter;
+}
+
+async function* onlyFailed(input: Input, failedPath: string | null): AsyncGenerator<SourceOrder> {
+  if (failedPath === null) throw new WrongUse('--only-failed from standard input needs --failed.');
+  const lines = await readFailedLines(failedPath);
+  for await (const order of input.orders()) if (lines.has(order.line)) yield order;
+}
+
+async function* nothing(): AsyncGenerator<Buffer> {}

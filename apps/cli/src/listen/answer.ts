@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { receiptJson } from '@orders/database';
+import {
+  type Channel,
+  claimedDigest,
+  hashApiKey,
+  isSignedWith,
+  normalizeOrder,
+  Problem,
+  parseBody,
+  validateOrder,
+  validateStrictly,
+} from '@orders/domain';
+import {
+  checkJson,
+  collectBody,
+  type Preferences,
+  readBearerKey,
+  readIdempotencyKey,
+  readPreferences,
+} from '@orders/http';
+import type { Deliveries, Outcome, Taken } from './deliveries.ts';
+import type { Failures } from './failures.ts';
+
+/** What a listener is set up with. */
+export interface Setup {
+  apiKey: string;
+  signingSecret: string;
+  /** The prefix of every path; may be empty. */
+  basePath: string;
+  failures: Failures;
+  deliveries: Deliveries;
+}
+
+/** What a request came to. */
+export interface Answered {
+  /** Null where its body was not read. */
+  body: Buffer | null;
+  /** Of a delivery that was taken. */
+  outcome: Outcome | null;
+  /** Refused only because that was asked for. */
+  isSimulated: boolean;
+}
+
+const CHANNELS: Record<string, Channel> = { '/ingest/orders': 'rest', '/ingest/webhook': 'webhook' };
+/** The default of the service. */
+const MAX_BODY_BYTES = 262_144;
+
+/**
+ * Answers a request as intake does, by the same checks in the same order (contract, section 5); the receipt is final at once, as there is
+ * nobody whom it would have to wait for.
+ *
+ * @param answered is filled in on the way, for whoever shows it.
+ * @throws {Problem} which is then to be sent.
+ */
+export async function answer(
+  setup: Setup,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answered: Answered,
+): Promise<void> {
+  const path = pathOf(request);
+  const route = path.startsWith(setup.basePath) ? path.slice(setup.basePath.length) : '';
+  const channel = CHANNELS[route];
+  const [, receiptId] = /^\/ingest\/status\/([^/]+)$/.exec(route) ?? [];
+  if (channel) {
+    allow(request, ['POST']);
+    await takeDelivery(setup, channel, request, response, answered);
+  } else if (receiptId !== undefined) {
+    allow(request, ['GET', 'HEAD']);
+    authenticate(setup, request);
+    const taken = setup.deliveries.find(receiptId.toLowerCase());
+    if (!taken) throw new Problem('receipt_not_found');
+    const { wait } = readPreferences(request);
+    if (wait !== null) response.setHeader('Preference-Applied', `wait=${wait}`);
+    sendJson(response, 200, statusOf(taken));
+  } else throw new Problem('not_found');
+}
+
+/** The path that was asked for, without its query. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?', 1)[0] as string;
+}
+
+async function takeDelivery(
+  setup: Setup,
+  channel: Channel,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answered: Answered,
+): Promise<void> {
+  const failure = setup.failures.next();
+  if (failure) {
+    answered.isSimulated = true;
+    throw failure;
+  }
+  authenticate(setup, request);
+  checkJson(request);
+  const body = await bodyOf(request);
+  answered.body = body;
+  if (channel === 'webhook') verify(setup, request, body);
+  const idempotencyKey = readIdempotencyKey(request);
+  const preferences = readPreferences(request);
+  const payload = parseBody(body);
+  if (preferences.handling === 'strict') {
+    response.setHeader('Preference-Applied', 'handling=strict');
+    validateStrictly(payload);
+  } else validateOrder(payload);
+  answered.outcome = setup.deliveries.take({ ...normalizeOrder(payload), channel, idempotencyKey, body });
+  sendAccepted(setup, response, answered.outcome, preferences);
+}
+
+function allow({ method = '' }: IncomingMessage, methods: readonly string[]): void {
+  if (!methods.includes(method)) throw new Problem('method_not_allowed', { headers: { Allow: methods.join(', ') } });
+}
+
+function authenticate({ apiKey }: Setup, request: IncomingMessage): void {
+  if (!hashApiKey(readBearerKey(request)).equals(hashApiKey(apiKey))) throw new Problem('invalid_api_key');
+}
+
+function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    collectBody(request, MAX_BODY_BYTES, (problem, body) => (body ? resolve(body) : reject(problem)));
+  });
+}
+
+function verify({ signingSecret }: Setup, { headers }: IncomingMessage, body: Buffer): void {
+  const header = headers['x-service-signature'];
+  if (header === undefined) throw new Problem('missing_signature');
+  const claimed = claimedDigest(String(header));
+  if (!claimed || !isSignedWith(signingSecret, body, claimed)) throw new Problem('invalid_signature');
+}
+
+function sendAccepted(
+  { basePath }: Setup,
+  response: ServerResponse,
+  { taken, replayed, mismatch }: Outcome,
+  { wait, handling }: Preferences,
+): void {
+  const { receiptId } = taken;
+  const applied = [...(handling ? [`handling=${handling}`] : []), ...(wait === null ? [] : [`wait=${wait}`])];
+  if (applied.length > 0) response.setHeader('Preference-Applied', applied.join(', '));
+  if (replayed) response.setHeader('Idempotent-Replayed', 'true');
+  response.setHeader('Location', `${basePath}/ingest/status/${receiptId}`);
+  const { status, order_id } = statusOf(taken);
+  sendJson(response, 202, {
+    receipt_id: receiptId,
+    ...(replayed && { duplicate: true }),
+    ...(mismatch && { payload_mismatch: true }),
+    ...(wait !== null && { status, order_id }),
+  });
+}
+
+/** The status reply. */
+function statusOf({ receiptId, orderId, original, order, channel, receivedAt, warnings, changes }: Taken) {
+  return receiptJson({
+    receipt_id: receiptId,
+    account_id: 0,
+    state: original ? 'duplicate' : 'written',
+    order_id: orderId,
+    channel,
+    source_order_id: order.source_order_id,
+    received_at: receivedAt,
+    updated_at: receivedAt,
+    attempts: 1,
+    next_attempt_at: null,
+    warnings,
+    error_code: null,
+    original_receipt_id: original?.receiptId ?? null,
+    original_order_id: original?.orderId ?? null,
+    changes,
+  });
+}
+
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  const text = JSON.stringify(value);
+  response
+    .writeHead(status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(text),
+    })
+    .end(text);
+}

@@ -1,0 +1,42 @@
+import { payloadJson } from '@orders/database';
+import type { Arrival } from './create-listener.ts';
+import type { Outcome } from './deliveries.ts';
+import { shownHeaders } from './redact.ts';
+
+/** A request as one JSON object; absent values are null. */
+export function arrivalJson(arrival: Arrival, { raw }: { raw: boolean }): object {
+  const { at, method, path, requestId, status, problem, cause, outcome, isSimulated, body, rawHeaders } = arrival;
+  return {
+    at,
+    method,
+    path,
+    request_id: requestId,
+    status,
+    code: problem?.code ?? null,
+    detail: problem?.detail ?? null,
+    errors: problem?.errors ?? null,
+    simulated: isSimulated,
+    diagnosis: cause,
+    ...(outcome ? outcomeJson(outcome) : NOT_TAKEN),
+    ...(raw && { headers: shownHeaders(rawHeaders), ...payloadJson(body) }),
+  };
+}
+
+const NOT_TAKEN = { receipt_id: null, idempotency_key: null, repeats: null, order: null, warnings: [] };
+
+function outcomeJson({ taken, replayed, mismatch, changes }: Outcome): Record<keyof typeof NOT_TAKEN, unknown> {
+  const { receiptId, idempotencyKey, original, order, warnings } = taken;
+  const earlier = replayed ? taken : original;
+  return {
+    receipt_id: receiptId,
+    idempotency_key: idempotencyKey,
+    repeats: earlier && {
+      by: replayed ? 'idempotency_key' : 'source_order_id',
+      receipt_id: earlier.receiptId,
+      payload_mismatch: mismatch,
+      changes,
+    },
+    order,
+    warnings,
+  };
+}

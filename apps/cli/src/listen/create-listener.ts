@@ -1,0 +1,62 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { Problem } from '@orders/domain';
+import { createBoundedServer, createOpenReplies, type OpenReplies, requestIdOf, writeProblem } from '@orders/http';
+import { type Answered, answer, pathOf, type Setup } from './answer.ts';
+import { type Cause, diagnose } from './diagnose.ts';
+
+/** A request and what it was answered with. */
+export interface Arrival extends Answered {
+  at: Date;
+  method: string;
+  path: string;
+  /** Names and values in turns, as they came. */
+  rawHeaders: readonly string[];
+  requestId: string;
+  status: number;
+  problem: Problem | null;
+  cause: Cause | null;
+}
+
+const BOUNDS = { MAX_CONNECTIONS: 1000, REQUEST_TIMEOUT: 30_000, IDLE_TIMEOUT: 65_000 };
+
+/**
+ * A server that takes deliveries, and nothing else of the service.
+ *
+ * @param show is told of each request once it is answered.
+ * @param showNoise is told of what came and is no HTTP.
+ */
+export function createListener(
+  setup: Setup,
+  show: (arrival: Arrival) => void,
+  showNoise: (text: string) => void,
+): { server: Server; open: OpenReplies } {
+  const server = createBoundedServer(BOUNDS);
+  const open = createOpenReplies(server);
+  server.on('request', async (request, response) => {
+    const at = new Date();
+    const requestId = requestIdOf(request);
+    const answered: Answered = { body: null, outcome: null, isSimulated: false };
+    let problem: Problem | null = null;
+    response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
+    try {
+      await answer(setup, request, response, answered);
+    } catch (error) {
+      problem = error instanceof Problem ? error : new Problem('internal_error');
+      if (response.headersSent || !response.writable) response.destroy();
+      else writeProblem(request, response, problem, requestId);
+    }
+    const cause = problem && !answered.isSimulated ? diagnose(problem, setup, request, answered) : null;
+    show({ ...answered, ...factsOf(request), at, requestId, status: response.statusCode, problem, cause });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }) => {
+    // A TLS handshake record.
+    if (error.rawPacket?.[0] === 0x16)
+      showNoise('TLS came, and this listens for plain HTTP: send to http://, not https://.');
+    else if (error.code?.startsWith('HPE_')) showNoise('Something came that is no HTTP.');
+  });
+  return { server, open };
+}
+
+function factsOf(request: IncomingMessage) {
+  return { method: request.method ?? '', path: pathOf(request), rawHeaders: request.rawHeaders };
+}

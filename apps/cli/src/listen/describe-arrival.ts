@@ -1,0 +1,96 @@
+import { styleText } from 'node:util';
+import { payloadJson } from '@orders/database';
+import type { Difference } from '@orders/domain';
+import { orderEntries } from '../describe-order.ts';
+import { details } from '../table.ts';
+import { visible } from '../visible.ts';
+import { warningLines } from '../warning-lines.ts';
+import type { Arrival } from './create-listener.ts';
+import type { Outcome } from './deliveries.ts';
+import { shownHeaders } from './redact.ts';
+
+/** Characters of a body that are shown. */
+const MOST_SHOWN = 20_000;
+
+export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
+
+/** Colours a text, or leaves it as it is. */
+export function painter(hasColors: boolean): Paint {
+  return hasColors ? (style, text) => styleText(style, text, { validateStream: false }) : (_, text) => text;
+}
+
+/** A request for people: one line, and below it what is worth knowing. */
+export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean; paint: Paint }): string {
+  const { at, method, path, outcome } = arrival;
+  const time = at.toTimeString().slice(0, 8);
+  const line = [paint('dim', time), `${method} ${visible(path.slice(0, 200))}`, paintedVerdict(arrival, paint)].join(
+    '  ',
+  );
+  const parts = [refusal(arrival), outcome && taken(outcome)].filter((part) => part !== null && part !== '');
+  const below = [...parts, ...(raw ? [rawOf(arrival)] : [])].map((part) => indent(part as string));
+  return [line, below.join('\n\n')].filter(Boolean).join('\n') + (below.length > 0 ? '\n' : '');
+}
+
+/** How a request ended, in a word or two: what is counted at the end. */
+export function verdictOf({ status, problem, outcome, isSimulated }: Arrival): string {
+  if (problem) return `${status} ${problem.code}${isSimulated ? ' (asked for)' : ''}`;
+  if (!outcome) return `${status} status`;
+  if (outcome.replayed) return `${status} replayed`;
+  return `${status} ${outcome.taken.original ? 'duplicate' : 'accepted'}`;
+}
+
+function paintedVerdict(arrival: Arrival, paint: Paint): string {
+  const { problem, outcome } = arrival;
+  const verdict = paint(problem ? ['bold', 'red'] : ['bold', 'green'], verdictOf(arrival));
+  return outcome ? `${verdict}  ${paint('dim', outcome.taken.receiptId)}` : verdict;
+}
+
+function refusal({ problem, cause }: Arrival): string | null {
+  if (!problem) return null;
+  return details([
+    ['detail', problem.detail],
+    ['errors', warningLines(problem.errors ?? [])],
+    ['likely', cause?.detail],
+  ]);
+}
+
+function taken(outcome: Outcome): string {
+  const { order, warnings } = outcome.taken;
+  const repeats = repeatOf(outcome);
+  const entries = outcome.replayed ? [] : orderEntries(order).filter(([, value]) => value !== null);
+  return details([
+    ['source order', order.source_order_id],
+    ['order number', order.order_number === order.source_order_id ? undefined : order.order_number],
+    ...entries,
+    ['warnings', outcome.replayed ? undefined : warningLines(warnings)],
+    ['repeats', repeats],
+    ['differs', repeats === undefined ? undefined : differenceLines(outcome.changes)],
+  ]);
+}
+
+function repeatOf({ taken, replayed, mismatch }: Outcome): string | undefined {
+  const when = (date: Date) => date.toTimeString().slice(0, 8);
+  if (replayed)
+    return `the Idempotency-Key of ${when(taken.receivedAt)}: the answer is that receipt again${mismatch ? ', though this payload is another one' : ''}`;
+  const { original } = taken;
+  if (!original) return undefined;
+  return `order ${original.orderId} of ${when(original.receivedAt)}, by its source_order_id: would end as duplicate, and make no second order`;
+}
+
+function differenceLines(changes: readonly Difference[]): string {
+  const lines = changes.map(({ pointer, from, to }) => `${pointer}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`);
+  return lines.join('\n') || 'in nothing that an order keeps';
+}
+
+function rawOf({ rawHeaders, body }: Arrival): string {
+  const headers = shownHeaders(rawHeaders).map(([name, value]) => `${name}: ${visible(value)}`);
+  if (body === null) return [...headers, '', '(the body was not looked at)'].join('\n');
+  const shown = payloadJson(body);
+  const text = 'payload' in shown ? (shown.payload ?? '') : `(not UTF-8, in base64) ${shown.payload_base64}`;
+  const cut = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}… (${body.length} bytes in all)` : text;
+  return [...headers, '', visible(cut)].join('\n');
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '    ');
+}

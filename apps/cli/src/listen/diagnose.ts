@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  type Diagnosis,
+  diagnoseBody,
+  diagnoseMediaType,
+  diagnoseSignature,
+  hasAnotherSignature,
+  isApiKey,
+  type Problem,
+  type RejectionCode,
+} from '@orders/domain';
+import type { Answered, Setup } from './answer.ts';
+
+type Causes = { [Code in RejectionCode]?: Record<Diagnosis<Code>, string> };
+
+/** What most likely is wrong, and what to do about it. */
+const CAUSES = {
+  missing_signature: {
+    another_header: 'A signature came under another name. Rename its header: x-service-signature: sha256=<hex>.',
+  },
+  invalid_signature: {
+    malformed_header:
+      'The header must be sha256= and 64 hex digits, or the digits alone: no other prefix, no quotes, no timestamp, nothing cut off.',
+    base64_instead_of_hex:
+      "The signature is base64. Ask the HMAC for hex: digest('hex') in Node, hexdigest() in Python, hash_hmac() without its fourth argument in PHP.",
+    wrong_algorithm:
+      'Another algorithm made the signature. It must be an HMAC-SHA256, the secret as its key and the body as its message: no SHA-1 or SHA-512, no plain hash.',
+    previous_secret: 'It was signed with a secret that does not verify any more.',
+    trailing_newline:
+      "The body that was signed has one line break more or fewer at its end. In a shell sign with printf '%s' instead of echo, and send with --data-binary.",
+    signed_empty_body:
+      'An empty body was signed. Make the text of the body first, sign that text, then send that very text.',
+    secret_decoded:
+      'The secret was changed before it was used. Take it as text, exactly as it is shown: not decoded, without quotes, without a line break behind it.',
+    signed_with_api_key:
+      'It was signed with the API key. The key (oik_…) goes into the Authorization header; the signing secret (oss_…) signs.',
+    body_reserialized:
+      'The body was serialized again after it was signed: the same JSON, but not the same bytes. Serialize once, keep that text, sign it and send it.',
+    another_secret:
+      'It is well written, but nothing known makes it: another secret, or other bytes. Check that the sender has the secret of this listener, and that nothing changes the body on its way.',
+  },
+  unsupported_media_type: {
+    no_media_type: 'There was no Content-Type. Add the header Content-Type: application/json.',
+    form_encoded:
+      'The order came as a form. Send the JSON text as the body with Content-Type: application/json; curl sends a form with -d unless told otherwise.',
+    plain_text: 'Set Content-Type: application/json. fetch says text/plain by itself for a body that is a text.',
+    another_json_type: 'Only application/json is accepted, no type with +json and not text/json.',
+    another_charset: 'Write the body in UTF-8, and say charset=utf-8 or nothing of it.',
+  },
+  malformed_body: {
+    cut_short: 'The body was cut short: the connection broke, or Content-Length counts characters instead of bytes.',
+    empty: 'The request came without a body. Redirects lose it, and frameworks that read it twice.',
+    not_utf8: 'Encode the text as UTF-8 before it is sent, not as Windows-1256, Latin-1 or UTF-16.',
+    not_an_object: 'Send each order by itself as { … }: no list, and no single text or number.',
+    encoded_twice:
+      'The body is a JSON text that holds JSON. Give the library the object or the text, but do not encode before as well.',
+    form_encoded: 'The body is name=value pairs, though its header says JSON. Send the JSON text itself.',
+    single_quotes: 'JSON takes double quotes only. In Python use json.dumps(order) instead of str(order).',
+    trailing_comma: 'JSON allows no comma before } or ]. Let a JSON library write the text.',
+  },
+} satisfies Causes;
+
+/** A likely cause: a stable code, and what to do about it. */
+export interface Cause {
+  code: string;
+  detail: string;
+}
+
+/** What most likely made a request wrong; null where that is not known, or where the refusal says it all. */
+export function diagnose(
+  { code }: Problem,
+  { apiKey, signingSecret, basePath }: Setup,
+  request: IncomingMessage,
+  { body }: Answered,
+): Cause | null {
+  const { headers } = request;
+  if (code === 'not_found')
+    return {
+      code: 'another_path',
+      detail: `This takes ${basePath}/ingest/webhook, ${basePath}/ingest/orders and ${basePath}/ingest/status/{receipt_id} alone.`,
+    };
+  if (code === 'invalid_api_key') return diagnoseKey(headers.authorization ?? '');
+  if (code === 'missing_signature')
+    return hasAnotherSignature(headers) ? causeOf(CAUSES[code], 'another_header') : null;
+  if (code === 'unsupported_media_type') return causeOf(CAUSES[code], diagnoseMediaType(headers['content-type']));
+  if (code === 'malformed_body') return causeOf(CAUSES[code], diagnoseBody(body ?? undefined));
+  if (code !== 'invalid_signature' || !body) return null;
+  const header = String(headers['x-service-signature']);
+  const secrets = [{ secret: signingSecret, isLive: true }];
+  return causeOf(CAUSES[code], diagnoseSignature({ header, body, secrets, apiKey }));
+}
+
+function diagnoseKey(authorization: string): Cause {
+  return isApiKey(authorization.split(' ').at(-1) as string)
+    ? {
+        code: 'another_key',
+        detail: 'It is a whole key, but not the one of this listener. Set ORDERS_API_KEY for both.',
+      }
+    : {
+        code: 'no_whole_key',
+        detail: 'It is no whole API key (oik_…): its checksum is wrong, as when a part of it is missing.',
+      };
+}
+
+function causeOf<Code extends string>(causes: Record<Code, string>, code: Code | null): Cause | null {
+  return code === null ? null : { code, detail: causes[code] };
+}

@@ -1,0 +1,121 @@
+import { type OrdersClient, ProblemError, ServerError } from '@orders/client';
+import { type Batch, keyOf } from './cut-batches.ts';
+import { type Gate, NotYet } from './gate.ts';
+import type { Result } from './journal.ts';
+import type { Refusal, SourceOrder } from './source-order.ts';
+
+/** Sends the orders of a batch until each is accepted or refused for good. */
+export type Deliver = (batch: Pick<Batch, 'orders' | 'key'>) => Promise<Result[]>;
+
+interface Way {
+  client: OrdersClient;
+  gate: Gate;
+  strict: boolean;
+  signal: AbortSignal;
+}
+
+/** Of a request with so much in it, on a slow line. */
+const BATCH_TIMEOUT_MS = 120_000;
+/** An order that the service fails at so often is given up, so that the others go on. */
+const MAX_FAULTS = 5;
+/** A refusal of one order lists no more broken rules. */
+const MAX_ERRORS = 20;
+
+/** All orders of a batch in one request. */
+export function byBatches({ client, gate, strict, signal }: Way): Deliver {
+  async function deliver({ orders, key }: Pick<Batch, 'orders' | 'key'>): Promise<Result[]> {
+    const texts = orders.filter((order) => !order.refusal).map(({ text }) => text);
+    if (texts.length === 0) return orders.map((order) => resultOf(order, undefined));
+    try {
+      const reply = await gate.ask(async () => {
+        const options = { idempotencyKey: key, strict, signal, timeoutMs: BATCH_TIMEOUT_MS };
+        const { results } = await client.submitBatch(texts, options);
+        const passing = results.find((one) => 'error' in one && isPassing(one.error.status));
+        // What was stored of the batch is replayed, what was not is stored then.
+        if (passing && 'error' in passing) throw new NotYet(`the service answers ${passing.error.status}`);
+        return results;
+      });
+      const outcomes = reply.values();
+      return orders.map((order) => resultOf(order, order.refusal ? undefined : outcomes.next().value));
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+      if (orders.length === 1 && isOfTheOrder(error)) return [refused(orders[0] as SourceOrder, refusalOf(error))];
+      if (error.status !== 413 || orders.length === 1) throw error;
+      // Something before the service takes less at once. The halves get keys of their own, the same ones whenever this happens.
+      const middle = orders.length >> 1;
+      const halves = [orders.slice(0, middle), orders.slice(middle)];
+      const results = [];
+      for (const half of halves)
+        results.push(...(await deliver({ orders: half, key: keyOf(half, half[0]?.line ?? 0) })));
+      return results;
+    }
+  }
+  return deliver;
+}
+
+/** Each order in a request of its own, signed, so many at once. */
+export function byWebhook({ client, gate, strict, signal }: Way, concurrency: number): Deliver {
+  const inTurn = limited(concurrency);
+  return ({ orders, key }) =>
+    Promise.all(
+      orders.map((order, index) =>
+        inTurn(async () => {
+          if (order.refusal) return refused(order, order.refusal);
+          let faults = 0;
+          const send = () =>
+            client.sendWebhook(order.text, { idempotencyKey: `${key}.${index}`, strict, signal }).catch((error) => {
+              if (!(error instanceof ServerError) || error.status !== 500 || ++faults < MAX_FAULTS) throw error;
+              return { error: refusalOf(error) };
+            });
+          try {
+            return resultOf(order, await gate.ask(send));
+          } catch (error) {
+            if (error instanceof ProblemError && isOfTheOrder(error)) return refused(order, refusalOf(error));
+            throw error;
+          }
+        }),
+      ),
+    );
+}
+
+function resultOf(order: SourceOrder, outcome: { receipt_id: string } | { error: Refusal } | undefined): Result {
+  if (order.refusal) return refused(order, order.refusal);
+  if (!outcome)
+    return refused(order, { status: 502, code: 'unexpected_reply', detail: 'The reply left this order out.' });
+  if ('error' in outcome) return refused(order, outcome.error);
+  return [order.line, order.sourceOrderId, outcome.receipt_id];
+}
+
+function refused({ line, sourceOrderId }: SourceOrder, { status, code, detail, errors }: Refusal): Result {
+  return [line, sourceOrderId, { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_ERRORS) }) }];
+}
+
+function isOfTheOrder({ status }: ProblemError): boolean {
+  return status === 400 || status === 413 || status === 422;
+}
+
+/** A 500 of one order among others that were accepted is that order's own. */
+function isPassing(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+function refusalOf({ status, problem: { code, detail, errors } }: ProblemError): Refusal {
+  return { status, code, detail, ...(errors && { errors }) };
+}
+
+/** At most so many of these at once, in the order in which they came. */
+function limited(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}

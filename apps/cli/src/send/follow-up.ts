@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NotFoundError, type OrdersClient, type Receipt, type ReceiptStatus } from '@orders/client';
+import { Failure } from '../errors.ts';
+import type { Gate } from './gate.ts';
+import type { Result } from './journal.ts';
+
+/** How far an accepted order is; `unknown` where the service has no such receipt any more, or could not be asked. */
+export interface Outcome {
+  line: number;
+  sourceOrderId: string | null;
+  receiptId: string;
+  status: ReceiptStatus | 'unknown';
+  error: { code: string; detail: string } | null;
+}
+
+interface Means {
+  client: OrdersClient;
+  gate: Gate;
+  /** For how long outcomes are waited for, in milliseconds, all together. */
+  waitMs: number;
+  signal: AbortSignal;
+}
+
+/** What one request may ask for, well below what the service takes. */
+const MAX_IDS = 1000;
+const MAX_ID_BYTES = 150_000;
+const SINGLE_LOOKS_AT_ONCE = 8;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unknown']);
+
+/** Asks what became of the accepted orders, some after others in the order given, and waits for what is not final yet. */
+export async function* followUp(
+  answers: AsyncIterable<readonly Result[]>,
+  { client, gate, waitMs, signal }: Means,
+): AsyncGenerator<Outcome[]> {
+  const deadline = performance.now() + waitMs;
+  let isLost = false;
+  for await (const results of answers) {
+    for (const orders of inParts(results.flatMap(acceptedOf))) {
+      try {
+        if (!isLost) await settle(orders);
+      } catch (error) {
+        // The service is away for too long: what is not known stays so.
+        if (!(error instanceof Failure)) throw error;
+        isLost = true;
+      }
+      yield orders;
+    }
+  }
+
+  async function settle(orders: Outcome[]): Promise<void> {
+    let open = orders;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
+      await look(open);
+      open = open.filter(({ status }) => !FINAL.has(status));
+      if (open.length === 0 || performance.now() >= deadline) return;
+      await sleep(Math.min(pauseMs, Math.max(0, deadline - performance.now())), undefined, { signal });
+    }
+  }
+
+  async function look(orders: readonly Outcome[]): Promise<void> {
+    const ids = [...new Set(orders.flatMap(({ sourceOrderId }) => sourceOrderId ?? []))];
+    const results = ids.length > 0 ? (await gate.ask(() => client.reconcile(ids, { signal }))).results : [];
+    const newest = new Map(results.map((one) => [one.source_order_id, one]));
+    const alone: Outcome[] = [];
+    for (const order of orders) {
+      const seen = newest.get(order.sourceOrderId ?? '');
+      // An id may have been sent again since, or stand in the input twice; and only a receipt itself tells why it is dead.
+      if (seen?.receipt_id !== order.receiptId || seen.status === 'dead') alone.push(order);
+      else order.status = seen.status as ReceiptStatus;
+    }
+    for (let start = 0; start < alone.length; start += SINGLE_LOOKS_AT_ONCE)
+      await Promise.all(alone.slice(start, start + SINGLE_LOOKS_AT_ONCE).map(lookAlone));
+  }
+
+  async function lookAlone(order: Outcome): Promise<void> {
+    const receipt: Receipt | null = await gate.ask(() =>
+      client.getReceipt(order.receiptId, { signal }).catch((error: unknown) => {
+        if (error instanceof NotFoundError) return null;
+        throw error;
+      }),
+    );
+    order.status = receipt?.status ?? 'unknown';
+    order.error = receipt?.error ?? null;
+  }
+}
+
+function acceptedOf([line, sourceOrderId, outcome]: Result): Outcome[] {
+  if (typeof outcome !== 'string') return [];
+  return [{ line, sourceOrderId, receiptId: outcome, status: 'unknown', error: null }];
+}
+
+function inParts(orders: readonly Outcome[]): Outcome[][] {
+  const parts: Outcome[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const order of orders) {
+    const size = Buffer.byteLength(JSON.stringify(order.sourceOrderId)) + 1;
+    if (bytes + size > MAX_ID_BYTES || (parts.at(-1)?.length ?? MAX_IDS) >= MAX_IDS) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(order);
+    bytes += size;
+  }
+  return parts;
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectionError, OrdersError, ProblemError, TimeoutError } from '@orders/client';
+import { Failure } from '../errors.ts';
+
+/** Through which every request goes: closed by one that was told to wait, it holds all of them back. */
+export interface Gate {
+  /**
+   * Asks until there is an answer. What passes is waited out: a rate limit or an overload for as long as the service says, a lost connection
+   * or a service that restarts with growing pauses.
+   *
+   * @throws {Failure} when there was no success at all for too long.
+   */
+  ask<Answer>(question: () => Promise<Answer>): Promise<Answer>;
+}
+
+/** An answer that is none yet, for this reason. */
+export class NotYet extends Error {}
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * @param limits.giveUpAfterMs without an answer.
+ * @param limits.isImpatient also gives up when it is told to wait for longer than that.
+ * @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came.
+ */
+export function createGate(
+  { giveUpAfterMs, isImpatient = false, signal }: { giveUpAfterMs: number; isImpatient?: boolean; signal: AbortSignal },
+  onWait: (wait: { ms: number; why: string } | null) => void,
+): Gate {
+  let opensAt = 0;
+  let answeredAt = performance.now();
+  // Of all requests together, since the last answer.
+  let failures = 0;
+
+  async function open(): Promise<void> {
+    for (let left = opensAt - performance.now(); left > 0; left = opensAt - performance.now())
+      await sleep(left, undefined, { signal });
+    signal.throwIfAborted();
+  }
+
+  function shut(error: unknown): void {
+    const why = reasonToWait(error);
+    if (why === null) throw error;
+    const now = performance.now();
+    const growing = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + Math.random() / 2);
+    const told = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const ms = told || growing;
+    if (now - answeredAt + (isImpatient ? told : 0) > giveUpAfterMs)
+      throw new Failure(`The service has taken nothing for ${Math.round((now - answeredAt) / 1000)} s: ${why}.`);
+    // Those in flight together fail together, and count once.
+    if (now >= opensAt) failures = Math.min(failures + 1, 10);
+    opensAt = Math.max(opensAt, now + ms);
+    onWait({ ms: opensAt - now, why });
+  }
+
+  return {
+    async ask(question) {
+      for (;;) {
+        await open();
+        try {
+          const answer = await question();
+          answeredAt = performance.now();
+          failures = 0;
+          onWait(null);
+          return answer;
+        } catch (error) {
+          signal.throwIfAborted();
+          shut(error);
+        }
+      }
+    },
+  };
+}
+
+/** Null for what waiting does not mend. */
+function reasonToWait(error: unknown): string | null {
+  if (error instanceof NotYet) return error.message;
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return 'no connection';
+  if (!(error instanceof ProblemError)) return null;
+  if (error.status === 429) return 'rate limit';
+  return error.status === 408 || error.status >= 500 ? `the service answers ${error.status}` : null;
+}
+
+/** An error of the client in one line: what it means for the whole run. */
+export function failureOf(error: unknown): unknown {
+  if (!(error instanceof OrdersError)) return error;
+  const status = error instanceof ProblemError ? `${error.status} ` : '';
+  return new Failure(`The service refuses all of it (${status}${error.code}): ${error.message}`);
+}

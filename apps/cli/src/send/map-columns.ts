@@ -1,0 +1,91 @@
+import { WrongUse } from '../errors.ts';
+import { visible } from '../visible.ts';
+
+/** Where a column's cells go: the steps from the order to the field; null for one that is left out. */
+export type Column = readonly string[] | null;
+
+/** What `--map` holds: for a heading an RFC 6901 pointer to a field, or null for a column to leave out. */
+export type ColumnMap = Readonly<Record<string, string | null>>;
+
+/** The fields of an order; an address may have parts of any name, and a text may stand for a customer or the items. */
+const FIELD =
+  /^\/(source_order_id|order_number|customer(\/(name|phone|email|id))?|address(\/.+)?|emirate|area|items(\/\d{1,3}\/(name|quantity|sku))?|total|currency|delivery_instructions)$/;
+
+/** @throws {WrongUse} when the text is no such map. */
+export function parseColumnMap(text: string): ColumnMap {
+  const map = parse(text);
+  if (typeof map !== 'object' || map === null || Array.isArray(map))
+    throw new WrongUse('--map takes a file with one JSON object: {"Order no.": "/source_order_id", "Notes": null}.');
+  const wrong = Object.entries(map).find(
+    ([, pointer]) => pointer !== null && !(typeof pointer === 'string' && FIELD.test(pointer)),
+  );
+  if (wrong)
+    throw new WrongUse(
+      `--map: what "${visible(wrong[0])}" is mapped to is no field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
+    );
+  return map as ColumnMap;
+}
+
+/**
+ * Where each column of a table goes: by the map, or else by its heading, which may be a field (`total`) or a path to one
+ * (`customer.phone`, `items.0.name`).
+ *
+ * @throws {WrongUse} naming the headings that lead to no field, unless they are to be ignored, or that lead to the same one.
+ */
+export function mapColumns(headings: readonly string[], map: ColumnMap, { ignoreUnmapped = false } = {}): Column[] {
+  const unmapped: string[] = [];
+  const columns = headings.map((heading) => {
+    const pointer = Object.hasOwn(map, heading) ? map[heading] : pointerOf(heading);
+    if (pointer === undefined && heading !== '') unmapped.push(heading);
+    return pointer ? stepsOf(pointer) : null;
+  });
+  if (unmapped.length > 0 && !ignoreUnmapped) {
+    const advice = 'map them with --map (to null to leave one out), or leave all of them out with --ignore-unmapped';
+    throw new WrongUse(`These headings lead to no field of an order: ${quoted(unmapped)}; ${advice}.`);
+  }
+  const missing = Object.keys(map).filter((heading) => !headings.includes(heading));
+  if (missing.length > 0) throw new WrongUse(`--map names headings that are not there: ${quoted(missing)}.`);
+  refuseTwice(headings, columns);
+  if (!columns.some((column) => column?.[0] === 'source_order_id'))
+    throw new WrongUse('No column leads to source_order_id, which each order needs; name it with --map.');
+  return columns;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return null;
+  }
+}
+
+function pointerOf(heading: string): string | undefined {
+  const pointer = `/${heading
+    .split('.')
+    .map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
+    .join('/')}`;
+  return FIELD.test(pointer) ? pointer : undefined;
+}
+
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Two cells cannot be one field, nor one a part of the other. */
+function refuseTwice(headings: readonly string[], columns: readonly Column[]): void {
+  const paths = columns.map((column) => (column ? `/${column.join('/')}/` : null));
+  for (const [first, path] of paths.entries()) {
+    const second = paths.findIndex((other, at) => at !== first && path !== null && other?.startsWith(path));
+    if (second >= 0)
+      throw new WrongUse(
+        `The columns ${quoted([headings[first] ?? '', headings[second] ?? ''])} lead to the same field.`,
+      );
+  }
+}
+
+function quoted(headings: readonly string[]): string {
+  return headings.map((heading) => `"${visible(heading)}"`).join(', ');
+}

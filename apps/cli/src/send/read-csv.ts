@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CsvError, parse } from 'csv-parse';
+import { Failure, WrongUse } from '../errors.ts';
+import { type Column, type ColumnMap, mapColumns } from './map-columns.ts';
+import { type SourceOrder, unsendable } from './source-order.ts';
+
+export interface CsvOptions {
+  delimiter: string;
+  map: ColumnMap;
+  ignoreUnmapped: boolean;
+}
+
+/** More in one row is a quote that was never closed. */
+const MAX_ROW_CHARACTERS = 2 ** 20;
+
+/** One order a row below the headings; rows without any text are skipped. */
+export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<SourceOrder> {
+  const parser = parse({
+    delimiter: options.delimiter,
+    info: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: MAX_ROW_CHARACTERS,
+  });
+  const feeding = pipeline(Readable.from(decoded(chunks)), parser);
+  feeding.catch(() => {});
+  let columns: Column[] | null = null;
+  let line = 1;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+      if (!columns) columns = columnsOf(record, options);
+      else if (record.some((cell) => cell.trim() !== '')) yield orderOf(record, columns, line);
+      line = info.lines + 1;
+    }
+    await feeding;
+  } catch (error) {
+    if (error instanceof CsvError) throw new Failure(`Line ${error.lines ?? line}: ${complaintOf(error)}`);
+    throw error;
+  }
+  if (!columns) throw new WrongUse('There is no line of headings.');
+}
+
+async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Failure('The table is not UTF-8: save it as "CSV UTF-8", or convert it with iconv.');
+  }
+}
+
+function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }: CsvOptions): Column[] {
+  const headings = record.map((heading) => heading.trim());
+  const other = [';', '\t', ','].find((one) => one !== delimiter && headings[0]?.includes(one));
+  if (headings.length === 1 && other)
+    throw new WrongUse(
+      `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that parts them.`,
+    );
+  return mapColumns(headings, map, { ignoreUnmapped });
+}
+
+type Parts = { [step: string]: string | number | Parts | unknown[] };
+
+/** Absent where a cell is empty. All is text, so that no id loses a zero or a digit, but a quantity, which is a number by its kind. */
+function orderOf(record: readonly string[], columns: readonly Column[], line: number): SourceOrder {
+  const order: Parts = Object.create(null);
+  for (const [at, column] of columns.entries()) {
+    const cell = record[at] ?? '';
+    if (column && cell.trim() !== '') put(order, column, cell);
+  }
+  if (typeof order.items === 'object') order.items = Object.values(order.items);
+  const { source_order_id: id } = order;
+  const sourceOrderId = typeof id === 'string' ? id : null;
+  if (record.slice(columns.length).some((cell) => cell.trim() !== ''))
+    return unsendable(
+      line,
+      `The row has ${record.length} cells, and there are ${columns.length} headings.`,
+      sourceOrderId,
+    );
+  return { line, text: JSON.stringify(order), sourceOrderId };
+}
+
+function put(order: Parts, path: readonly string[], cell: string): void {
+  let parts = order;
+  for (const step of path.slice(0, -1)) {
+    parts[step] ??= Object.create(null);
+    parts = parts[step] as Parts;
+  }
+  const last = path.at(-1) as string;
+  parts[last] = path[0] === 'items' && last === 'quantity' && /^\d{1,9}$/.test(cell) ? Number(cell) : cell;
+}
+
+function complaintOf({ code }: CsvError): string {
+  if (code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE') return 'a quote is opened and never closed.';
+  return `this is no CSV (${code}).`;
+}

@@ -1,0 +1,75 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Failure, WrongUse } from '../errors.ts';
+import { type CsvOptions, readCsv } from './read-csv.ts';
+import { readJson } from './read-json.ts';
+import { readNdjson } from './read-ndjson.ts';
+import type { SourceOrder } from './source-order.ts';
+
+export const FORMATS = ['ndjson', 'json', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+const EXTENSIONS: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv' };
+const CHUNK_BYTES = 2 ** 18;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** What is to be sent: a file, or standard input. */
+export interface Input {
+  /** As it was named; `-` for standard input. */
+  name: string;
+  /** In bytes; null for standard input. */
+  size: number | null;
+  /** How many bytes were read so far. */
+  bytesRead: number;
+  orders(): AsyncGenerator<SourceOrder>;
+}
+
+/** The format of a file by the end of its name, unless it is given. */
+export function formatOf(name: string, given: Format | undefined): Format {
+  const format = given ?? EXTENSIONS[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''];
+  if (!format) throw new WrongUse('What it holds does not show: give --format ndjson, json or csv.');
+  return format;
+}
+
+/** @throws {Failure} one line, when there is no such file. */
+export async function openInput(
+  name: string,
+  format: Format,
+  csv: CsvOptions,
+  stdin: AsyncIterable<Buffer>,
+): Promise<Input> {
+  const input: Input = {
+    name,
+    size: name === '-' ? null : await sizeOf(name),
+    bytesRead: 0,
+    orders() {
+      const chunks = counted(name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES }), input);
+      if (format === 'csv') return readCsv(chunks, csv);
+      return format === 'json' ? readJson(chunks) : readNdjson(chunks);
+    },
+  };
+  return input;
+}
+
+async function sizeOf(name: string): Promise<number> {
+  const found = await stat(name).catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`The file cannot be read (${error.code ?? error.name}).`);
+  });
+  if (!found.isFile()) throw new Failure('This is no file; give - to read from standard input.');
+  return found.size;
+}
+
+/** The bytes without a byte order mark. */
+async function* counted(chunks: AsyncIterable<Buffer>, input: Input): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  try {
+    for await (const chunk of chunks) {
+      input.bytesRead += chunk.length;
+      yield isFirst && chunk.subarray(0, 3).equals(BYTE_ORDER_MARK) ? chunk.subarray(3) : chunk;
+      isFirst = false;
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code ? new Failure(`The file cannot be read (${code}).`) : error;
+  }
+}

@@ -1,0 +1,88 @@
+import { Failure } from '../errors.ts';
+import { MAX_ORDER_BYTES, type SourceOrder, sourceOrder, unsendable } from './source-order.ts';
+
+const [QUOTE, BACKSLASH, COMMA, NEWLINE, RETURN, SPACE] = [0x22, 0x5c, 0x2c, 0x0a, 0x0d, 0x20] as const;
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
+
+/**
+ * The elements of a JSON array, or objects one after another, each as it stands there: it only counts brackets and quotes, so that no more
+ * than one order is held, and no number loses digits. What lies between the commas is judged by who receives it.
+ */
+export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceOrder> {
+  let line = 1;
+  let depth = 0;
+  let inText = false;
+  let escaped = false;
+  // The depth of the orders: 1 in an array, 0 for objects by themselves; null until the first character, after the end of an array too.
+  let base: 0 | 1 | null = null;
+  let hasEnded = false;
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let startLine = 0;
+
+  function take(last: Buffer): SourceOrder {
+    const bytes = Buffer.concat([...pieces, last]);
+    pieces = [];
+    held = 0;
+    const order = sourceOrder(onOneLine(bytes), startLine);
+    startLine = 0;
+    return order;
+  }
+
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] as number;
+      if (byte === NEWLINE) line += 1;
+      if (inText) {
+        if (escaped) escaped = false;
+        else if (byte === BACKSLASH) escaped = true;
+        else if (byte === QUOTE) inText = false;
+        continue;
+      }
+      if (byte <= SPACE) continue;
+      if (hasEnded) throw new Failure(`Line ${line}: there is more behind the end of the array.`);
+      if (base === null) {
+        base = byte === OPEN_ARRAY ? 1 : 0;
+        if (base === 1) {
+          depth = 1;
+          start = at + 1;
+          continue;
+        }
+      }
+      const isBetween = depth === base && (base === 1 ? byte === COMMA || byte === CLOSE_ARRAY : byte === COMMA);
+      if (isBetween) {
+        if (startLine > 0) yield take(chunk.subarray(start, at));
+        start = at + 1;
+        if (byte === CLOSE_ARRAY) hasEnded = true;
+        continue;
+      }
+      if (startLine === 0) {
+        startLine = line;
+        start = at;
+      }
+      if (byte === QUOTE) inText = true;
+      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        depth = Math.max(base, depth - 1);
+        if (base === 0 && depth === 0) {
+          yield take(chunk.subarray(start, at + 1));
+          start = at + 1;
+        }
+      }
+    }
+    if (startLine === 0) continue;
+    pieces.push(chunk.subarray(start));
+    held += chunk.length - start;
+    if (held > MAX_ORDER_BYTES)
+      throw new Failure(`The order at line ${startLine} is longer than 16 MiB: a quote or a bracket is missing there.`);
+  }
+  if (startLine > 0) yield take(Buffer.alloc(0));
+  if (base === 1 && !hasEnded) yield unsendable(line, 'The file ends in the middle of its array.');
+}
+
+/** Outside of texts a line break is as good as a blank, and inside of them no JSON. */
+function onOneLine(bytes: Buffer): Buffer {
+  if (!bytes.includes(NEWLINE) && !bytes.includes(RETURN)) return bytes;
+  return Buffer.from(bytes.map((byte) => (byte === NEWLINE || byte === RETURN ? SPACE : byte)));
+}

@@ -1,0 +1,39 @@
+import { Failure } from '../errors.ts';
+import { MAX_ORDER_BYTES, type SourceOrder, sourceOrder } from './source-order.ts';
+
+const NEWLINE = 0x0a;
+const BLANK = /^[ \t\r]*$/;
+
+/** One order a line; blank lines are skipped. */
+export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceOrder> {
+  let line = 0;
+  for await (const bytes of linesOf(chunks)) {
+    line += 1;
+    if (!isBlank(bytes)) yield sourceOrder(bytes, line);
+  }
+}
+
+/** Lines without their end, the last one also where nothing ends it. */
+export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let pieces: Buffer[] = [];
+  let held = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      const piece = chunk.subarray(start, end);
+      yield pieces.length === 0 ? piece : Buffer.concat([...pieces, piece]);
+      pieces = [];
+      held = 0;
+      start = end + 1;
+    }
+    if (start === chunk.length) continue;
+    pieces.push(chunk.subarray(start));
+    held += chunk.length - start;
+    if (held > MAX_ORDER_BYTES) throw new Failure('A line is longer than 16 MiB: is this NDJSON, one order a line?');
+  }
+  if (held > 0) yield Buffer.concat(pieces);
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes[0] !== 0x7b && bytes.length < 1000 && BLANK.test(bytes.toString('latin1'));
+}

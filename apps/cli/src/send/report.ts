@@ -1,0 +1,83 @@
+import type { FailedOrder } from './failures.ts';
+
+/** What became of the orders of an input: `read` is the sum of `refused` and of all statuses. */
+export interface Report {
+  read: number;
+  refused: number;
+  /** How many were refused for each reason. */
+  refused_by_code: Record<string, number>;
+  /** How many of those accepted are how far. */
+  statuses: Record<Status, number>;
+  /** What earlier runs had sent of them. */
+  sent_before: number;
+  /** Of this run, from its beginning to the last answer of the service to an order. */
+  seconds: number;
+  /** Answered in this run. */
+  orders_per_second: number;
+  /** Where each order that is refused, dead or unknown stands, with its reason; null where there is none. */
+  failed_file: string | null;
+  /** The first of them. */
+  failures: FailedOrder[];
+}
+
+export const STATUSES = ['written', 'duplicate', 'dead', 'failed', 'pending', 'unknown', 'not_followed'] as const;
+export type Status = (typeof STATUSES)[number];
+
+const MEANINGS: Record<Status, string> = {
+  written: 'written',
+  duplicate: 'duplicate: the account had this order before',
+  dead: 'dead: could not be written; ask the operator, or send again',
+  failed: 'failed so far: the service tries again',
+  pending: 'accepted, not written yet',
+  unknown: 'accepted, but what became of it is not known',
+  not_followed: 'accepted; what became of it was not asked',
+};
+
+/** Whether there is anything left to be done or to be known. */
+export function isDone({ refused, statuses }: Report): boolean {
+  return refused + statuses.dead + statuses.failed + statuses.pending + statuses.unknown === 0;
+}
+
+/** The report for people. */
+export function renderReport(report: Report): string {
+  const { read, refused, statuses, seconds, sent_before: before, failures } = report;
+  const lines: [number, string][] = [
+    [
+      read,
+      `${read === 1 ? 'order' : 'orders'} read${before > 0 ? `, ${count(before)} of them sent by an earlier run` : ''}`,
+    ],
+    ...STATUSES.flatMap((status): [number, string][] =>
+      statuses[status] > 0 ? [[statuses[status], MEANINGS[status]]] : [],
+    ),
+    ...(refused > 0 ? [[refused, 'refused'] as [number, string]] : []),
+  ];
+  const width = Math.max(...lines.map(([number]) => count(number).length));
+  const counts = lines.map(([number, meaning]) => `${count(number).padStart(width + 2)}  ${meaning}`);
+  const reasons = Object.entries(report.refused_by_code).map(
+    ([code, number]) => `${' '.repeat(width + 4)}${count(number)} × ${code}`,
+  );
+  const speed = `in ${seconds.toFixed(1)} s, ${count(Math.round(report.orders_per_second))} orders/s`;
+  return [...counts, ...reasons, speed, ...renderFailures(report, failures)].join('\n');
+}
+
+function renderFailures({ failed_file: file, refused, statuses }: Report, failures: readonly FailedOrder[]): string[] {
+  if (failures.length === 0) return [];
+  const all = refused + statuses.dead + statuses.unknown;
+  const more = all > failures.length ? [`  and ${count(all - failures.length)} more`] : [];
+  return [
+    '',
+    ...failures.map((failure) => `  ${renderFailure(failure)}`),
+    ...more,
+    ...(file ? [`All of them: ${file}`] : []),
+  ];
+}
+
+function renderFailure({ line, source_order_id: id, code, detail, errors = [] }: FailedOrder): string {
+  const [first] = errors;
+  return `line ${line}${id === null ? '' : ` (${id})`}: ${code}${first ? ` at ${first.pointer}: ${first.detail}` : `: ${detail}`}`;
+}
+
+/** 12,345 */
+export function count(number: number): string {
+  return number.toLocaleString('en');
+}

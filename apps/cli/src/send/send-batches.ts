@@ -1,0 +1,62 @@
+import { type Batch, type BatchLimits, cutBatches } from './cut-batches.ts';
+import type { Deliver } from './deliver.ts';
+import { changedInput, type Journal, type Result } from './journal.ts';
+import type { SourceOrder } from './source-order.ts';
+
+/** Told what happens on the way. */
+export interface Watcher {
+  /** Batch by batch, as it is read; `known` is one that an earlier run had the answers to. */
+  read(batch: Batch, known: boolean): void;
+  answered(results: readonly Result[]): void;
+}
+
+interface Plan {
+  orders: AsyncIterable<SourceOrder>;
+  limits: BatchLimits;
+  journal: Journal;
+  deliver: Deliver;
+  /** Batches on their way at once. */
+  atOnce: number;
+  watcher: Watcher;
+}
+
+/**
+ * Sends what the journal has no answers to: first the batches that an earlier run began, as the same batches, then all others.
+ *
+ * @throws {Failure} before anything is sent, when the input is not the one that the journal is of.
+ */
+export async function sendBatches({ orders, limits, journal, deliver, atOnce, watcher }: Plan): Promise<void> {
+  const { before } = journal;
+  const interrupted: Batch[] = [];
+  const flying = new Set<Promise<unknown>>();
+
+  async function send(batch: Batch): Promise<void> {
+    while (flying.size >= atOnce) await Promise.race(flying);
+    if (batch.number >= before.length) journal.begin(batch);
+    const flight: Promise<unknown> = deliver(batch).then((results) => {
+      journal.answer(batch.number, results);
+      watcher.answered(results);
+      flying.delete(flight);
+    });
+    // One that failed stays among them, so that whoever waits next meets its error.
+    flight.catch(() => {});
+    flying.add(flight);
+  }
+
+  let read = 0;
+  for await (const batch of cutBatches(orders, limits, before)) {
+    read += 1;
+    const known = before[batch.number];
+    if (known && known.key !== batch.key) throw changedInput(journal.path);
+    watcher.read(batch, journal.isAnswered(batch.number));
+    if (known) {
+      if (!journal.isAnswered(batch.number)) interrupted.push(batch);
+      continue;
+    }
+    for (const one of interrupted.splice(0)) await send(one);
+    await send(batch);
+  }
+  if (read < before.length) throw changedInput(journal.path);
+  for (const one of interrupted) await send(one);
+  await Promise.all(flying);
+}

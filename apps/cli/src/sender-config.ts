@@ -1,0 +1,77 @@
+import { isApiKey } from '@orders/domain';
+import {
+  ConfigurationError,
+  processEnvironment,
+  readEnvironment,
+  type SenderEnvironment,
+  senderEnvironment,
+} from '@orders/runtime';
+import { LOCAL_DIRECTORY, readLocalJson } from './config.ts';
+
+/** As whom, and to where, orders are sent. */
+export interface SenderConfig {
+  /** Without a slash at its end. */
+  url: string;
+  apiKey: string;
+  signingSecret: string | undefined;
+}
+
+/** What a sender signs in and signs with, where that is set. */
+export type SenderSecrets = Partial<Pick<SenderEnvironment, 'ORDERS_API_KEY' | 'ORDERS_SIGNING_SECRET'>>;
+
+const SHORTEST_SECRET = 8;
+
+type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };
+
+const SCHEMA = { NODE_ENV: processEnvironment.NODE_ENV, ...senderEnvironment };
+
+/**
+ * The key and the secret that somebody wants a listener to know.
+ *
+ * @throws {ConfigurationError} with one line that says what is wrong.
+ */
+export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
+  const { ORDERS_API_KEY, ORDERS_SIGNING_SECRET } = senderEnvironment;
+  const secrets = readEnvironment<SenderSecrets>({ ORDERS_API_KEY, ORDERS_SIGNING_SECRET }, env);
+  if (secrets.ORDERS_API_KEY !== undefined && !isApiKey(secrets.ORDERS_API_KEY))
+    throw new ConfigurationError('Configuration: ORDERS_API_KEY must be a whole API key, oik_ and 49 characters.');
+  // A shorter one could not be kept out of what is shown.
+  if (secrets.ORDERS_SIGNING_SECRET !== undefined && secrets.ORDERS_SIGNING_SECRET.length < SHORTEST_SECRET)
+    throw new ConfigurationError(
+      `Configuration: ORDERS_SIGNING_SECRET must have ${SHORTEST_SECRET} characters at least.`,
+    );
+  return secrets;
+}
+
+/**
+ * What a sender sets, or in development what `npm start` left for its first account. The key of that account is taken with its address only:
+ * it is never sent to another one.
+ *
+ * @param url takes the place of `ORDERS_URL`.
+ * @throws {ConfigurationError} with one line that says what to set.
+ */
+export async function readSenderConfig(
+  env: NodeJS.ProcessEnv,
+  url: string | undefined,
+  localDirectory = LOCAL_DIRECTORY,
+): Promise<SenderConfig> {
+  const own = readEnvironment<Environment>(SCHEMA, { ...env, ...(url && { ORDERS_URL: url }) });
+  const local = own.NODE_ENV === 'production' ? null : await readLocalSender(localDirectory);
+  const { ORDERS_URL = local?.url, ORDERS_API_KEY, ORDERS_SIGNING_SECRET } = own;
+  if (!ORDERS_URL)
+    throw new ConfigurationError('Configuration: set ORDERS_URL to the address of the service, or give --url.');
+  const ofLocal = local && local.url === ORDERS_URL && !ORDERS_API_KEY ? local : null;
+  const apiKey = ORDERS_API_KEY ?? ofLocal?.apiKey;
+  if (!apiKey) throw new ConfigurationError('Configuration: set ORDERS_API_KEY to the API key of your account.');
+  return { url: ORDERS_URL, apiKey, signingSecret: ORDERS_SIGNING_SECRET ?? ofLocal?.signingSecret };
+}
+
+async function readLocalSender(directory: string): Promise<SenderConfig | null> {
+  const dev = await readLocalJson<{
+    intakeUrl?: string;
+    accounts?: { apiKey: string; signingSecret: string | null }[];
+  }>(directory, 'dev.json');
+  const [account] = dev?.accounts ?? [];
+  if (!dev?.intakeUrl || !account) return null;
+  return { url: dev.intakeUrl, apiKey: account.apiKey, signingSecret: account.signingSecret ?? undefined };
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createApiKey } from '@orders/domain';
+import { sign } from '../../../test/harness/sign.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../../../test/harness/stack.ts';
+import { endListeners, type Listener, startListener } from './listen-process.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+let listener: Listener;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker();
+  account = await stack.account({ signing: true });
+  listener = await startListener(['--json'], {
+    ORDERS_API_KEY: account.key,
+    ORDERS_SIGNING_SECRET: account.secret as string,
+  });
+});
+afterAll(async () => {
+  await endListeners();
+  await stack.close();
+});
+
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/** All of a reply that may not differ: ids and times are masked. */
+async function replyOf(url: string, path: string, init: RequestInit) {
+  const reply = await fetch(url + path, init);
+  const headers = [...reply.headers].filter(
+    ([name]) => !['date', 'content-length', 'transfer-encoding'].includes(name),
+  );
+  const text = await reply.text();
+  const masked = JSON.stringify({ status: reply.status, headers, body: JSON.parse(text) })
+    .replace(UUID, 'ID')
+    .replace(TIME, 'TIME');
+  return { masked: JSON.parse(masked), receiptId: /"receipt_id":"([^"]+)"/.exec(text)?.[1] };
+}
+
+test('every reply is the one that the service gives: status, headers and body', async () => {
+  const order = JSON.stringify({ source_order_id: 'like-1', total: 'free', gift: 1 });
+  const other = order.replace('free', '12');
+  const bearer = { Authorization: `Bearer ${account.key}` };
+  const json = { ...bearer, 'Content-Type': 'application/json' };
+  const signed = (body: string) => ({ ...json, 'x-service-signature': sign(account.secret, body).toUpperCase() });
+  const keyed = { ...json, 'Idempotency-Key': 'like' };
+  const waiting = { Prefer: 'wait=30' };
+  const post = (path: string, headers: Record<string, string>, body: string | Buffer) => ({
+    path,
+    init: { method: 'POST', headers, body },
+  });
+  const requests: { path: string; init: RequestInit }[] = [
+    post('/ingest/webhook', { ...signed(order), ...waiting, 'X-Request-Id': 'mine' }, order),
+    post('/ingest/webhook', { ...signed(other), Prefer: 'handling=lenient, wait=30' }, other),
+    post('/ingest/orders', { ...keyed, ...waiting }, other),
+    post('/ingest/orders', { ...keyed, ...waiting }, ` ${other}`),
+    post('/ingest/orders', { ...keyed, ...waiting }, order),
+    post('/ingest/orders', { ...json, Prefer: 'handling=strict' }, order),
+    post('/ingest/orders', { ...json, 'Idempotency-Key': 'a b' }, order),
+    post('/ingest/orders', { ...json, 'Content-Type': 'application/json; charset=latin1' }, order),
+    post('/ingest/orders', { ...json, 'Content-Encoding': 'br' }, order),
+    post('/ingest/orders', { 'Content-Type': 'application/json' }, order),
+    post('/ingest/orders', { ...json, Authorization: `Bearer ${createApiKey()}` }, order),
+    post('/ingest/orders', { ...json, Authorization: `Basic ${account.key}` }, order),
+    post('/ingest/orders', json, Buffer.from('{"source_order_id":"\xff"}', 'latin1')),
+    post('/ingest/orders', json, '{"source_order_id":7}'),
+    post('/ingest/orders', json, '{"source_order_id":"x"'),
+    post('/ingest/orders', json, ''),
+    post('/ingest/orders', json, `"${'x'.repeat(262_144)}"`),
+    post('/ingest/webhook', json, order),
+    post('/ingest/webhook', { ...json, 'x-service-signature': 'x' }, order),
+    post('/ingest/webhook', signed(other), order),
+    post('/ingest/none', json, order),
+    post('/ingest/orders/', json, order),
+    { path: '/ingest/orders?x=1', init: { headers: bearer } },
+    { path: '/ingest/status/01a1f9bd-9a17-7354-8023-e51a3a7d2f89', init: { headers: bearer } },
+    { path: '/ingest/status/x', init: {} },
+    { path: '/ingest/status/x', init: { method: 'DELETE', headers: bearer } },
+  ];
+  const receipts: [string, string][] = [];
+  for (const { path, init } of requests) {
+    const theirs = await replyOf(intake.api.url, path, init);
+    const ours = await replyOf(listener.url, path, init);
+    expect({ path, init, reply: ours.masked }).toEqual({ path, init, reply: theirs.masked });
+    if (theirs.receiptId && ours.receiptId) receipts.push([theirs.receiptId, ours.receiptId]);
+  }
+  expect(receipts).toHaveLength(5);
+  for (const [their, our] of receipts) {
+    const theirs = await replyOf(intake.api.url, `/ingest/status/${their}`, { headers: { ...bearer, ...waiting } });
+    const ours = await replyOf(listener.url, `/ingest/status/${our}`, { headers: { ...bearer, ...waiting } });
+    expect(ours.masked).toEqual(theirs.masked);
+  }
+});

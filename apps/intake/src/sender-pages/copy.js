@@ -1,0 +1,11 @@
+// Browsers give the clipboard to pages of a safe origin only; elsewhere the buttons stay hidden.
+for (const button of navigator.clipboard ? document.querySelectorAll('button.copy') : []) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.parentElement.querySelector('code').textContent);
+    button.textContent = 'Copied';
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 2000);
+  });
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Problem } from '@orders/domain';
+import { Router } from 'express';
+import helmet from 'helmet';
+import { readSenderPages } from './read-pages.ts';
+import { renderPage } from './render-page.ts';
+
+const security = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  strictTransportSecurity: false,
+});
+
+/** `GET /docs/senders` and below: the pages of docs/senders, rendered once, and each as it is written under its name with `.md`. */
+export function senderPages(reference: string): Router {
+  const at = `${reference}/senders`;
+  const router = Router({ strict: true, caseSensitive: true });
+  const serve = (path: string, type: string, body: string) => {
+    const allow = { headers: { Allow: 'GET, HEAD' } };
+    router
+      .route(path)
+      .get(security, (_request, response) => {
+        response.type(type).send(body);
+      })
+      .all(() => {
+        throw new Problem('method_not_allowed', allow);
+      });
+  };
+  const pages = readSenderPages();
+  for (const page of pages) {
+    serve(page.name === 'README' ? at : `${at}/${page.name}`, 'html', renderPage(page, pages, at, reference));
+    serve(`${at}/${page.name}.md`, 'text/markdown', page.markdown);
+  }
+  serve(`${at}/style.css`, 'css', readFileSync(resolve(import.meta.dirname, 'style.css'), 'utf8'));
+  serve(`${at}/copy.js`, 'js', readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8'));
+  return router;
+}

@@ -1,0 +1,58 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useId, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { chooseResends, type ResendsChoice, useResendsChoice } from '../../api/integrations.ts';
+import { useAccountId } from '../../api/session.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { useDoing } from './use-doing.ts';
+
+const CHOICES: ResendsChoice[] = ['ignore', 'hold'];
+
+/** What becomes of an order in review that is sent again with other content. */
+export function ResendsCard(): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const choice = useResendsChoice(accountId);
+  const saving = useDoing();
+  const [isSaved, setSaved] = useState(false);
+  const id = useId();
+  const choose = (resends: ResendsChoice) =>
+    saving.run(async () => {
+      setSaved(false);
+      await chooseResends(accountId, resends);
+      queryClient.setQueryData(['resends', accountId], resends);
+      setSaved(true);
+    });
+  return (
+    <section className="card stack" aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>{t('resends.title')}</h2>
+      <p className="hint">{t('resends.about')}</p>
+      {choice.isError && <ProblemNote error={choice.error} retry={() => void choice.refetch()} />}
+      {choice.data && (
+        <div role="radiogroup" aria-labelledby={`${id}-title`} className="stack">
+          {CHOICES.map((value) => (
+            <div key={value} className="resend-choice">
+              <input
+                type="radio"
+                id={`${id}-${value}`}
+                name={id}
+                aria-describedby={`${id}-${value}-about`}
+                checked={choice.data === value}
+                onChange={() => !saving.isBusy && choose(value)}
+              />
+              <label htmlFor={`${id}-${value}`}>{t(`resends.${value}`)}</label>
+              <p id={`${id}-${value}-about`} className="hint">
+                {t(`resends.${value}About`)}
+              </p>
+            </div>
+          ))}
+        </div>
+      )}
+      {saving.error !== null && <ProblemNote error={saving.error} />}
+      <p className="hint" role="status">
+        {isSaved && t('resends.saved')}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useEffectEvent } from 'react';
+import { call } from '../../api/client.ts';
+import type { Order } from '../../api/review.ts';
+import type { Filters } from './filters.ts';
+
+const POLL = 5000;
+/** What is sent again is sent soon after the first time, mostly. */
+const NEWEST = 100;
+
+type Marks = ReadonlyMap<number, Order['resent']>;
+
+/** Asks every five seconds, while the page is visible, which of the newest orders of the list were sent again. */
+export function useResentMarks(
+  accountId: number,
+  filters: Filters,
+  orders: readonly Order[],
+  mark: (marks: Marks) => void,
+): void {
+  const ids = orders.slice(0, NEWEST).map(({ order_id }) => order_id);
+  const poll = useQuery({
+    queryKey: ['resent', accountId, filters],
+    queryFn: async ({ signal }) => {
+      const query = { order_ids: ids.join() };
+      const path = `/accounts/${accountId}/orders/resent`;
+      return (await call<{ orders: Pick<Order, 'order_id' | 'resent'>[] }>('GET', path, { query, signal })).orders;
+    },
+    enabled: ids.length > 0,
+    refetchInterval: POLL,
+    // The list has just been loaded with its marks.
+    initialData: [],
+    staleTime: POLL,
+    gcTime: 0,
+  });
+  const receive = useEffectEvent(mark);
+  useEffect(() => {
+    if (poll.data.length > 0) receive(new Map(poll.data.map(({ order_id, resent }) => [order_id, resent])));
+  }, [poll.data]);
+}

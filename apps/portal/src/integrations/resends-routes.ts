@@ -1,0 +1,42 @@
+import { type Account, findAccount, lockAccount, setHoldResends } from '@orders/database';
+import { Router } from 'express';
+import Joi from 'joi';
+import { recordBy } from '../audit/record.ts';
+import { accountIdOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { bodyOf } from '../read-request.ts';
+
+type Choice = Pick<Account, 'resends'>;
+
+/** What the account wants to become of an order in review that is sent again with other content. */
+export function resendsRoutes({ knex }: PortalDeps): Router {
+  const router = Router();
+
+  router.get('/resends', async (request, response) => {
+    response.json(choiceOf(await findAccount(knex, accountIdOf(request))));
+  });
+
+  router.put('/resends', async (request, response) => {
+    const { resends } = bodyOf<Choice>(request, { resends: Joi.valid('ignore', 'hold').required() });
+    const accountId = accountIdOf(request);
+    await knex.transaction(async (trx) => {
+      // Locked, so that what is on record is what was changed.
+      const before = await lockAccount(trx, accountId);
+      if (before?.resends === resends) return;
+      await setHoldResends(trx, accountId, resends === 'hold');
+      await recordBy(trx, request, {
+        accountId,
+        action: 'resends_hold_changed',
+        subject: `account:${accountId}`,
+        details: { resends },
+      });
+    });
+    response.json({ resends });
+  });
+
+  return router;
+}
+
+function choiceOf(account: Account | null): Choice {
+  return { resends: account?.resends ?? 'ignore' };
+}

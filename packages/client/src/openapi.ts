@@ -1,0 +1,230 @@
+// Made of the OpenAPI document by `npm run client:types`; not to be edited.
+
+/** Only `source_order_id` is required. All else is best effort: nothing in it costs you the order. */
+export type Order = {
+  /** Your own unique id of the order, compared exactly; reuse it on every resend. */
+  source_order_id: string;
+  /** Shown on the order; the source_order_id when absent. */
+  order_number?: string | null | undefined;
+  customer?: {
+    /** Name */
+    name?: string | null | undefined;
+    /** The driver uses it on arrival; any usual spelling */
+    phone?: string | null | undefined;
+    /** E-mail address */
+    email?: string | null | undefined;
+    /** Your own id of the customer */
+    id?: string | null | undefined;
+  } | null | undefined;
+  /** The full delivery address */
+  address?: string | null | undefined;
+  /** The emirate, used for routing: name, ISO 3166-2 code or usual abbreviation, English or Arabic */
+  emirate?: string | null | undefined;
+  /** Area or district within the emirate */
+  area?: string | null | undefined;
+  items?: {
+    /** Name */
+    name?: string | null | undefined;
+    quantity?: number | null | undefined;
+    /** Stock keeping unit */
+    sku?: string | null | undefined;
+  }[] | null | undefined;
+  /** Order total; text keeps it exact */
+  total?: number | string | null | undefined;
+  /** ISO 4217; AED when absent */
+  currency?: string | null | undefined;
+  /** Free text for the driver */
+  delivery_instructions?: string | null | undefined;
+};
+
+export type Accepted = {
+  receipt_id: string;
+  /** Only on a repeated Idempotency-Key */
+  duplicate?: true | undefined;
+  /** The repeated key came with another payload; the original receipt stands */
+  payload_mismatch?: true | undefined;
+  /** Only with `Prefer: wait` */
+  status?: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead" | undefined;
+  order_id?: number | null | undefined;
+};
+
+export type Receipt = {
+  receipt_id: string;
+  status: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead";
+  /** Set once `written` */
+  order_id: number | null;
+  channel: "rest" | "webhook";
+  source_order_id: string;
+  received_at: string;
+  updated_at: string;
+  /** Attempts that came to an end, the successful one included */
+  attempts: number;
+  next_attempt_at: string | null;
+  warnings: Warning[];
+  error: {
+    code: string;
+    detail: string;
+  } | null;
+  duplicate_of: {
+    receipt_id: string;
+    order_id: number;
+  } | null;
+};
+
+export type Preview = {
+  normalized: {
+    source_order_id: string;
+    order_number: string;
+    customer: {
+      name: string | null;
+      /** E.164, with ` ext. N` behind it if there is an extension; as sent when it is no phone number */
+      phone: string | null;
+      email: string | null;
+      id: string | null;
+    };
+    address: string | null;
+    /** One of the seven in English; as sent when it is none, and then without a code */
+    emirate: string | null;
+    /** ISO 3166-2 */
+    emirate_code: string | null;
+    area: string | null;
+    items: {
+      name: string | null;
+      quantity: number | null;
+      sku: string | null;
+    }[];
+    /** A decimal number */
+    total: string | null;
+    /** ISO 4217; as sent when it is none */
+    currency: string;
+    delivery_instructions: string | null;
+  };
+  warnings: Warning[];
+  /** The order that is written with this `source_order_id`; sent now, this one would end as `duplicate`. Null also while the first is still on its way. */
+  duplicate_of: {
+    receipt_id: string;
+    order_id: number;
+  } | null;
+};
+
+export type Warning = {
+  /** RFC 6901, into the payload as sent */
+  pointer: string;
+  /**
+   * Stable. One of
+   *
+   * - `not_text`: Neither a text nor a number; left empty.
+   * - `number_as_text`: A number where a text belongs; its decimal text is kept.
+   * - `inexact_number`: A number too large for JSON to carry exactly; its last digits may be wrong: send it as a text.
+   * - `out_of_range`: The number is out of range; left empty.
+   * - `characters_removed`: Holds control characters, bidirectional controls or what is no character at all; these were removed.
+   * - `too_long`: Longer than the limit of this field; the end was cut off.
+   * - `customer_as_text`: A text instead of an object; kept as the name, and searched for a phone number.
+   * - `customer_in_list`: A list instead of an object; its only entry was read.
+   * - `not_an_object`: Not an object; ignored.
+   * - `phone_unreadable`: Not a possible phone number; kept as sent.
+   * - `phone_not_valid`: A phone number of a possible length that no numbering plan has; kept.
+   * - `phone_in_parts`: Parts instead of one text; joined and read as one text.
+   * - `phone_extension`: The phone number has an extension; it is kept behind the number.
+   * - `phone_second_number`: More than one phone number; the first is kept.
+   * - `phone_with_text`: There is more than a phone number; only the number is kept.
+   * - `phone_without_plus`: A country code without + or 00 before it; read as if it had one.
+   * - `phone_scientific`: A phone number in scientific notation; read as the number it stands for.
+   * - `phone_digits_lost`: A spreadsheet rounded the last digits of this phone number away; kept as sent.
+   * - `email_implausible`: Does not look like an e-mail address; kept as sent.
+   * - `address_joined`: Parts instead of one text; joined in their order.
+   * - `emirate_unknown`: Not one of the seven emirates; kept as sent, without a code.
+   * - `emirate_ambiguous`: May be in more than one emirate; kept as sent, without a code.
+   * - `emirate_mended`: The name of the emirate is misspelled; read as the only one with a similar name.
+   * - `emirate_from_place`: A place instead of an emirate; its emirate was filled in; the place went to the area, if that was empty.
+   * - `emirate_extracted`: More than the name of an emirate; the rest went to the area, if that was empty.
+   * - `inferred`: The emirate is missing; it was inferred from what is written here.
+   * - `items_not_a_list`: Not a list of items; read as a single item.
+   * - `item_as_text`: A text instead of an item object; kept as the name of the item.
+   * - `not_an_item`: Neither an item object nor a text; ignored.
+   * - `quantity_from_text`: A text instead of a whole number; read as the number it spells.
+   * - `quantity_unreadable`: The quantity is not a whole number above zero; left empty.
+   * - `total_unreadable`: Not an amount of money; left empty.
+   * - `total_negative`: A negative amount; left empty.
+   * - `total_ambiguous`: The separator in the amount can be read in two ways; please check the amount.
+   * - `total_fraction`: More decimals than the currency has; kept.
+   * - `total_rounded`: More than 6 decimals; rounded to 6.
+   * - `currency_unknown`: Not an ISO 4217 currency; kept as sent.
+   * - `currency_ambiguous`: The currency beside the amount may be one of several; left empty: name it in `currency`.
+   * - `currency_conflict`: Differs from the currency written in the total; this one is kept.
+   * - `unknown_field`: Not a field of this interface; kept in the raw payload only.
+   * - `more_warnings`: There are more problems than are listed; they were mended too.
+   */
+  code: string;
+  detail: string;
+};
+
+export type FieldError = {
+  /** RFC 6901, into the payload as sent */
+  pointer: string;
+  /**
+   * Stable. One of
+   *
+   * - `required`: source_order_id is missing or null. Send your own unique id for the order, the same one on every resend.
+   * - `not_a_string`: source_order_id must be a JSON string. Put a numeric id in quotes: large numbers would lose digits.
+   * - `blank`: source_order_id must not be empty.
+   * - `blank`: source_order_id must not be white space only.
+   * - `too_long`: source_order_id must be at most 255 characters long.
+   * - `control_character`: source_order_id must not contain control characters such as line breaks, tabs or U+0000.
+   * - `lone_surrogate`: source_order_id contains half of a surrogate pair, which is no character. Check how it was cut or escaped.
+   * - `not_text`: Neither a text nor a number.
+   * - `number_as_text`: A number where a text belongs.
+   * - `inexact_number`: A number too large for JSON to carry exactly.
+   * - `out_of_range`: The number is out of range.
+   * - `characters_removed`: Holds control characters, bidirectional controls or what is no character at all.
+   * - `too_long`: Longer than the limit of this field.
+   * - `customer_as_text`: A text instead of an object.
+   * - `customer_in_list`: A list instead of an object.
+   * - `not_an_object`: Not an object.
+   * - `phone_unreadable`: Not a possible phone number.
+   * - `phone_not_valid`: A phone number of a possible length that no numbering plan has.
+   * - `phone_in_parts`: Parts instead of one text.
+   * - `phone_extension`: The phone number has an extension.
+   * - `phone_second_number`: More than one phone number.
+   * - `phone_with_text`: There is more than a phone number.
+   * - `phone_without_plus`: A country code without + or 00 before it.
+   * - `phone_scientific`: A phone number in scientific notation.
+   * - `phone_digits_lost`: A spreadsheet rounded the last digits of this phone number away.
+   * - `email_implausible`: Does not look like an e-mail address.
+   * - `address_joined`: Parts instead of one text.
+   * - `emirate_unknown`: Not one of the seven emirates.
+   * - `emirate_ambiguous`: May be in more than one emirate.
+   * - `emirate_mended`: The name of the emirate is misspelled.
+   * - `emirate_from_place`: A place instead of an emirate.
+   * - `emirate_extracted`: More than the name of an emirate.
+   * - `inferred`: The emirate is missing.
+   * - `items_not_a_list`: Not a list of items.
+   * - `item_as_text`: A text instead of an item object.
+   * - `not_an_item`: Neither an item object nor a text.
+   * - `quantity_from_text`: A text instead of a whole number.
+   * - `quantity_unreadable`: The quantity is not a whole number above zero.
+   * - `total_unreadable`: Not an amount of money.
+   * - `total_negative`: A negative amount.
+   * - `total_ambiguous`: The separator in the amount can be read in two ways.
+   * - `total_fraction`: More decimals than the currency has.
+   * - `total_rounded`: More than 6 decimals.
+   * - `currency_unknown`: Not an ISO 4217 currency.
+   * - `currency_ambiguous`: The currency beside the amount may be one of several.
+   * - `currency_conflict`: Differs from the currency written in the total.
+   * - `unknown_field`: Not a field of this interface.
+   * - `more_warnings`: There are more problems than are listed.
+   */
+  code: string;
+  detail: string;
+};
+
+/** RFC 9457 problem details; `code` is the stable part. */
+export type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: "missing_api_key" | "invalid_api_key" | "account_suspended" | "signing_unavailable" | "missing_signature" | "invalid_signature" | "unsupported_media_type" | "unsupported_content_encoding" | "payload_too_large" | "malformed_body" | "validation_failed" | "invalid_idempotency_key" | "receipt_not_found" | "not_found" | "method_not_allowed" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal_error" | (string & Record<never, never>);
+  request_id: string;
+  errors?: FieldError[] | undefined;
+};

@@ -1,0 +1,216 @@
+import { toLines } from './batch.ts';
+import { type Call, type Connection, call, isPassing } from './call.ts';
+import { OrdersError, TimeoutError } from './errors.ts';
+import {
+  type CallOptions,
+  type ClientOptions,
+  headersOf,
+  preferWait,
+  readConnection,
+  readLimits,
+  type SubmitOptions,
+} from './options.ts';
+import { backoffMs, pause } from './pause.ts';
+import { bytesOf, signBody } from './signature.ts';
+import { type SubmitManyOptions, type Submitted, submitMany } from './submit-many.ts';
+import type { Accepted, BatchReply, Order, Preview, Receipt, ReconcileReply } from './types.ts';
+
+/** An order; or one order's JSON as it stands, as text or bytes, which is sent unchanged. */
+export type Payload = Order | string | Uint8Array;
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const FINAL: ReadonlySet<Receipt['status']> = new Set(['written', 'duplicate', 'dead']);
+const LONGEST_WAIT_SECONDS = 30;
+/** Of the time that is left, so that the reply comes before it is up. */
+const PART_TO_WAIT = 0.8;
+/** A batch may be of many megabytes. */
+const TIME_OF_BATCH = 4;
+
+/**
+ * Calls the order ingestion service.
+ *
+ * Every call is sent again after a failure that may pass: a broken connection, no reply in time, 408, 429 and 5xx; `Retry-After` is obeyed.
+ * One that sends orders keeps its idempotency key meanwhile, so that each is accepted once.
+ */
+export class OrdersClient {
+  readonly #connection: Connection;
+  readonly #signingSecret: string | undefined;
+  readonly #limits: { timeoutMs: number; maxRetries: number };
+
+  /** @throws {TypeError} for options that cannot work. */
+  constructor(options: ClientOptions) {
+    this.#connection = readConnection(options);
+    this.#signingSecret = options.signingSecret;
+    this.#limits = readLimits(options, { timeoutMs: 30_000, maxRetries: 5 });
+  }
+
+  /**
+   * Sends an order. When this resolves the order is stored and can no longer be lost; `waitForReceipt` tells what became of it.
+   *
+   * @throws {ValidationError} when the order breaks a rule; any other {OrdersError} when it was not accepted, or this is not known: send it again
+   *   with the same `idempotencyKey`, or simply the same `source_order_id`.
+   */
+  async submitOrder(order: Payload, options: SubmitOptions = {}): Promise<Accepted> {
+    return this.#accept('/ingest/orders', bytesOfPayload(order), {}, options);
+  }
+
+  /**
+   * Sends an order as a webhook, signed over the exact bytes that are sent.
+   *
+   * @throws as `submitOrder`, and {TypeError} where neither the client nor the options have a signing secret.
+   */
+  async sendWebhook(
+    order: Payload,
+    { signingSecret = this.#signingSecret, ...options }: SubmitOptions & { signingSecret?: string | undefined } = {},
+  ): Promise<Accepted> {
+    mustBeSecret(signingSecret);
+    const body = bytesOfPayload(order);
+    const headers = { 'x-service-signature': await signBody(body, signingSecret) };
+    return this.#accept('/ingest/webhook', body, headers, options);
+  }
+
+  /**
+   * Sends up to 1,000 orders in one request. Each has its own result, at its place: what is wrong with one costs the others nothing.
+   *
+   * Unless said otherwise its time is four times that of other calls.
+   *
+   * @param orders a text is one order's JSON as it stands.
+   * @throws {OrdersError} when the whole was not accepted, or this is not known: send the same again with the same `idempotencyKey`.
+   */
+  async submitBatch(
+    orders: readonly (Order | string)[],
+    options: Omit<SubmitOptions, 'wait'> = {},
+  ): Promise<BatchReply> {
+    const timeoutMs = options.timeoutMs ?? this.#limits.timeoutMs * TIME_OF_BATCH;
+    const headers = { 'Content-Type': 'application/x-ndjson', ...headersOf(options) };
+    const body = bytesOf(toLines(orders));
+    const path = '/ingest/orders/batch';
+    const reply = (await this.#post(path, headers, body, 'results', { ...options, timeoutMs })) as BatchReply;
+    if (reply.results.length !== orders.length) {
+      const message = `The reply has ${reply.results.length} results for ${orders.length} orders.`;
+      throw new OrdersError(message, { code: 'unexpected_reply' });
+    }
+    return reply;
+  }
+
+  /**
+   * Sends any number of orders, some at a time, and yields what became of each as it is known; `index` is its place in the input, from 0. An order
+   * that is refused is a result; what no order could get past (a wrong key, a suspended account, a wrong address) is thrown once the results
+   * that were under way are taken.
+   *
+   * The input is read no faster than results are taken. Leaving the loop ends what is under way; that may have arrived.
+   */
+  submitMany<T extends Payload>(
+    orders: Iterable<T> | AsyncIterable<T>,
+    options: SubmitManyOptions<T> = {},
+  ): AsyncGenerator<Submitted<T>, void, undefined> {
+    const { via, signingSecret = this.#signingSecret } = options;
+    if (via !== 'webhook') return submitMany((order, ofOne) => this.submitOrder(order, ofOne), orders, options);
+    mustBeSecret(signingSecret);
+    return submitMany((order, ofOne) => this.sendWebhook(order, { ...ofOne, signingSecret }), orders, options);
+  }
+
+  /**
+   * Asks what became of an order.
+   *
+   * @param options `wait`: seconds, at most 30, for which the service may hold its reply until the receipt is final.
+   * @throws {NotFoundError} when the account has no such receipt.
+   */
+  async getReceipt(receiptId: string, options: CallOptions & { wait?: number | undefined } = {}): Promise<Receipt> {
+    const { timeoutMs, maxRetries } = readLimits(options, this.#limits);
+    const { wait = 0, signal } = options;
+    return this.#receipt(receiptId, { wait, timeoutMs: timeoutMs + wait * 1000, maxRetries, signal });
+  }
+
+  /**
+   * Waits until a receipt is final: `written`, `duplicate` or `dead`. An outage in between is waited for, too.
+   *
+   * @param options `timeoutMs`: 60,000 unless said.
+   * @throws {TimeoutError} when the time is up; its `receipt` is the last that was seen.
+   * @throws {NotFoundError} when the account has no such receipt.
+   */
+  async waitForReceipt(
+    receiptId: string,
+    { timeoutMs = 60_000, signal }: Omit<CallOptions, 'maxRetries'> = {},
+  ): Promise<Receipt> {
+    readLimits({ timeoutMs }, this.#limits);
+    const deadline = performance.now() + timeoutMs;
+    let receipt: Receipt | undefined;
+    for (let early = 0; ; ) {
+      const askedAt = performance.now();
+      const leftMs = deadline - askedAt;
+      const wait = Math.min(LONGEST_WAIT_SECONDS, Math.floor((leftMs * PART_TO_WAIT) / 1000));
+      try {
+        receipt = await this.#receipt(receiptId, {
+          wait,
+          timeoutMs: leftMs,
+          maxRetries: Number.POSITIVE_INFINITY,
+          signal,
+        });
+      } catch (cause) {
+        if (!isPassing(cause)) throw cause;
+        throw new TimeoutError(`Not known to be final after ${timeoutMs} ms.`, {
+          requestId: cause.requestId,
+          receipt,
+          cause,
+        });
+      }
+      if (FINAL.has(receipt.status)) return receipt;
+      // A reply that comes early is of a service that drains, or holds as many as it can.
+      const pauseMs = performance.now() - askedAt < wait * 1000 * PART_TO_WAIT || wait === 0 ? backoffMs(early++) : 0;
+      if (performance.now() + pauseMs >= deadline) {
+        throw new TimeoutError(`Still "${receipt.status}" after ${timeoutMs} ms.`, { receipt });
+      }
+      await pause(pauseMs, signal);
+    }
+  }
+
+  /** Says what would become of an order; nothing is stored. */
+  async preview(order: Payload, options: CallOptions = {}): Promise<Preview> {
+    return this.#post('/ingest/preview', JSON_TYPE, bytesOfPayload(order), 'normalized', options) as Promise<Preview>;
+  }
+
+  /** Asks of up to 1,000 orders, by your own ids, what became of each: its newest receipt, or `never_seen`. */
+  async reconcile(sourceOrderIds: readonly string[], options: CallOptions = {}): Promise<ReconcileReply> {
+    const body = bytesOf(JSON.stringify({ source_order_ids: sourceOrderIds }));
+    return this.#post('/ingest/reconcile', JSON_TYPE, body, 'results', options) as Promise<ReconcileReply>;
+  }
+
+  #accept(path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string>, options: SubmitOptions) {
+    const all = { ...JSON_TYPE, ...headers, ...headersOf(options) };
+    return this.#post(path, all, body, 'receipt_id', options) as Promise<Accepted>;
+  }
+
+  #post(
+    path: string,
+    headers: Record<string, string>,
+    body: Uint8Array<ArrayBuffer>,
+    member: string,
+    options: CallOptions & { wait?: number | undefined },
+  ): Promise<object> {
+    const { timeoutMs, maxRetries } = readLimits(options, this.#limits);
+    const { signal, wait: waitSeconds = 0 } = options;
+    const limits = { timeoutMs: timeoutMs + waitSeconds * 1000, maxRetries, waitSeconds, signal };
+    return call(this.#connection, { method: 'POST', path, headers, body, member, ...limits });
+  }
+
+  #receipt(
+    receiptId: string,
+    options: Pick<Call, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number },
+  ): Promise<Receipt> {
+    if (!/^[\w-]{1,64}$/.test(receiptId)) throw new TypeError('receiptId must be the receipt_id of an accepted order.');
+    const { wait, ...limits } = options;
+    const headers: Record<string, string> = wait > 0 ? { Prefer: preferWait(wait).join() } : {};
+    const path = `/ingest/status/${receiptId}`;
+    const request = { method: 'GET', path, headers, member: 'status', waitSeconds: wait, ...limits } as const;
+    return call(this.#connection, request) as Promise<Receipt>;
+  }
+}
+
+function bytesOfPayload(order: Payload): Uint8Array<ArrayBuffer> {
+  return bytesOf(typeof order === 'string' || order instanceof Uint8Array ? order : JSON.stringify(order));
+}
+
+function mustBeSecret(signingSecret: string | undefined): asserts signingSecret is string {
+  if (!signingSecret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
+}

@@ -1,0 +1,48 @@
+const HMAC = { name: 'HMAC', hash: 'SHA-256' };
+const encoder = new TextEncoder();
+
+/**
+ * The value of `x-service-signature` for a body.
+ *
+ * @param body the exact bytes that will be sent; a text stands for its UTF-8.
+ * @param secret as the portal shows it, its prefix included.
+ * @returns `sha256=` and 64 hexadecimal digits.
+ * @throws {TypeError} without a secret.
+ */
+export async function signBody(body: string | Uint8Array, secret: string): Promise<string> {
+  const signature = await crypto.subtle.sign('HMAC', await importSecret(secret, 'sign'), bytesOf(body));
+  return `sha256=${[...new Uint8Array(signature)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/**
+ * Whether a signature is that of a body, in constant time.
+ *
+ * @param body the exact bytes that came, before anything parsed them.
+ * @param header with or without `sha256=`, in either case; what is no signature at all is a wrong one.
+ * @param secret one, or those of which each may have signed while one replaces the other.
+ * @throws {TypeError} without a secret.
+ */
+export async function verifySignature(
+  body: string | Uint8Array,
+  header: string | null | undefined,
+  secret: string | readonly string[],
+): Promise<boolean> {
+  const keys = await Promise.all([secret].flat().map((one) => importSecret(one, 'verify')));
+  if (keys.length === 0) throw new TypeError('There is no secret to verify with.');
+  const hex = /^\s*(?:sha256=)?([0-9a-f]{64})\s*$/i.exec(header ?? '')?.[1];
+  if (!hex) return false;
+  const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  const bytes = bytesOf(body);
+  const verdicts = await Promise.all(keys.map((key) => crypto.subtle.verify('HMAC', key, signature, bytes)));
+  return verdicts.includes(true);
+}
+
+function importSecret(secret: string, use: 'sign' | 'verify') {
+  if (typeof secret !== 'string' || secret === '') throw new TypeError('The signing secret is missing.');
+  return crypto.subtle.importKey('raw', encoder.encode(secret), HMAC, false, [use]);
+}
+
+/** A copy, so that what its owner does to the bytes later changes nothing. */
+export function bytesOf(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body);
+}

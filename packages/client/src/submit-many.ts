@@ -1,0 +1,109 @@
+import { ProblemError } from './errors.ts';
+import type { SubmitOptions } from './options.ts';
+import type { Accepted } from './types.ts';
+
+export interface SubmitManyOptions<T> extends Omit<SubmitOptions, 'idempotencyKey'> {
+  /** How many orders are under way at the same time: 8 unless said. */
+  concurrency?: number | undefined;
+  /** By `submitOrder`, unless said, or by `sendWebhook`. */
+  via?: 'rest' | 'webhook' | undefined;
+  /** For webhooks, in place of the client's. */
+  signingSecret?: string | undefined;
+  /** The idempotency key of each order, where the same input may be sent again by another call. */
+  idempotencyKey?: ((order: T, index: number) => string) | undefined;
+}
+
+/** What became of one order: it was accepted, or it was not. */
+export type Submitted<T> =
+  | { index: number; order: T; accepted: Accepted; error?: undefined }
+  | { index: number; order: T; accepted?: undefined; error: Error };
+
+interface State {
+  /** The input may have more. */
+  isOpen: boolean;
+  isReading: boolean;
+  /** How many orders are being sent, and have been read. */
+  underWay: number;
+  count: number;
+  /** Thrown once the results before it are taken. */
+  failure: { error: unknown } | null;
+}
+
+type Submit<T> = (order: T, options: SubmitOptions) => Promise<Accepted>;
+
+/** What no other order would get past either: the key, the account or the address is wrong. */
+const OF_ALL = [401, 403, 404, 405];
+const isOfAll = (error: unknown) => error instanceof ProblemError && OF_ALL.includes(error.status);
+
+/**
+ * Submits orders, some at a time, each retried until its time is up, however often.
+ *
+ * @returns results as they come. At most `concurrency` orders are read of which the results are not taken yet.
+ */
+export async function* submitMany<T>(
+  submit: Submit<T>,
+  orders: Iterable<T> | AsyncIterable<T>,
+  { concurrency = 8, via: _, idempotencyKey, signal, ...options }: SubmitManyOptions<T>,
+): AsyncGenerator<Submitted<T>, void, undefined> {
+  if (!(concurrency >= 1)) throw new TypeError('concurrency must be a number from 1.');
+  const input = Symbol.asyncIterator in orders ? orders[Symbol.asyncIterator]() : orders[Symbol.iterator]();
+  const results: Submitted<T>[] = [];
+  const state: State = { isOpen: true, isReading: false, underWay: 0, count: 0, failure: null };
+  let wake = () => {};
+  const woken = () => new Promise<void>((resolve) => (wake = resolve));
+
+  async function readOne(): Promise<void> {
+    state.isReading = true;
+    try {
+      const { done, value } = await input.next();
+      if (done) state.isOpen = false;
+      else if (!leaving.signal.aborted) void sendOne(value, state.count++);
+    } catch (error) {
+      state.isOpen = false;
+      state.failure ??= { error };
+    }
+    state.isReading = false;
+    wake();
+  }
+
+  async function sendOne(order: T, index: number): Promise<void> {
+    state.underWay++;
+    try {
+      const key = idempotencyKey && { idempotencyKey: idempotencyKey(order, index) };
+      const all = { maxRetries: Number.POSITIVE_INFINITY, ...options, ...key, signal: leaving.signal };
+      results.push({ index, order, accepted: await submit(order, all) });
+    } catch (error) {
+      if (isOfAll(error)) state.failure ??= { error };
+      else results.push({ index, order, error: error as Error });
+    }
+    state.underWay--;
+    wake();
+  }
+
+  const leaving = new AbortController();
+  const leave = () => {
+    leaving.abort(signal?.reason);
+    wake();
+  };
+  signal?.addEventListener('abort', leave);
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const mayRead = state.isOpen && !state.failure && !state.isReading;
+      if (mayRead && state.underWay + results.length < concurrency) void readOne();
+      const result = results.shift();
+      if (result) yield result;
+      else if (state.underWay > 0 || state.isReading) await woken();
+      else if (state.failure) throw state.failure.error;
+      else if (!state.isOpen) return;
+    }
+  } finally {
+    signal?.removeEventListener('abort', leave);
+    leave();
+    // An input that is being read ends when that read does, which may be never.
+    const closing = state.isOpen ? input.return?.() : undefined;
+    if (state.isReading) Promise.resolve(closing).catch(() => undefined);
+    else await closing;
+    while (state.underWay > 0) await woken();
+  }
+}

@@ -1,0 +1,192 @@
+import { inspect } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { OrdersClient, OrdersError, ProblemError, ValidationError } from '../src/index.ts';
+import {
+  accepted,
+  answer,
+  breakOff,
+  hangUp,
+  KEY,
+  keepSilent,
+  RECEIPT_ID,
+  refuse,
+  SECRET,
+  type Step,
+  startScript,
+} from './scripted-server.ts';
+
+const PERSONAL = 'Aisha Khan, 050 123 4567';
+const ORDER = { source_order_id: 'r-1', customer: { name: PERSONAL } };
+const html =
+  (status: number, headers: Record<string, string> = {}): Step =>
+  (response) =>
+    response.writeHead(status, { 'Content-Type': 'text/html', ...headers }).end(`<h1>Oh no</h1>${PERSONAL} ${KEY}`);
+
+/** All that could be seen of it in a log. */
+const shown = (value: unknown) => `${inspect(value, { depth: 9, showHidden: true })} ${JSON.stringify(value)} ${value}`;
+
+async function failureOf(script: { client: (options: object) => OrdersClient }): Promise<ProblemError> {
+  return script
+    .client({ maxRetries: 0, timeoutMs: 2000 })
+    .sendWebhook(ORDER)
+    .then(
+      () => {
+        throw new Error('It was accepted.');
+      },
+      (error) => error,
+    );
+}
+
+test.each([
+  [400, 'malformed_body', 'InvalidRequestError'],
+  [401, 'invalid_signature', 'AuthenticationError'],
+  [403, 'signing_unavailable', 'PermissionError'],
+  [404, 'not_found', 'NotFoundError'],
+  [405, 'method_not_allowed', 'InvalidRequestError'],
+  [413, 'payload_too_large', 'InvalidRequestError'],
+  [415, 'unsupported_media_type', 'InvalidRequestError'],
+  [418, 'from_the_future', 'InvalidRequestError'],
+  [422, 'validation_failed', 'ValidationError'],
+  [429, 'rate_limited', 'RateLimitError'],
+  [500, 'internal_error', 'ServerError'],
+  [503, 'overloaded', 'UnavailableError'],
+])('%d %s is a %s, with the request id of the service', async (status, code, name) => {
+  await using script = await startScript(refuse(status, code));
+  const error = await failureOf(script);
+  expect(error).toBeInstanceOf(ProblemError);
+  expect(error).toBeInstanceOf(OrdersError);
+  expect(error).toMatchObject({ name, status, code, requestId: 'of-the-service', message: 'Said no.' });
+  expect(error.problem).toMatchObject({ status, code, title: 'No', detail: 'Said no.' });
+  expect(String(error)).toBe(`${name}: Said no.`);
+});
+
+test('broken rules are listed, and the first of them are in the message', async () => {
+  const errors = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer, code: 'too_long', detail: 'Too long.' }));
+  await using script = await startScript(answer(422, { code: 'validation_failed', detail: 'Breaks rules.', errors }));
+  const error = await failureOf(script);
+  expect(error).toBeInstanceOf(ValidationError);
+  expect((error as ValidationError).errors).toEqual(errors);
+  expect(error.message).toBe('Breaks rules. /a: Too long. /b: Too long. /c: Too long. And 1 more.');
+});
+
+test.each<[string, Step, number]>([
+  ['a page', html(502), 502],
+  ['JSON of its own', answer(403, { message: PERSONAL }), 403],
+  ['half a document', (response) => response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"c'), 500],
+  ['nothing', (response) => response.writeHead(504).end(), 504],
+])(
+  'something before the service that answers with %s is an error of that status, and nothing of it is repeated',
+  async (_, step, status) => {
+    await using script = await startScript(step);
+    const error = await failureOf(script);
+    expect(error).toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({ status, code: 'unexpected_reply', problem: { code: 'unexpected_reply' } });
+    expect(error.message).toContain(`${status}`);
+    expect(error.requestId).toBe(script.arrived[0]?.headers['x-request-id']);
+    expect(shown(error)).not.toContain('Aisha');
+  },
+);
+
+test.each<[string, Step]>([
+  ['a page', html(200)],
+  ['JSON of its own', answer(202, { ok: true })],
+  ['JSON that is no object', answer(202, [] as object)],
+])('a success that is none of the service, as %s, is no acceptance', async (_, step) => {
+  await using script = await startScript(step);
+  const error = await failureOf(script);
+  expect(error).toMatchObject({ name: 'OrdersError', code: 'unexpected_reply' });
+  expect(shown(error)).not.toContain('Aisha');
+  expect(script.arrived).toHaveLength(1);
+});
+
+test.each([301, 302, 307, 308])('a redirect (%d) is not followed with the key', async (status) => {
+  await using elsewhere = await startScript(accepted);
+  await using script = await startScript(html(status, { Location: `${elsewhere.url}/${KEY}` }));
+  const error = await failureOf(script);
+  expect(error).toMatchObject({ name: 'OrdersError', code: 'unexpected_reply' });
+  expect(error.message).toContain(elsewhere.url);
+  expect(elsewhere.arrived).toEqual([]);
+  expect(shown(error)).not.toContain(KEY);
+});
+
+test.each<[string, Step]>([
+  ['a refusal', refuse(401, 'invalid_api_key')],
+  ['a page', html(502)],
+  ['a broken connection', hangUp],
+  ['a reply that breaks off', breakOff],
+  ['silence', keepSilent],
+])('neither key, secret, signature nor order is in the error after %s', async (_, step) => {
+  await using script = await startScript(step);
+  const error = await failureOf(script);
+  const signature = String(script.arrived[0]?.headers['x-service-signature']);
+  expect(signature).toMatch(/^sha256=/);
+  const said = shown(error);
+  for (const secret of [KEY, SECRET, signature.slice(7), 'Aisha', '050 123']) expect(said).not.toContain(secret);
+});
+
+test('nothing of a client can be seen', () => {
+  const client = new OrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: KEY, signingSecret: SECRET });
+  expect(shown(client)).not.toMatch(/oik_|oss_/);
+});
+
+test('connections are used again after each kind of reply', async () => {
+  const kinds = [html(404), refuse(422, 'validation_failed'), html(200), html(302)];
+  await using script = await startScript(accepted, ...kinds, ...kinds, ...kinds);
+  const client = script.client({ maxRetries: 0 });
+  for (let call = 0; call < 13; call++) await client.submitOrder(ORDER).catch(() => undefined);
+  expect(script.arrived).toHaveLength(13);
+  // A connection may be given back a moment after its reply was read, when another is open already.
+  expect(new Set(script.arrived.map(({ socket }) => socket)).size).toBeLessThanOrEqual(3);
+});
+
+test.each<[string, object, RegExp]>([
+  ['no key', { apiKey: undefined }, /^apiKey must be/],
+  ['an empty key', { apiKey: '' }, /^apiKey must be/],
+  ['a key with a line break', { apiKey: `${KEY}\n` }, /^apiKey must be/],
+  ['no address', { baseUrl: undefined }, /^baseUrl must be/],
+  ['an address without a scheme', { baseUrl: 'orders.example.com' }, /^baseUrl must be/],
+  ['an address of another scheme', { baseUrl: 'ftp://orders.example.com' }, /^baseUrl must be/],
+  ['an address with a password', { baseUrl: 'https://u:hidden@orders.example.com' }, /^baseUrl must be/],
+  ['an address with a query', { baseUrl: 'https://orders.example.com/?a' }, /^baseUrl must be/],
+  ['no time', { timeoutMs: 0 }, /^timeoutMs must be/],
+  ['a time that is no number', { timeoutMs: Number.NaN }, /^timeoutMs must be/],
+  ['retries below none', { maxRetries: -1 }, /^maxRetries must be/],
+])('%s: a TypeError at once, in one line that repeats nothing', (_, options, line) => {
+  const make = () => new OrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: KEY, ...options });
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow(line);
+  expect(make).not.toThrow(/\n|oik_k|hidden/);
+});
+
+test.each<[string, (client: OrdersClient) => Promise<unknown>, RegExp]>([
+  ['an idempotency key', (client) => client.submitOrder(ORDER, { idempotencyKey: 'a b' }), /^idempotencyKey must be/],
+  ['a time to wait', (client) => client.submitOrder(ORDER, { wait: 31 }), /^wait must be/],
+  ['a receipt id', (client) => client.getReceipt('../orders'), /^receiptId must be/],
+  ['a webhook without a secret', (client) => client.sendWebhook(ORDER, { signingSecret: '' }), /^A webhook needs/],
+])('%s that cannot be: a TypeError, and nothing is sent', async (_, call, line) => {
+  await using script = await startScript(accepted);
+  await expect(call(script.client())).rejects.toThrow(line);
+  expect(script.arrived).toEqual([]);
+});
+
+test.each(['', '/', '/delivery/api', '/delivery/api/'])(
+  'the routes are below the prefix "%s" of the address',
+  async (prefix) => {
+    await using script = await startScript(accepted);
+    await script.client({ baseUrl: script.url + prefix }).submitOrder(ORDER, { strict: true, wait: 2.5 });
+    const [{ method, path, headers } = { method: '', path: '', headers: {} }] = script.arrived;
+    expect(`${method} ${path}`).toBe(`POST ${prefix.replace(/\/$/, '')}/ingest/orders`);
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/json',
+      prefer: 'handling=strict, wait=2',
+    });
+    expect(headers).not.toHaveProperty('x-service-signature');
+  },
+);
+
+test("a fetch of one's own takes the place of the platform's", async () => {
+  const own: typeof fetch = async () => Response.json({ receipt_id: RECEIPT_ID }, { status: 202 });
+  const client = new OrdersClient({ baseUrl: 'http://nowhere.invalid', apiKey: KEY, fetch: own });
+  expect(await client.submitOrder(ORDER)).toEqual({ receipt_id: RECEIPT_ID });
+});

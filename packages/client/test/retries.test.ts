@@ -1,0 +1,197 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { AuthenticationError, ConnectionError, OrdersError, RateLimitError, TimeoutError } from '../src/index.ts';
+import { backoffMs } from '../src/pause.ts';
+import {
+  type Arrived,
+  accepted,
+  breakOff,
+  hangUp,
+  keepSilent,
+  RECEIPT_ID,
+  refuse,
+  type Step,
+  startScript,
+} from './scripted-server.ts';
+
+const ORDER = { source_order_id: 'r-1' };
+
+/** Pauses after failures are as short as chance can make them. */
+const withoutPauses = () => jest.spyOn(Math, 'random').mockReturnValue(0);
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const keysOf = (arrived: Arrived[]) => new Set(arrived.map(({ headers }) => headers['idempotency-key']));
+
+describe('what may pass', () => {
+  test.each<[what: string, ...Step[]]>([
+    ['connections that break, before the reply and in it', hangUp, breakOff],
+    ['too many requests, and a request that came too slowly', refuse(429, 'rate_limited'), refuse(408, 'late')],
+    ['an overload, and a service that has no storage', refuse(503, 'overloaded'), refuse(503, 'storage_unavailable')],
+    [
+      'what went wrong in the service, and before it',
+      refuse(500, 'internal_error'),
+      refuse(502, 'x'),
+      refuse(504, 'x'),
+    ],
+  ])('%s: sent again, the same under the same key', async (_, first, ...more) => {
+    withoutPauses();
+    await using script = await startScript(first as Step, ...more, accepted);
+    expect(await script.client().submitOrder(ORDER)).toEqual({ receipt_id: RECEIPT_ID });
+    expect(script.arrived).toHaveLength(more.length + 2);
+    expect(keysOf(script.arrived)).toEqual(new Set([expect.stringMatching(/^[0-9a-f-]{36}$/)]));
+    expect(new Set(script.arrived.map(({ body }) => body.toString()))).toEqual(new Set([JSON.stringify(ORDER)]));
+    expect(new Set(script.arrived.map(({ headers }) => headers['x-request-id']))).toHaveProperty('size', 1);
+  });
+
+  test('each call has a key of its own, or the one it is given', async () => {
+    await using script = await startScript(accepted);
+    const client = script.client();
+    await client.submitOrder(ORDER);
+    await client.submitOrder(ORDER);
+    expect(keysOf(script.arrived)).toHaveProperty('size', 2);
+    await client.submitOrder(ORDER, { idempotencyKey: 'mine' });
+    expect(script.arrived[2]?.headers['idempotency-key']).toBe('mine');
+  });
+
+  test('an order that is changed meanwhile is sent as it was', async () => {
+    withoutPauses();
+    await using script = await startScript(hangUp, accepted);
+    const order = { source_order_id: 'first' };
+    const submitted = script.client().submitOrder(order);
+    order.source_order_id = 'second';
+    await submitted;
+    expect(script.arrived.map(({ body }) => JSON.parse(body.toString()).source_order_id)).toEqual(['first', 'first']);
+  });
+
+  test('five retries unless said otherwise, then the last failure is thrown', async () => {
+    withoutPauses();
+    await using script = await startScript(refuse(503, 'overloaded'));
+    await expect(script.client().submitOrder(ORDER)).rejects.toMatchObject({ name: 'UnavailableError', status: 503 });
+    expect(script.arrived).toHaveLength(6);
+    await expect(script.client().getReceipt(RECEIPT_ID, { maxRetries: 1 })).rejects.toThrow(OrdersError);
+    expect(script.arrived).toHaveLength(8);
+    await expect(script.client({ maxRetries: 0 }).preview(ORDER)).rejects.toThrow(OrdersError);
+    expect(script.arrived).toHaveLength(9);
+  });
+
+  test.each([
+    ['in seconds', () => refuse(429, 'rate_limited', { 'Retry-After': '1' })],
+    [
+      'as a date, counted from that of the reply',
+      () =>
+        refuse(503, 'overloaded', {
+          Date: new Date(1_000_000_000_000).toUTCString(),
+          'Retry-After': new Date(1_000_000_001_000).toUTCString(),
+        }),
+    ],
+  ])('Retry-After, %s, is obeyed', async (_, step) => {
+    withoutPauses();
+    await using script = await startScript(step(), accepted);
+    await script.client().submitOrder(ORDER);
+    const [first, second] = script.arrived;
+    // A timer may be early by the fraction of a millisecond that it is rounded by.
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  test('a Retry-After past the time of the call is told at once', async () => {
+    await using script = await startScript(refuse(429, 'rate_limited', { 'Retry-After': '3600' }));
+    const error = await script
+      .client()
+      .submitOrder(ORDER)
+      .catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(error).toMatchObject({ retryAfterSeconds: 3600, code: 'rate_limited', requestId: 'of-the-service' });
+    expect(script.arrived).toHaveLength(1);
+  });
+
+  test('pauses double up to eight seconds, and are anything below that by chance', () => {
+    const random = jest.spyOn(Math, 'random').mockReturnValue(1);
+    expect([0, 1, 2, 3, 4, 5, 60, 5000].map(backoffMs)).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000, 8000]);
+    random.mockReturnValue(0);
+    expect(backoffMs(4)).toBe(0);
+  });
+});
+
+test('a refusal is not sent again', async () => {
+  withoutPauses();
+  await using script = await startScript(refuse(401, 'invalid_api_key'));
+  await expect(script.client().submitOrder(ORDER)).rejects.toThrow(AuthenticationError);
+  expect(script.arrived).toHaveLength(1);
+});
+
+describe('time', () => {
+  test('a connection that goes silent is given up after a third of it', async () => {
+    withoutPauses();
+    await using script = await startScript(keepSilent, accepted);
+    await script.client({ timeoutMs: 6000 }).submitOrder(ORDER);
+    expect(keysOf(script.arrived)).toHaveProperty('size', 1);
+    expect(script.arrived.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('when it is up, the call ends', async () => {
+    await using script = await startScript(keepSilent);
+    const error = await script
+      .client()
+      .submitOrder(ORDER, { timeoutMs: 300 })
+      .catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ code: 'timed_out', requestId: expect.any(String) });
+    expect(error.requestId).toBe(script.arrived[0]?.headers['x-request-id']);
+  });
+
+  test('a service that was asked to hold its reply is given that time on top', async () => {
+    const late: Step = (response, one) => void setTimeout(() => accepted(response, one), 800);
+    await using script = await startScript(late);
+    const options = { timeoutMs: 600, maxRetries: 0, wait: 20 };
+    expect(await script.client().submitOrder(ORDER, options)).toEqual({ receipt_id: RECEIPT_ID });
+    expect(script.arrived[0]?.headers.prefer).toBe('wait=20');
+  });
+
+  test('nobody there: a ConnectionError that says where', async () => {
+    const script = await startScript(accepted);
+    const client = script.client({ maxRetries: 0 });
+    await script[Symbol.asyncDispose]();
+    const error = await client.submitOrder(ORDER).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error.message).toBe(`No reply from ${script.url}: ECONNREFUSED.`);
+  });
+});
+
+describe('an abort', () => {
+  const REASON = new Error('enough');
+  /** Those that keep a process from ending. */
+  const timers = () => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length;
+
+  test.each<[when: string, Step]>([
+    ['while a reply is awaited', keepSilent],
+    ['in a pause between attempts', refuse(503, 'overloaded', { 'Retry-After': '20' })],
+  ])('%s ends the call at once, with its reason, and leaves no listener and no timer', async (_, step) => {
+    const controller = new AbortController();
+    const before = timers();
+    await using script = await startScript((response, one) => {
+      step(response, one);
+      setTimeout(() => controller.abort(REASON), 100);
+    });
+    await expect(script.client().submitOrder(ORDER, { signal: controller.signal })).rejects.toBe(REASON);
+    expect(script.arrived).toHaveLength(1);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  test('before the call: nothing is sent', async () => {
+    await using script = await startScript(accepted);
+    const call = script.client().submitOrder(ORDER, { signal: AbortSignal.abort(REASON) });
+    await expect(call).rejects.toBe(REASON);
+    expect(script.arrived).toEqual([]);
+  });
+
+  test('a call that ends well leaves no listener', async () => {
+    withoutPauses();
+    const { signal } = new AbortController();
+    await using script = await startScript(hangUp, accepted);
+    await script.client().submitOrder(ORDER, { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});

@@ -1,0 +1,256 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { toLines } from '../src/batch.ts';
+import { AuthenticationError, type Order, type Submitted } from '../src/index.ts';
+import { type Arrived, accepted, answer, keepSilent, RECEIPT_ID, refuse, startScript } from './scripted-server.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const idOf = ({ body }: Arrived): string => JSON.parse(body.toString()).source_order_id;
+const ordersTo = (count: number): Order[] =>
+  Array.from({ length: count }, (_, index) => ({ source_order_id: `m-${index}` }));
+
+/** An input that counts how much of it was read, and whether it was closed. */
+function countingInput(count: number) {
+  const seen: { read: number; isClosed: boolean } = { read: 0, isClosed: false };
+  async function* read() {
+    try {
+      for (const order of ordersTo(count)) {
+        seen.read++;
+        yield order;
+      }
+    } finally {
+      seen.isClosed = true;
+    }
+  }
+  return { seen, orders: read() };
+}
+
+async function take<T>(results: AsyncIterable<T>): Promise<{ results: T[]; error: unknown }> {
+  const taken: T[] = [];
+  try {
+    for await (const result of results) taken.push(result);
+    return { results: taken, error: undefined };
+  } catch (error) {
+    return { results: taken, error };
+  }
+}
+
+test.each<[string, (orders: Order[]) => Iterable<Order> | AsyncIterable<Order>]>([
+  ['a list', (orders) => orders],
+  ['a set', (orders) => new Set(orders)],
+  [
+    'a stream',
+    async function* (orders) {
+      yield* orders;
+    },
+  ],
+])('every order of %s is sent once, under a key of its own, and has its result', async (_, input) => {
+  await using script = await startScript(accepted);
+  const orders = ordersTo(50);
+  const { results, error } = await take(script.client().submitMany(input(orders)));
+  expect(error).toBeUndefined();
+  expect(results.map(({ index }) => index).sort((a, b) => a - b)).toEqual(orders.map((_, index) => index));
+  for (const { index, order, accepted } of results) {
+    expect(order).toBe(orders[index]);
+    expect(accepted).toEqual({ receipt_id: RECEIPT_ID });
+  }
+  expect(script.arrived).toHaveLength(50);
+  expect(new Set(script.arrived.map(idOf))).toEqual(new Set(orders.map(({ source_order_id }) => source_order_id)));
+  expect(new Set(script.arrived.map(({ headers }) => headers['idempotency-key']))).toHaveProperty('size', 50);
+});
+
+test('at most so many are under way as was said, and results come as they are known', async () => {
+  const waiting: (() => void)[] = [];
+  await using script = await startScript((response, one) => {
+    waiting.push(() => accepted(response, one));
+    // The last of those under way is answered first.
+    if (waiting.length === 3) waiting.pop()?.();
+    if (script.arrived.length === 6) for (const reply of waiting.splice(0)) reply();
+  });
+  const { results } = await take(script.client().submitMany(ordersTo(6), { concurrency: 3 }));
+  expect(results).toHaveLength(6);
+  expect(results.at(0)?.index).toBeGreaterThan(0);
+});
+
+test('no more is read than is sent and taken', async () => {
+  await using script = await startScript(accepted);
+  const { seen, orders } = countingInput(100);
+  const results = script.client().submitMany(orders, { concurrency: 4 });
+  expect(seen.read).toBe(0);
+  for (let taken = 1; taken <= 20; taken++) {
+    await results.next();
+    expect(seen.read).toBeLessThanOrEqual(taken + 4);
+  }
+  await results.return();
+  expect(seen.isClosed).toBe(true);
+});
+
+test('a slow input does not hold up the results of what was sent', async () => {
+  await using script = await startScript(accepted);
+  const more = Promise.withResolvers<void>();
+  async function* slow() {
+    yield* ordersTo(2);
+    await more.promise;
+    yield { source_order_id: 'last' };
+  }
+  const results = script.client().submitMany(slow());
+  await results.next();
+  await results.next();
+  more.resolve();
+  expect((await results.next()).value).toMatchObject({ index: 2, accepted: { receipt_id: RECEIPT_ID } });
+  expect((await results.next()).done).toBe(true);
+});
+
+test('an order that is refused is a result, and costs the others nothing', async () => {
+  await using script = await startScript((response, one) =>
+    (idOf(one) === 'm-3' ? refuse(422, 'validation_failed') : accepted)(response, one),
+  );
+  const { results, error } = await take<Submitted<Order>>(script.client().submitMany(ordersTo(10)));
+  expect(error).toBeUndefined();
+  expect(results.filter(({ error }) => error)).toMatchObject([{ index: 3, error: { name: 'ValidationError' } }]);
+  expect(results).toHaveLength(10);
+});
+
+test('an order is tried again as long as its time allows, however often', async () => {
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+  await using script = await startScript(
+    refuse(503, 'overloaded'),
+    ...Array(19).fill(refuse(503, 'overloaded')),
+    accepted,
+  );
+  const { results } = await take(script.client({ maxRetries: 0 }).submitMany(ordersTo(1)));
+  expect(results).toMatchObject([{ accepted: { receipt_id: RECEIPT_ID } }]);
+});
+
+test('what no order gets past is thrown, after the results of those before it', async () => {
+  await using script = await startScript(accepted, accepted, refuse(401, 'invalid_api_key'));
+  const { seen, orders } = countingInput(100);
+  const { results, error } = await take(script.client().submitMany(orders, { concurrency: 2 }));
+  expect(error).toBeInstanceOf(AuthenticationError);
+  expect(results.map(({ index }) => index).sort((a, b) => a - b)).toEqual([0, 1]);
+  expect(script.arrived.length).toBeLessThan(10);
+  expect(seen.isClosed).toBe(true);
+});
+
+test('an input that fails is thrown, after the results of what came before', async () => {
+  await using script = await startScript(accepted);
+  const broken = new Error('the file is gone');
+  async function* failing() {
+    yield* ordersTo(3);
+    throw broken;
+  }
+  const { results, error } = await take(script.client().submitMany(failing()));
+  expect(error).toBe(broken);
+  expect(results).toHaveLength(3);
+});
+
+describe('leaving', () => {
+  test.each([false, true])(
+    'the loop ends what is under way and closes the input (which is being read: %s)',
+    async (isSlow) => {
+      await using script = await startScript(accepted, keepSilent);
+      const { seen, orders } = countingInput(isSlow ? 3 : 100);
+      async function* input() {
+        yield* orders;
+        await new Promise(() => undefined);
+      }
+      const { signal } = new AbortController();
+      for await (const { index } of script.client().submitMany(isSlow ? input() : orders, { concurrency: 4, signal })) {
+        expect(index).toBe(0);
+        break;
+      }
+      expect(seen.read).toBeLessThanOrEqual(5);
+      expect(seen.isClosed || isSlow).toBe(true);
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+      const open = script.arrived.slice(1).filter(({ socket }) => !socket.destroyed);
+      await Promise.all(open.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))));
+    },
+  );
+
+  test.each(['while orders are sent', 'while the input is read'])(
+    'by an abort %s: its reason is thrown at once',
+    async (when) => {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      await using script = await startScript(accepted, keepSilent);
+      async function* input() {
+        yield* ordersTo(when === 'while the input is read' ? 1 : 5);
+        await new Promise(() => undefined);
+      }
+      const results: number[] = [];
+      const loop = async () => {
+        for await (const { index } of script
+          .client()
+          .submitMany(input(), { concurrency: 3, signal: controller.signal })) {
+          results.push(index);
+          setTimeout(() => controller.abort(reason), 50);
+        }
+      };
+      await expect(loop()).rejects.toBe(reason);
+      expect(results).toEqual([0]);
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    },
+  );
+});
+
+test('by webhook, with the keys it is given', async () => {
+  await using script = await startScript(accepted);
+  const options = {
+    via: 'webhook',
+    idempotencyKey: (order: Order, index: number) => `${order.source_order_id}/${index}`,
+  } as const;
+  await take(script.client().submitMany(ordersTo(2), options));
+  expect(new Set(script.arrived.map(({ path, headers }) => `${path} ${headers['idempotency-key']}`))).toEqual(
+    new Set(['/ingest/webhook m-0/0', '/ingest/webhook m-1/1']),
+  );
+  expect(() => script.client({ signingSecret: undefined }).submitMany([], options)).toThrow(/^A webhook needs/);
+  await expect(script.client().submitMany([], { concurrency: 0 }).next()).rejects.toThrow(/^concurrency must be/);
+});
+
+describe('batches', () => {
+  test('every order has one line, whatever it is', () => {
+    const orders = [
+      { source_order_id: 'a\nb' },
+      '{\r\n  "source_order_id": "c"\n}\n',
+      '',
+      ' \n',
+      undefined,
+      '{"broken',
+    ];
+    expect(toLines(orders as string[]).split('\n')).toEqual([
+      '{"source_order_id":"a\\nb"}',
+      '{   "source_order_id": "c" }',
+      'null',
+      'null',
+      'null',
+      '{"broken',
+      '',
+    ]);
+  });
+
+  test('are sent whole, under one key, and have a result for each order', async () => {
+    const results = [{ receipt_id: RECEIPT_ID }, { error: { status: 400, code: 'malformed_body', detail: 'No.' } }];
+    await using script = await startScript(answer(202, { accepted: 1, refused: 1, results }));
+    const client = script.client();
+    const options = { idempotencyKey: 'night', strict: true };
+    expect((await client.submitBatch([{ source_order_id: 'a' }, '{'], options)).results).toEqual(results);
+    const [{ path, headers, body } = { path: '', headers: {}, body: '' }] = script.arrived;
+    expect([path, `${body}`]).toEqual(['/ingest/orders/batch', '{"source_order_id":"a"}\n{\n']);
+    expect(headers).toMatchObject({
+      'content-type': 'application/x-ndjson',
+      'idempotency-key': 'night',
+      prefer: 'handling=strict',
+    });
+    await expect(client.submitBatch(['{}'])).rejects.toThrow('The reply has 2 results for 1 orders.');
+  });
+
+  test('reconciling asks for ids', async () => {
+    await using script = await startScript(answer(200, { results: [] }));
+    expect(await script.client().reconcile(['a', 'b'])).toEqual({ results: [] });
+    expect(script.arrived[0]?.path).toBe('/ingest/reconcile');
+    expect(String(script.arrived[0]?.body)).toBe('{"source_order_ids":["a","b"]}');
+  });
+});

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { currentTypes, TYPES_FILE } from '../scripts/generate-types.ts';
+import { typesOf } from '../scripts/types-of.ts';
+
+test('the types are those of the OpenAPI document', () => {
+  // `npm run client:types` makes them anew.
+  expect(readFileSync(TYPES_FILE, 'utf8')).toBe(currentTypes());
+});
+
+const documentOf = (schema: object) => ({ components: { schemas: { One: schema } } });
+
+test('each keyword of the document has its type, and one that is not known is an error', () => {
+  const types = typesOf(
+    documentOf({
+      type: 'object',
+      description: 'Text */ of it.',
+      required: ['a', 'c'],
+      properties: {
+        a: { type: ['string', 'null'] },
+        b: { type: 'array', items: { enum: ['x', 'y'] } },
+        c: { anyOf: [{ $ref: '#/components/schemas/Two' }, { const: true }] },
+        code: { enum: ['known'], description: 'More\n\nthan a line' },
+        any: {},
+      },
+    }),
+  );
+  expect(types.split('\n').slice(2).join('\n')).toBe(`/** Text *\\/ of it. */
+export type One = {
+  a: string | null;
+  b?: ("x" | "y")[] | undefined;
+  c: Two | true;
+  /**
+   * More
+   *
+   * than a line
+   */
+  code?: "known" | (string & Record<never, never>) | undefined;
+  any?: unknown | undefined;
+};
+`);
+  expect(() => typesOf(documentOf({ type: 'object', patternProperties: {} }))).toThrow('keyword "patternProperties"');
+});

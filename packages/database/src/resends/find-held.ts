@@ -1,0 +1,24 @@
+import type { Knex } from 'knex';
+
+/**
+ * Which of these orders may not be confirmed yet: the account holds what is sent again with other content, and of the newest such resend
+ * nobody has decided. Asked under the lock on the orders, it holds for those who decide; a resend that is just being written counts from
+ * its commit on.
+ */
+export async function findHeld(
+  trx: Knex.Transaction,
+  accountId: number,
+  orderIds: readonly number[],
+): Promise<Set<number>> {
+  const { rows } = await trx.raw<{ rows: { order_id: number }[] }>(
+    `select order_id from (
+       select distinct on (order_id) order_id, decision from resends
+       where account_id = :accountId and order_id = any(:orderIds::bigint[]) and changes is not null
+         and exists (select from accounts where account_id = :accountId and hold_resends)
+       order by order_id, receipt_id desc
+     ) as newest
+     where decision is null`,
+    { accountId, orderIds: [...orderIds] },
+  );
+  return new Set(rows.map(({ order_id }) => order_id));
+}

@@ -1,0 +1,43 @@
+import type { Difference } from '@orders/domain';
+import { type Database, run } from '../connect.ts';
+
+export type Decision = 'accepted' | 'refused';
+
+/** A receipt that said something else than its order as it was first sent; of one order the newest of them waits while `decision` is null. */
+export interface Resend {
+  order_id: number;
+  receipt_id: string;
+  received_at: Date;
+  changes: Difference[];
+  decision: Decision | null;
+  decided_by: string | null;
+  decided_at: Date | null;
+}
+
+const MAX_OF_AN_ORDER = 20;
+
+const FIND = {
+  name: 'find-resends',
+  text: `
+select s.*, r.received_at
+from unnest($2::bigint[]) as wanted(order_id)
+cross join lateral (
+  select order_id, receipt_id, changes, decision, decided_by, decided_at from resends
+  where account_id = $1::int and order_id = wanted.order_id and changes is not null
+  order by receipt_id desc limit ${MAX_OF_AN_ORDER}
+) as s
+cross join lateral (
+  select received_at from receipts where receipt_id = s.receipt_id and account_id = $1::int
+  offset 0
+) as r
+order by s.order_id, s.receipt_id desc`,
+};
+
+/** What was sent again of these orders of an account with other content, the newest of each order first, at most 20 of each. */
+export async function findResends(
+  database: Database,
+  accountId: number,
+  orderIds: readonly number[],
+): Promise<Resend[]> {
+  return run<Resend>(database, FIND, [accountId, orderIds]);
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { compareResent, type Difference, normalizeOrder } from '../src/index.ts';
+import { mutatedOrder } from './arbitrary-payload.ts';
+
+type Payload = Record<string, unknown>;
+type Row = [string, Payload, Payload, Difference[]];
+
+const FIRST = {
+  customer: { name: 'Aisha Khan', phone: '050 123 4567', email: 'aisha@example.com' },
+  address: 'Apt 1204, Marina Heights',
+  emirate: 'Dubai',
+  items: [
+    { name: 'Shawarma', quantity: 2, sku: 'SH-1' },
+    { name: 'Karak', quantity: 1 },
+  ],
+  total: '149.50',
+};
+const SHAWARMA = { name: 'Shawarma', quantity: 2, sku: 'SH-1' };
+const KARAK = { name: 'Karak', quantity: 1, sku: null };
+
+const compare = (first: Payload, again: Payload) =>
+  compareResent(
+    normalizeOrder({ source_order_id: 'id', ...first }).order,
+    normalizeOrder({ source_order_id: 'id', ...again }).order,
+  );
+
+describe('what an order that is sent again says otherwise', () => {
+  test.each<Row>([
+    ['nothing, word for word', {}, {}, []],
+    ['nothing, in other spellings', { customer: { ...FIRST.customer, phone: '+971-50-1234567' } }, {}, []],
+    ['nothing, as a number and as a text', { total: 149.5 }, {}, []],
+    ['nothing, by a member that nobody knows', { colour: 'red' }, {}, []],
+    [
+      'a phone number',
+      {},
+      { customer: { ...FIRST.customer, phone: '0501234568' } },
+      [{ pointer: '/customer/phone', from: '+971501234567', to: '+971501234568' }],
+    ],
+    [
+      'an emirate, and its code',
+      {},
+      { emirate: 'Sharjah' },
+      [
+        { pointer: '/emirate', from: 'Dubai', to: 'Sharjah' },
+        { pointer: '/emirate_code', from: 'AE-DU', to: 'AE-SH' },
+      ],
+    ],
+    ['a total', {}, { total: '149.51' }, [{ pointer: '/total', from: '149.50', to: '149.51' }]],
+    ['no total any more', {}, { total: null }, [{ pointer: '/total', from: '149.50', to: null }]],
+    [
+      'an item, member by member',
+      {},
+      { items: [SHAWARMA, { name: 'Karak', quantity: 3, sku: 'K-1' }] },
+      [
+        { pointer: '/items/1/quantity', from: 1, to: 3 },
+        { pointer: '/items/1/sku', from: null, to: 'K-1' },
+      ],
+    ],
+    ['fewer items', {}, { items: [KARAK] }, [{ pointer: '/items', from: [SHAWARMA, KARAK], to: [KARAK] }]],
+  ])('%s', (_, first, again, expected) => {
+    expect(compare({ ...FIRST, ...first }, { ...FIRST, ...again })).toEqual(expected);
+  });
+
+  test('its id is no change: who compares has found it by that', () => {
+    expect(compare({ order_number: '1' }, { order_number: '1', source_order_id: 'other' })).toEqual([]);
+  });
+});
+
+test('of any two orders the differences lead from one to the other, and an order does not differ from itself', () => {
+  fc.assert(
+    fc.property(mutatedOrder, mutatedOrder, (one, other) => {
+      expect(compare(one as Payload, one as Payload)).toEqual([]);
+      const there = compare(one as Payload, other as Payload);
+      const back = compare(other as Payload, one as Payload);
+      expect(back).toEqual(there.map(({ pointer, from, to }) => ({ pointer, from: to, to: from })));
+    }),
+  );
+});

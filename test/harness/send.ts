@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll } from '@jest/globals';
+import { runCli } from '@orders/cli';
+
+const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
+
+/** What a run of `orders send` printed, and how it ended. */
+export interface Sent {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A run of `orders send` under way. */
+export interface Sending {
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<Sent>;
+}
+
+/** A sender: an account, and where its service is. */
+export interface Sender {
+  url: string;
+  key: string;
+  secret?: string | null;
+}
+
+/** Runs `orders send` in this process; `terminal` is what stderr is like. */
+export async function send(sender: Sender, args: string[], input = '', terminal = {}): Promise<Sent> {
+  const printed = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
+  const code = await runCli(['send', ...args], {
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout: stream('stdout'),
+    stderr: { ...stream('stderr'), ...terminal },
+    env: environmentOf(sender),
+  });
+  return { code, ...printed };
+}
+
+function environmentOf({ url, key, secret }: Sender): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    ORDERS_URL: url,
+    ORDERS_API_KEY: key,
+    ...(secret && { ORDERS_SIGNING_SECRET: secret }),
+  };
+}
+
+/** Starts `orders send` as a sender does, in a process of its own. */
+export function startSend(sender: Sender, args: string[], input = ''): Sending {
+  const child = spawn(process.execPath, [MAIN, 'send', ...args], {
+    env: { PATH: process.env.PATH ?? '', ...environmentOf(sender) },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+    });
+  return {
+    kill: (signal) => void child.kill(signal),
+    ended: once(child, 'close').then(([code]) => ({ code, ...printed })),
+  };
+}
+
+/** A directory of a test file's own, gone after it. */
+export function useDirectory() {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'orders-send-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  const path = (name: string) => join(directory, name);
+  return {
+    path,
+    read: (name: string) => readFile(path(name), 'utf8'),
+    async write(name: string, content: string | Buffer): Promise<string> {
+      await writeFile(path(name), content);
+      return path(name);
+    },
+  };
+}

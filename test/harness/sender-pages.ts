@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, join, resolve } from 'node:path';
+
+/** A fenced block of a page; `heading` is the one that it stands under. */
+export interface Block {
+  language: string;
+  text: string;
+  heading: string;
+}
+
+/** The blocks of a page, in their order. */
+export function readBlocks(markdown: string): Block[] {
+  const blocks: Block[] = [];
+  let heading = '';
+  for (const [, title, language, text] of markdown.matchAll(/^#+ (.+)$|^```(\w*)\n([\s\S]*?)^```$/gm)) {
+    if (title) heading = title;
+    else blocks.push({ language: language ?? '', text: text ?? '', heading });
+  }
+  return blocks;
+}
+
+/** A page whose examples build on each other says so in these words. */
+const ONE_SHELL = 'Paste them into one shell, in their order.';
+
+/** The scripts of a page: one of all its examples where they build on each other, else each by itself. */
+export function scriptsOf(markdown: string): string[][] {
+  const examples = readBlocks(markdown).filter(({ language }) => language === 'bash');
+  const texts = examples.map(({ text }) => text);
+  return markdown.includes(ONE_SHELL) ? [texts] : texts.map((text) => [text]);
+}
+
+/** What an example printed, and how it ended. */
+export interface Ran {
+  printed: string;
+  exitCode: number;
+}
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/**
+ * Runs blocks one after the other in one fresh shell in a directory of their own, with little more in its environment than what the pages ask
+ * for, and with the machine's own Node. This clone is where the pages suppose it to be, in the home directory.
+ *
+ * @param files what the reader was told to have in that directory, which is empty otherwise.
+ */
+export async function paste(
+  blocks: readonly string[],
+  env: Record<string, string>,
+  files: readonly string[] = [],
+): Promise<Ran[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-page-'));
+  const [home, work, script] = [join(directory, 'home'), join(directory, 'work'), join(directory, 'script')];
+  const mark = `ended-${Math.random()}`;
+  const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
+  const usual = { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8' };
+  try {
+    await Promise.all([mkdir(home), mkdir(work)]);
+    await symlink(ROOT, join(home, 'order-ingestion'));
+    for (const file of files) await copyFile(file, join(work, basename(file)));
+    await writeFile(script, blocks.map((block) => `${block}\necho "${mark} $?"\n`).join(''));
+    const output = await run(script, { cwd: work, env: { ...usual, ...env } });
+    const parts = output.split(new RegExp(`${mark} (\\d+)\\n`));
+    return blocks.map((_block, index) => ({
+      printed: parts[2 * index] ?? '',
+      exitCode: Number(parts[2 * index + 1]),
+    }));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** What a script prints, which must be nothing on standard error. */
+function run(script: string, options: { cwd: string; env: Record<string, string> }): Promise<string> {
+  return new Promise((done, reject) => {
+    execFile('bash', [script], { ...options, timeout: 120_000 }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${error.message}\n${stdout}`));
+      else if (stderr) reject(new Error(`said on standard error: ${stderr}`));
+      else done(stdout);
+    });
+  });
+}
+
+/** Whether what was printed is what a page shows: without regard to white space, and with anything where the page has `…`. */
+export function isAsShown(printed: string, shown: string): boolean {
+  const squeeze = (text: string) => text.replaceAll(/\s+/g, '');
+  const pattern = squeeze(shown)
+    .split('…')
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*?');
+  return new RegExp(`^${pattern}$`).test(squeeze(printed));
+}
+
+/** What each example of a page is shown to print, or null: the block of plain text right behind it. */
+export function shownOutputs(markdown: string): (string | null)[] {
+  const blocks = readBlocks(markdown);
+  return blocks.flatMap(({ language, heading }, index) => {
+    const next = blocks[index + 1];
+    if (language !== 'bash') return [];
+    return [next?.language === 'text' && next.heading === heading ? next.text : null];
+  });
+}

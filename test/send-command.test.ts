@@ -1,0 +1,372 @@
+import { stat } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { QUEUE_KINDS } from './harness/queue.ts';
+import { type Sender, send, startSend, useDirectory } from './harness/send.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { until } from './harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+const files = useDirectory();
+
+beforeAll(async () => {
+  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+  intake = await stack.intake();
+  await stack.worker();
+});
+afterAll(() => stack.close());
+
+async function newSender(): Promise<Sender & TestAccount> {
+  return { ...(await stack.account({ signing: true })), url: intake.api.url };
+}
+const ndjson = (ids: readonly string[]) => ids.map((id) => `${JSON.stringify({ source_order_id: id })}\n`).join('');
+const idsOf = async ({ id }: TestAccount): Promise<string[]> =>
+  stack.database.knex('orders').where({ account_id: id }).orderBy('source_order_id').pluck('source_order_id');
+
+test('the orders of a file are written, and the report says so', async () => {
+  const sender = await newSender();
+  const file = await files.write('plain.ndjson', ndjson(['A-1', 'A-2', 'A-3']));
+  const { code, stdout, stderr } = await send(sender, [file]);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^ {2}3 {2}orders read\n {2}3 {2}written\nin /);
+  expect(await idsOf(sender)).toEqual(['A-1', 'A-2', 'A-3']);
+});
+
+test('--json prints the report as one JSON value, whose numbers add up', async () => {
+  const sender = await newSender();
+  const lines = [
+    '{"source_order_id":"J-1","emirate":"Dubai"}',
+    '',
+    'no JSON',
+    '{"source_order_id":12}',
+    '{"source_order_id":"J-2"}',
+    '{"source_order_id":"J-1","emirate":"Sharjah"}',
+    Buffer.from('{"source_order_id":"J-\xe9"}', 'latin1'),
+    '{"source_order_id":"J-3"}',
+  ];
+  const content = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
+  const file = await files.write('mixed.ndjson', content);
+  const { code, stdout, stderr } = await send(sender, [file, '--json', '--batch-size', '2']);
+  expect([code, stderr]).toEqual([1, 'Not all orders are written.\n']);
+  const report = JSON.parse(stdout);
+  expect(report).toMatchObject({
+    read: 7,
+    refused: 3,
+    refused_by_code: { malformed_body: 2, validation_failed: 1 },
+    statuses: { written: 3, duplicate: 1, dead: 0, failed: 0, pending: 0, unknown: 0, not_followed: 0 },
+    failed_file: `${file}.failed.jsonl`,
+  });
+  const failures = (await files.read('mixed.ndjson.failed.jsonl')).trim().split('\n');
+  expect(failures.map((line) => JSON.parse(line)).toSorted((a, b) => a.line - b.line)).toMatchObject([
+    { line: 3, source_order_id: null, status: 'refused', code: 'malformed_body' },
+    { line: 4, code: 'validation_failed', errors: [{ pointer: '/source_order_id', code: 'not_a_string' }] },
+    { line: 7, source_order_id: null, code: 'malformed_body', detail: 'The order is not UTF-8.' },
+  ]);
+  expect(await idsOf(sender)).toEqual(['J-1', 'J-2', 'J-3']);
+});
+
+test('what failed is mended in the file and sent by itself with --only-failed', async () => {
+  const sender = await newSender();
+  const file = await files.write(
+    'mend.ndjson',
+    '{"source_order_id":"M-1"}\n{"source_order_id":2}\n{"source_order_id":"M-3"}\n',
+  );
+  expect(await send(sender, [file])).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('line 2: validation_failed'),
+  });
+  await files.write('mend.ndjson', '{"source_order_id":"M-1"}\n{"source_order_id":"2"}\n{"source_order_id":"M-3"}\n');
+  const { code, stdout } = await send(sender, [file, '--only-failed', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 1, statuses: { written: 1 }, failed_file: null }]);
+  expect(await idsOf(sender)).toEqual(['2', 'M-1', 'M-3']);
+  await expect(files.read('mend.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
+});
+
+test('a second run sends nothing again, and reports the same', async () => {
+  const sender = await newSender();
+  const file = await files.write('again.ndjson', ndjson(['R-1', 'R-2']));
+  await send(sender, [file]);
+  const { code, stdout } = await send(sender, [file, '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 2, sent_before: 2, statuses: { written: 2 } }]);
+  const receipts = await stack.database.knex('receipts').where({ account_id: sender.id });
+  expect(receipts).toHaveLength(2);
+});
+
+test('without its journal a second run replays the receipts of the first', async () => {
+  const sender = await newSender();
+  const file = await files.write('replay.ndjson', ndjson(['P-1', 'P-2', 'P-3']));
+  await send(sender, [file, '--batch-size', '2']);
+  const { code, stdout } = await send(sender, [file, '--batch-size', '2', '--restart', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 3, sent_before: 0, statuses: { written: 3 } }]);
+  expect(await stack.database.knex('receipts').where({ account_id: sender.id })).toHaveLength(3);
+});
+
+test('a file that has changed, another service or another account is refused, and says what to do', async () => {
+  const sender = await newSender();
+  const file = await files.write('changed.ndjson', ndjson(['C-1', 'C-2', 'C-3']));
+  await send(sender, [file, '--batch-size', '2']);
+  const other = { ...(await newSender()), url: sender.url };
+  expect(await send(other, [file])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/account of this key/),
+  });
+  expect(await send({ ...sender, url: 'http://127.0.0.1:9' }, [file])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/another service.*--restart/),
+  });
+  // As long as before, and another order.
+  await files.write('changed.ndjson', ndjson(['C-1', 'C-2', 'C-4']));
+  for (const content of [ndjson(['C-1', 'C-2', 'C-4']), ndjson(['C-1', 'C-2']), ndjson(['C-1', 'C-2', 'C-3', 'C-4'])]) {
+    await files.write('changed.ndjson', content);
+    const { code, stdout, stderr } = await send(sender, [file]);
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(/^The input has changed .* --restart .*\n$/)]);
+  }
+  expect(await idsOf(sender)).toEqual(['C-1', 'C-2', 'C-3']);
+  const { code, stdout } = await send(sender, [file, '--restart', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 4, statuses: { written: 1, duplicate: 3 } }]);
+});
+
+test('a journal that was torn is read as far as it is whole, and the rest is sent again under the same keys', async () => {
+  const sender = await newSender();
+  const file = await files.write('torn.ndjson', ndjson(['T-1', 'T-2', 'T-3', 'T-4', 'T-5']));
+  await send(sender, [file, '--batch-size', '2']);
+  const journal = await files.read('torn.ndjson.orders-send.jsonl');
+  // Cut anywhere, it is as if the machine had lost its power then.
+  for (const share of [0.05, 0.3, 0.5, 0.7, 0.9, 0.99]) {
+    await files.write('torn.ndjson.orders-send.jsonl', journal.slice(0, Math.floor(journal.length * share)));
+    const { code, stdout } = await send(sender, [file, '--batch-size', '2', '--json']);
+    expect([share, code, JSON.parse(stdout)]).toMatchObject([share, 0, { read: 5, statuses: { written: 5 } }]);
+  }
+  expect(await stack.database.knex('receipts').where({ account_id: sender.id })).toHaveLength(5);
+});
+
+test('the journal is for its owner alone, and holds nothing of an order but its ids', async () => {
+  const sender = await newSender();
+  const order = { source_order_id: 'secret-1', customer: { name: 'Aisha Private', phone: '+971501234567' } };
+  const file = await files.write(
+    'private.ndjson',
+    `${JSON.stringify(order)}\n{"customer":{"phone":"+971501234567"}}\n`,
+  );
+  await send(sender, [file]);
+  for (const name of ['private.ndjson.orders-send.jsonl', 'private.ndjson.failed.jsonl']) {
+    expect((await stat(files.path(name))).mode & 0o777).toBe(0o600);
+    expect(await files.read(name)).not.toMatch(/Aisha|5012345|oik_/);
+  }
+});
+
+test('two runs on one journal: the second is refused', async () => {
+  const sender = await newSender();
+  const first = startSend(
+    { ...sender, url: 'http://127.0.0.1:9' },
+    ['-', '--format', 'ndjson', '--journal', files.path('one')],
+    ndjson(['L-1']),
+  );
+  await until('the first run has begun', () =>
+    files
+      .read('one')
+      .then((text) => text.includes('"batch"'))
+      .catch(() => false),
+  );
+  const second = await send(sender, ['-', '--format', 'ndjson', '--journal', files.path('one')], ndjson(['L-1']));
+  expect(second).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^Another orders send works with /),
+  });
+  first.kill('SIGINT');
+  expect(await first.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/goes on where it stopped/) });
+});
+
+test('from standard input, with and without a journal', async () => {
+  const sender = await newSender();
+  const bare = await send(sender, ['-', '--format', 'ndjson', '--json'], ndjson(['S-1', 'S-2']));
+  expect([bare.code, JSON.parse(bare.stdout)]).toMatchObject([0, { read: 2, statuses: { written: 2 } }]);
+  const args = ['-', '--format', 'json', '--journal', files.path('stdin.journal'), '--json'];
+  const array = '[{"source_order_id":"S-3"}]';
+  expect(await send(sender, args, array)).toMatchObject({ code: 0 });
+  expect(JSON.parse((await send(sender, args, array)).stdout)).toMatchObject({ read: 1, sent_before: 1 });
+  expect((await send(sender, ['-'], array)).code).toBe(2);
+});
+
+test('a JSON array is read element by element, whatever is in it', async () => {
+  const sender = await newSender();
+  const orders = Array.from({ length: 300 }, (_, at) => ({
+    source_order_id: `array ${at} 5" ]}, فاطمة`,
+    address: '[{"x":\\"y\\"}]\n',
+    items: [{ name: `a,b ${'x'.repeat(at * 7)}` }],
+  }));
+  const file = await files.write('pretty.json', `\uFEFF${JSON.stringify([1, ...orders, 'text'], null, 2)}\n`);
+  const { code, stdout } = await send(sender, [file, '--json', '--batch-size', '100']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 302, refused: 2, statuses: { written: 300 } }]);
+  expect(new Set(await idsOf(sender))).toEqual(new Set(orders.map((order) => order.source_order_id)));
+  const one = await files.write('one.json', JSON.stringify({ source_order_id: 'one' }, null, 2));
+  expect(await send(sender, [one])).toMatchObject({ code: 0 });
+});
+
+const MAP = {
+  'Order no.': '/source_order_id',
+  Mobile: '/customer/phone',
+  'Item 1': '/items/0/name',
+  'Qty 1': '/items/0/quantity',
+  'Item 2': '/items/1/name',
+  Notes: null,
+};
+
+test('a table with a map: semicolons, quotes, line breaks, Arabic, empty cells, ids that look like numbers', async () => {
+  const sender = await newSender();
+  const map = await files.write('map.json', JSON.stringify(MAP));
+  const rows = [
+    '\uFEFFOrder no.;Mobile;Item 1;Qty 1;Item 2;total;address;Notes',
+    '007;0501234567;"Soup; hot";2;;12,50;"Villa 3\n""Marina""";x',
+    '',
+    '00000000000000000000012;;;;خبز;;دبي مارينا;',
+    ';;;;;;;',
+    '008;1;2;3;4;5;6;7;8',
+    '009;;;;;;;',
+  ];
+  const file = await files.write('till.csv', rows.join('\r\n'));
+  const args = [file, '--map', map, '--delimiter', ';', '--json'];
+  const { code, stdout } = await send(sender, args);
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 4, refused: 1, statuses: { written: 3 } }]);
+  const failure = JSON.parse(await files.read('till.csv.failed.jsonl'));
+  expect(failure).toMatchObject({ line: 7, source_order_id: '008', code: 'malformed_body' });
+  const orders = await stack.database.knex('orders').where({ account_id: sender.id }).orderBy('source_order_id');
+  expect(orders).toMatchObject([
+    { source_order_id: '00000000000000000000012', address: 'دبي مارينا', items: [{ name: 'خبز' }] },
+    {
+      source_order_id: '007',
+      customer_phone: '+971501234567',
+      address: 'Villa 3\n"Marina"',
+      items: [{ name: 'Soup; hot', quantity: 2 }],
+      total: '12.50',
+    },
+    { source_order_id: '009' },
+  ]);
+});
+
+test('a table whose headings are fields needs no map', async () => {
+  const sender = await newSender();
+  const file = await files.write(
+    'fields.tsv',
+    'source_order_id\tcustomer.phone\titems.0.name\nF-1\t0501234567\tSoup\n',
+  );
+  expect(await send(sender, [file])).toMatchObject({ code: 0 });
+  const [order] = await stack.database.knex('orders').where({ account_id: sender.id });
+  expect(order).toMatchObject({ customer_phone: '+971501234567', items: [{ name: 'Soup' }], warnings: [] });
+});
+
+test.each([
+  [
+    'a heading that leads nowhere',
+    'source_order_id,Foo,Bar\n',
+    [],
+    /^These headings lead to no field of an order: "Foo", "Bar"; .*--ignore-unmapped/,
+  ],
+  ['no id', 'total,area\n', [], /^No column leads to source_order_id/],
+  ['another delimiter', 'source_order_id;total\n', [], /--delimiter ';'/],
+  [
+    'two for one field',
+    'source_order_id,customer,customer.phone\n',
+    [],
+    /"customer", "customer.phone" lead to the same field/,
+  ],
+  ['no table', '', [], /^There is no line of headings/],
+  ['a delimiter of two', 'source_order_id\n', ['--delimiter', '||'], /^--delimiter takes one character/],
+  ['no such map', 'source_order_id\n', ['--map', '/nonexistent'], /^The file of --map cannot be read/],
+])('a table with %s is wrong use, and nothing is sent', async (_, content, args, line) => {
+  const file = await files.write('wrong.csv', content);
+  const { code, stdout, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file, ...args]);
+  expect([code, stdout, stderr.trimEnd()]).toEqual([2, '', expect.stringMatching(line)]);
+  await expect(files.read('wrong.csv.orders-send.jsonl')).rejects.toThrow('ENOENT');
+});
+
+test('as signed webhooks, one by one', async () => {
+  const sender = await newSender();
+  const file = await files.write('hooks.ndjson', `${ndjson(['W-1', 'W-2', 'W-3'])}{"source_order_id":""}\n`);
+  const { code, stdout } = await send(sender, [file, '--webhook', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    1,
+    { read: 4, refused_by_code: { validation_failed: 1 }, statuses: { written: 3 } },
+  ]);
+  expect(await stack.database.knex('orders').where({ account_id: sender.id, channel: 'webhook' })).toHaveLength(3);
+  expect(await send({ ...sender, secret: null }, [file, '--webhook'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('ORDERS_SIGNING_SECRET'),
+  });
+});
+
+test('--strict has refused what would be mended', async () => {
+  const sender = await newSender();
+  const file = await files.write(
+    'strict.ndjson',
+    '{"source_order_id":"X-1","emirate":"Sharjha"}\n{"source_order_id":"X-2"}\n',
+  );
+  const { stdout } = await send(sender, [file, '--strict', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ refused: 1, statuses: { written: 1 }, failures: [{ line: 1 }] });
+});
+
+test('--dry-run says what would become of the orders, sends nothing and needs no service', async () => {
+  const file = await files.write(
+    'dry.ndjson',
+    '{"source_order_id":"D-1","emirate":"Sharjha"}\n{"source_order_id":"D-2"}\n{"source_order_id":3}\n{\n',
+  );
+  const nobody = { url: '', key: '' };
+  const { code, stdout } = await send(nobody, [file, '--dry-run', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    1,
+    {
+      read: 4,
+      refused: 2,
+      with_warnings: 1,
+      refused_by_code: {
+        validation_failed: { first_line: 3, pointer: '/source_order_id' },
+        malformed_body: { first_line: 4 },
+      },
+      warnings_by_code: { emirate_mended: { orders: 1, first_line: 1, pointer: '/emirate' } },
+    },
+  ]);
+  expect((await send(nobody, [file, '--dry-run'])).stdout).toContain(
+    '1 as they are, 1 with warnings, 2 would be refused',
+  );
+});
+
+const TERMINAL = { isTTY: true, columns: 100 };
+
+test('a rate limit is obeyed by all that is under way, and said on the terminal in a line with a bar', async () => {
+  const limited = await stack.intake({ RATE_LIMIT: '6/1s' });
+  const sender = { ...(await newSender()), url: limited.api.url };
+  const ids = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
+  const file = await files.write('limited.ndjson', ndjson(ids));
+  const { code, stdout, stderr } = await send(sender, [file, '--batch-size', '2', '--json'], '', TERMINAL);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 20, statuses: { written: 20 } }]);
+  const drawn = stderr.replaceAll('\u001b', '<esc>').split('\r').slice(1);
+  for (const line of drawn) expect(line).toMatch(/^[^\n]{0,99}<esc>\[K$/);
+  expect(drawn.join('\n')).toMatch(/^\[[#-]{24}\] \d+ % \d+ orders, \d+\/s.*0 refused; waits( \d+ s)?: rate limit/m);
+  expect(drawn.at(-1)).toBe('<esc>[K');
+  // Each of those under way meets the limit a few times, and does not knock on.
+  expect(limited.log.lines.filter((line) => line.status === 429).length).toBeLessThan(30);
+  await limited.close();
+});
+
+test('a wrong key ends it at once, with the words of the service', async () => {
+  const file = await files.write('denied.ndjson', ndjson(['N-1']));
+  const { code, stdout, stderr } = await send({ url: intake.api.url, key: 'oik_wrong' }, [file]);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^The service refuses all of it \(401 invalid_api_key\): .* The same command goes on .*\n$/);
+});
+
+test('a service that never answers is given up, with a line that says how to go on', async () => {
+  const file = await files.write('nobody.ndjson', ndjson(['G-1']));
+  const nobody = { url: 'http://127.0.0.1:9', key: 'oik_x' };
+  const { code, stderr } = await send(nobody, [file, '--give-up-after', '2s']);
+  const lines = stderr.trimEnd().split('\n');
+  expect([code, lines.at(-1)]).toEqual([
+    1,
+    expect.stringMatching(/^The service has taken nothing for \d+ s: no connection\. The same command goes on /),
+  ]);
+  // Not a terminal: whole lines now and then.
+  for (const line of lines.slice(0, -1))
+    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection$/);
+  expect(lines.length).toBeGreaterThan(1);
+});

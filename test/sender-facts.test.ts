@@ -1,0 +1,134 @@
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import {
+  ATTEMPT_ERRORS,
+  FINAL_STATES,
+  LIMITS,
+  PROBLEMS,
+  RECEIPT_STATES,
+  SOURCE_ORDER_ID_ERRORS,
+  WARNINGS,
+} from '@orders/domain';
+import { anchorOf, readConfig, readSenderPages } from '@orders/intake';
+import { readConfig as readWorkerConfig } from '@orders/worker';
+
+const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));
+const page = (name: string) => PAGES.get(name) ?? '';
+const headings = (markdown: string, depth: number) =>
+  [...markdown.matchAll(new RegExp(`^#{${depth}} (.+)$`, 'gm'))].map(([, heading]) => heading as string);
+
+/** What is under a heading, up to the next one of any depth. */
+const part = (markdown: string, heading: string) =>
+  new RegExp(`^#+ ${heading}\\n([\\s\\S]*?)(?=^#|$(?![\\s\\S]))`, 'm').exec(markdown)?.[1] ?? '';
+
+/** The rows of the first table in this text whose first cell is code, that cell without its marks. */
+const rows = (text: string) => [...text.matchAll(/^\| \[?`([^`]+)`[^|]*\| (.+) \|$/gm)].map(([, ...cells]) => cells);
+
+describe('errors', () => {
+  test('each code has a part, says its status and what to do, and there is no other', () => {
+    const codes = headings(page('errors'), 3);
+    expect(codes).toHaveLength(Object.keys(PROBLEMS).length);
+    expect(new Set(codes)).toEqual(new Set(Object.keys(PROBLEMS)));
+    for (const [code, { status }] of Object.entries(PROBLEMS)) {
+      const [cause = '', cure = ''] = part(page('errors'), code).trim().split('\n\n');
+      expect([code, cause.slice(0, 8)]).toEqual([code, `**${status}.**`]);
+      expect(cure.length).toBeGreaterThan(20);
+    }
+  });
+
+  test('the codes about source_order_id are those there are', () => {
+    const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
+    expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
+  });
+});
+
+describe('statuses', () => {
+  test('each has its part, in their order, and says whether it is final', () => {
+    expect(headings(page('statuses'), 2).slice(0, RECEIPT_STATES.length)).toEqual([...RECEIPT_STATES]);
+    const table = rows(page('statuses')).slice(0, RECEIPT_STATES.length);
+    expect(table.map(([state]) => state)).toEqual([...RECEIPT_STATES]);
+    const lasting = table.filter(([, rest]) => !rest?.startsWith('no ')).map(([state]) => state);
+    expect(lasting).toEqual([...FINAL_STATES]);
+  });
+
+  test('the errors of attempts and the warnings are those there are, in their words', () => {
+    expect(Object.fromEntries(rows(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
+    const warnings = Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}`]);
+    expect(rows(part(page('statuses'), 'Warnings'))).toEqual(warnings);
+  });
+});
+
+/** Where each limited field is in the payload. */
+const PLACES: Record<keyof typeof LIMITS, string> = {
+  orderNumber: 'order_number',
+  customerName: 'customer.name',
+  phone: 'customer.phone',
+  email: 'customer.email',
+  customerId: 'customer.id',
+  address: 'address',
+  emirate: 'emirate',
+  area: 'area',
+  itemName: 'items[].name',
+  sku: 'items[].sku',
+  currency: 'currency',
+  deliveryInstructions: 'delivery_instructions',
+};
+const grouped = (value: number) => value.toLocaleString('en-US');
+
+describe('limits', () => {
+  test('the lengths of fields are those that are kept', () => {
+    const fields = Object.entries(LIMITS).map(([field, limit]) => [
+      PLACES[field as keyof typeof LIMITS],
+      grouped(limit),
+    ]);
+    const [id, ...others] = rows(part(page('limits'), 'Lengths of fields'));
+    expect(id).toEqual(['source_order_id', '255']);
+    expect(JSON.stringify(SOURCE_ORDER_ID_ERRORS)).toContain('at most 255 characters');
+    expect(others).toEqual(fields);
+  });
+
+  test('sizes, times and attempts by default are those of the configuration', () => {
+    const required = { DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x', SECRETS_KEY: '0'.repeat(64) };
+    const [intake, worker] = [readConfig(required), readWorkerConfig(required)];
+    const limits = page('limits');
+    const days = (milliseconds: number) => milliseconds / 86_400_000;
+    expect(limits).toContain(`| One order | ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
+    expect(page('errors')).toContain(`${grouped(intake.MAX_BODY_BYTES)} bytes for one order by default`);
+    expect(limits).toContain(`come whole within | ${intake.REQUEST_TIMEOUT / 1000} seconds by default`);
+    expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
+    expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
+    expect(page('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
+    expect(limits).toContain(`asked for during | ${days(worker.RECEIPT_RETENTION)} days by default`);
+    expect(page('errors')).toContain(`kept for ${days(worker.RECEIPT_RETENTION)} days by default`);
+    const { RETRY_ATTEMPTS: attempts, RETRY_BASE: base } = worker;
+    expect((base / 1000) * (2 ** (attempts - 1) - 1)).toBe(127);
+    expect(page('statuses')).toContain(`there are ${attempts} attempts, about two minutes in all`);
+  });
+});
+
+test('links lead to pages and headings that are there, and nowhere else', () => {
+  for (const [name, markdown] of PAGES) {
+    for (const [, href = ''] of markdown.matchAll(/\]\(([^)]+)\)/g)) {
+      const [file = '', anchor] = href.split('#');
+      const target = file === '' ? markdown : PAGES.get(file.replace(/\.md$/, ''));
+      const anchors = [...(target ?? '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading as string));
+      expect({ name, href, found: target !== undefined && (anchor === undefined || anchors.includes(anchor)) }).toEqual(
+        {
+          name,
+          href,
+          found: true,
+        },
+      );
+    }
+  }
+});
+
+test('each file of the directory is a page that the index leads to, and headings are unique', () => {
+  const files = globSync('*', { cwd: resolve(import.meta.dirname, '../docs/senders') });
+  expect(new Set(files)).toEqual(new Set([...PAGES.keys()].map((name) => `${name}.md`)));
+  for (const [name, markdown] of PAGES) {
+    const all = [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, one]) => one);
+    expect([name, all.length]).toEqual([name, new Set(all).size]);
+  }
+});

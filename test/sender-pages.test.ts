@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setRateLimit } from '@orders/database';
+import { readSenderPages } from '@orders/intake';
+import { startLosingFront } from './harness/losing-front.ts';
+import { packClient } from './harness/pack-client.ts';
+import { describeWith } from './harness/programs.ts';
+import { isAsShown, paste, type Ran, readBlocks, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { until } from './harness/until.ts';
+
+const PAGES = readSenderPages();
+const WITH_EXAMPLES = PAGES.filter(({ markdown }) => scriptsOf(markdown).flat().length > 0);
+const markdownOf = (page: string) => PAGES.find(({ name }) => name === page)?.markdown ?? '';
+
+/** The orders that the examples of each page make, by the route they come in by. */
+const ORDERS: Record<string, Record<string, string>> = {
+  'first-order': { 'FIRST-1': 'rest' },
+  webhooks: {
+    'HOOK-BASH-1': 'webhook',
+    'HOOK-NODE-1': 'webhook',
+    'HOOK-PYTHON-1': 'webhook',
+    'HOOK-PHP-1': 'webhook',
+  },
+  retries: {
+    'RETRIES-TWICE': 'rest',
+    'RETRIES-BASH': 'rest',
+    'RETRIES-NODE': 'rest',
+    'RETRIES-PYTHON': 'rest',
+    'RETRIES-PHP': 'rest',
+    'RETRIES-WAIT': 'rest',
+  },
+  bulk: {
+    'BULK-1': 'rest',
+    'BULK-2': 'rest',
+  },
+  statuses: { 'STATUS-1': 'rest' },
+  sdk: {
+    'SDK-1': 'rest',
+    ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`SDK-MANY-${index + 1}`, 'rest'])),
+  },
+};
+
+test('the blocks of the pages are examples that are run, what they print, and what is only shown', () => {
+  const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
+  expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'json', 'shell', 'text']));
+  const settings = blocks.filter(({ language }) => language === 'shell');
+  expect(settings).toHaveLength(1);
+  expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
+  expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
+});
+
+test('no example trips over what a shell does while one types', () => {
+  for (const script of WITH_EXAMPLES.flatMap(({ markdown }) => scriptsOf(markdown).flat())) {
+    const typed = script.replaceAll(/<<'END'\n[\s\S]*?^END$/gm, '');
+    expect(typed).not.toMatch(/^\s*#|!|\t/m);
+  }
+});
+
+describeWith(
+  'curl',
+  'openssl',
+  'php',
+  'python3',
+)('the examples of the pages for senders', () => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'orders-pages-'));
+    stack = await startStack('postgres');
+    intake = await stack.intake({ BASE_PATH: '/api' });
+    await stack.worker();
+  });
+  afterAll(async () => {
+    await stack.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const variables = ({ key, secret }: TestAccount, url = intake.api.url) => ({
+    ORDERS_URL: url,
+    ORDERS_API_KEY: key,
+    ORDERS_SIGNING_SECRET: secret ?? '',
+  });
+
+  /** The routes of an account's orders by their source_order_id, once none of its receipts is on its way any more. */
+  async function ordersOf(account: TestAccount): Promise<Record<string, string>> {
+    const { knex } = stack.database;
+    await until('each receipt is final', async () => {
+      const states = await knex('receipts').where({ account_id: account.id }).pluck('state');
+      return states.every((state) => ['written', 'duplicate'].includes(state));
+    });
+    const orders = await knex('orders').where({ account_id: account.id });
+    expect(new Set(orders.map((order) => order.source_order_id)).size).toBe(orders.length);
+    return Object.fromEntries(orders.map(({ source_order_id, channel }) => [source_order_id, channel]));
+  }
+
+  test.each(WITH_EXAMPLES.map(({ name }) => name))(
+    '%s: each works as it is pasted, prints what is shown, and every order is there once',
+    async (name) => {
+      const account = await stack.account({ signing: true });
+      const ran: Ran[] = [];
+      const files = name === 'sdk' ? [await packClient(directory)] : [];
+      for (const script of scriptsOf(markdownOf(name))) ran.push(...(await paste(script, variables(account), files)));
+      const shown = shownOutputs(markdownOf(name));
+      expect(ran.map(({ exitCode }) => exitCode)).toEqual(shown.map(() => 0));
+      const unlike = ran.filter(({ printed }, index) => !isAsShown(printed, shown[index] ?? '…'));
+      expect(unlike).toEqual([]);
+      expect(await ordersOf(account)).toEqual(ORDERS[name]);
+    },
+  );
+
+  test('programs that retry: a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
+    const programs = readBlocks(markdownOf('retries')).filter(
+      ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
+    );
+    expect(programs).toHaveLength(4);
+    await Promise.all(
+      programs.map(async ({ text, heading }) => {
+        const account = await stack.account();
+        await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 5 });
+        const front = await startLosingFront(intake.api.url);
+        const [ran] = await paste([text], variables(account, front.url)).finally(() => front.close());
+        const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
+        expect([heading, ...replies.map(({ status }) => status)]).toEqual([heading, 202, 429, 202]);
+        expect(ran?.printed).toMatch(/duplicate\W+true/i);
+        expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
+      }),
+    );
+  });
+});
