@@ -157,6 +157,13 @@ async function refuseAll(
     for (const wrong of malformed) await post(path, key, wrong);
     await post(path, key, markedOrder(`${PERSONAL.source_order_id}\n${PERSONAL.address}`));
   }
+  await post('/ingest/orders/batch', key, `[${malformed[2]},${STRICT_ORDER},${malformed[0]}]`);
+  const inLines = { ...key, 'Content-Type': 'application/x-ndjson', Prefer: 'handling=strict' };
+  await post(
+    '/ingest/orders/batch',
+    inLines,
+    Buffer.concat(malformed.flatMap((one) => [Buffer.from(one), Buffer.from('\n')])),
+  );
   const address = encodeURIComponent(PERSONAL.address);
   await send(door, 'GET', `/ingest/status/${address}?phone=${PERSONAL.phone[2]}`, key);
   await send(door, 'GET', `/${address}?key=${account.key}`);

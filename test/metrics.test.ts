@@ -45,6 +45,7 @@ async function traffic(): Promise<{ account: TestAccount; said: string[] }> {
 
   await intake.api.order(account, `{"${MARK}`);
   await intake.api.order(account, { source_order_id: 7 });
+  await intake.api.batch(account, Buffer.from(`{"${MARK}`));
   await intake.api.order({ ...account, key: `oik_${MARK}` }, { source_order_id: name });
   await intake.api.webhook(account, { source_order_id: name }, { 'x-service-signature': MARK });
   await intake.api.preview(account, { source_order_id: name });

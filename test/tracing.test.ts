@@ -129,6 +129,27 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(batches.length).toBeLessThan(senders.length);
   });
 
+  test('of a batch of orders each sees itself written in the trace of the one request', async () => {
+    const { api } = await intake();
+    await worker();
+    const from = sender();
+    const orders = Array.from({ length: 5 }, (_, index) => ({ source_order_id: `together-${index}` }));
+    const { body } = await api.batch(account, [...orders, {}], from.headers);
+    const receiptIds = body.results.slice(0, 5).map(({ receipt_id }: { receipt_id: string }) => receipt_id);
+    for (const receiptId of receiptIds) await api.final(account, receiptId);
+    await closeAll();
+
+    const spans = ofTrace(from.traceId);
+    const request = only(spans, 'POST /ingest/orders/batch');
+    expect(request).toMatchObject({ kind: SERVER, parentSpanId: from.spanId });
+    expect(request.facts).toMatchObject({ 'http.response.status_code': 202, 'orders.batch_size': 5 });
+    expect(request.facts).not.toHaveProperty('orders.receipt_id');
+    expect(only(spans, 'record receipts')).toMatchObject({ parentSpanId: request.spanId });
+    const writes = named(spans, 'write order');
+    expect(new Set(writes.map(({ facts }) => facts['orders.receipt_id']))).toEqual(new Set(receiptIds));
+    for (const { parentSpanId } of writes) expect(parentSpanId).toBe(request.spanId);
+  });
+
   // The rest is the same on either queue.
   if (kind !== QUEUE_KINDS[0]) return;
 

@@ -159,7 +159,8 @@ const damaged = fc
       return Buffer.concat([body.subarray(0, place), bytes, body.subarray(place + 1)]);
     }, Buffer.from(json)),
   );
-const body = fc.oneof(
+/** What may stand where an order is expected. */
+export const hostileBody = fc.oneof(
   { weight: 6, arbitrary: text.map((json) => Buffer.from(json)) },
   { weight: 2, arbitrary: damaged },
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
@@ -188,7 +189,7 @@ const CONTENT_TYPES = ['application/json; charset=utf-8', 'application/json;char
 /** Requests of which no byte can be trusted, enough of them sound enough to get as far as the tables. */
 export function hostileRequest({ key, secret }: TestAccount): fc.Arbitrary<HostileRequest> {
   return target.chain((to) =>
-    body.chain((sent) => {
+    hostileBody.chain((sent) => {
       const signature = sign(secret, sent);
       return fc
         .record({

@@ -278,7 +278,6 @@ export type FieldError = {
 
 /** RFC 9457 problem details; `code` is the stable part. */
 export type Problem = {
-  /** Where this code is explained, relative to the address of the service */
   type: string;
   title: string;
   status: number;

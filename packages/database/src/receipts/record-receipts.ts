@@ -1,7 +1,6 @@
 import type { Channel } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 import { ascending } from './among.ts';
-import { BODY } from './find-receipt.ts';
 
 /** An order that passed every check, as intake hands it over. */
 export interface IncomingReceipt {
@@ -142,13 +141,31 @@ export interface Original {
   body: Buffer | null;
 }
 
+/**
+ * The bodies of a batch are taken out of their compressed row once, not for each receipt of it: sent together, many are asked for together.
+ * Appending nothing is what takes them out.
+ */
 const FIND_ORIGINALS = {
   name: 'find-originals',
   text: `
-select k.account_id as "accountId", k.idempotency_key as "idempotencyKey", k.receipt_id as "receiptId",
-       (select ${BODY} from receipts r where r.receipt_id = k.receipt_id and r.account_id = k.account_id and r.erased_at is null) as body
-from unnest($1::int[], $2::text[]) as wanted(account_id, idempotency_key)
-join idempotency_keys k on k.account_id = wanted.account_id and k.idempotency_key = wanted.idempotency_key`,
+with found as materialized (
+  select k.account_id, k.idempotency_key, k.receipt_id, r.batch_id, r.body_start, r.body_length
+  from unnest($1::int[], $2::text[]) as wanted(account_id, idempotency_key)
+  join idempotency_keys k on k.account_id = wanted.account_id and k.idempotency_key = wanted.idempotency_key
+  left join lateral (
+    select batch_id, body_start, body_length from receipts
+    where receipt_id = k.receipt_id and account_id = k.account_id and erased_at is null offset 0
+  ) r on true
+), payloads as materialized (
+  select b.batch_id, b.account_id, (
+    select bodies || ''::bytea from receipt_payloads where batch_id = b.batch_id and account_id = b.account_id
+  ) as bodies
+  from (select distinct batch_id, account_id from found where batch_id is not null) b
+)
+select f.account_id as "accountId", f.idempotency_key as "idempotencyKey", f.receipt_id as "receiptId",
+       (select substring(p.bodies from f.body_start for f.body_length) from payloads p
+        where p.batch_id = f.batch_id and p.account_id = f.account_id) as body
+from found f`,
 };
 
 /** Finds the receipts that the given idempotency keys belong to. */
