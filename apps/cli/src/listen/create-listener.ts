@@ -40,7 +40,6 @@ export function createListener(
   const explained = explainedAt(setup.basePath);
   const server = createBoundedServer(BOUNDS);
   const open = createOpenReplies(server);
-  const explained = explainedAt(setup.basePath);
   server.on('request', async (request, response) => {
     const at = new Date();
     const requestId = requestIdOf(request);
