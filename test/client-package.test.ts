@@ -52,6 +52,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
+test('from nothing to a written order it is ten lines', () => {
+  expect(firstOrder?.trim().split('\n').length).toBeLessThanOrEqual(10);
+});
+
 test('what is published is JavaScript with its types, as it is described, and nothing else', async () => {
   const packages = await readdir(join(project, 'node_modules'), { recursive: true });
   expect(packages.filter((path) => path.endsWith('package.json') && !path.startsWith('.'))).toHaveLength(1);
