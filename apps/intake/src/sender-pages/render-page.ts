@@ -63,6 +63,8 @@ function toHtml(markdown: string, hrefOf: (name: string) => string): string {
         const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
         return `<a href="${escapeHtml(name ? hrefOf(name) + anchor : href)}">${this.parser.parseInline(tokens)}</a>`;
       },
+      // Long names may break where their words meet.
+      codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll('_', '_<wbr>')}</code>`,
       // To be ticked on paper, or in one's head.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
       // What scrolls must be reached by keyboard.
