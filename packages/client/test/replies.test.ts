@@ -23,14 +23,6 @@ const html =
   (response) =>
     response.writeHead(status, { 'Content-Type': 'text/html', ...headers }).end(`<h1>Oh no</h1>${PERSONAL} ${KEY}`);
 
-/** Goes on until the connection is closed, or for 64 MiB. */
-const endless =
-  (status: number): Step =>
-  async (response) => {
-    response.writeHead(status, { 'Content-Type': 'application/json' });
-    await pipeline(Array(64).fill('x'.repeat(2 ** 20)), response).catch(() => undefined);
-  };
-
 /** All that could be seen of it in a log. */
 const shown = (value: unknown) => `${inspect(value, { depth: 9, showHidden: true })} ${JSON.stringify(value)} ${value}`;
 
@@ -166,7 +158,6 @@ test.each<[string, Step, number]>([
   ['JSON of its own', answer(403, { message: PERSONAL }), 403],
   ['half a document', (response) => response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"c'), 500],
   ['nothing', (response) => response.writeHead(504).end(), 504],
-  ['a reply without end', endless(500), 500],
 ])(
   'something before the service that answers with %s is an error of that status, and nothing of it is repeated',
   async (_, step, status) => {
@@ -185,13 +176,25 @@ test.each<[string, Step]>([
   ['JSON of its own', answer(202, { ok: true })],
   ['JSON that is no object', answer(202, [] as object)],
   ['a receipt without an id', answer(202, { receipt_id: null })],
-  ['a reply without end', endless(200)],
 ])('a success that is none of the service, as %s, is no acceptance', async (_, step) => {
   await using script = await startScript(step);
   const error = await failureOf(script);
   expect(error).toMatchObject({ name: 'OrdersError', code: 'unexpected_reply' });
   expect(shown(error)).not.toContain('Aisha');
   expect(script.arrived).toHaveLength(1);
+});
+
+test.each([
+  [202, { name: 'OrdersError', isRetryable: false }],
+  [500, { name: 'ServerError', isRetryable: true }],
+])('a reply (%d) without end is given up', async (status, expected) => {
+  const broken = Promise.withResolvers<unknown>();
+  await using script = await startScript((response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json' });
+    pipeline(Array(64).fill('x'.repeat(2 ** 20)), response).then(broken.resolve, broken.resolve);
+  });
+  expect(await failureOf(script)).toMatchObject({ code: 'unexpected_reply', ...expected });
+  expect(await broken.promise).toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
 });
 
 test.each([301, 302, 307, 308])('a redirect (%d) is not followed with the key', async (status) => {

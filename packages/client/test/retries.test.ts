@@ -107,7 +107,8 @@ describe('what may pass', () => {
     expect(script.arrived).toHaveLength(1);
   });
 
-  test.each(['9999999999', '9'.repeat(400)])('a Retry-After of %s seconds is a long one', async (seconds) => {
+  test.each([10, 400])('a Retry-After of %d digits is a long one', async (digits) => {
+    const seconds = '9'.repeat(digits);
     await using script = await startScript(refuse(503, 'overloaded', { 'Retry-After': seconds }));
     const error = await script
       .client()
