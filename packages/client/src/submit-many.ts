@@ -14,8 +14,8 @@ export interface SubmitManyOptions<T> extends Omit<SubmitOptions, 'idempotencyKe
   idempotencyKey?: ((order: T, index: number) => string) | undefined;
 }
 
-/** An error of the service or on the way there; or the order cannot be sent at all, and then there is no code. */
-export type SubmitError = OrdersError | (TypeError & { code?: undefined });
+/** An error of the service or on the way there; or a TypeError without a code, as the order cannot be sent at all. */
+export type SubmitError = OrdersError | (TypeError & { code?: undefined; isRetryable?: undefined });
 
 /** What became of one order: it was accepted, or it was not. */
 export type Submitted<T> =

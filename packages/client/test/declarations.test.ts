@@ -42,8 +42,8 @@ test('the example of many orders compiles, and errors have a code without asking
     const orders = new OrdersClient({ baseUrl: '', apiKey: '' });
     ${example}
     for await (const { error } of orders.submitMany(readOrders())) {
-      const code: ProblemCode | undefined = error?.code;
-      if (error && code !== undefined) error.isRetryable satisfies boolean;
+      error?.code satisfies ProblemCode | undefined;
+      error?.isRetryable satisfies boolean | undefined;
     }
     export {};`;
   await writeFile(join(directory, 'example.mts'), source);
