@@ -69,6 +69,8 @@ test('what is published is JavaScript with its types, as it is described, and no
     version,
     type: 'module',
     description: expect.any(String),
+    keywords: expect.any(Array),
+    types: './index.d.ts',
     license: 'MIT',
     engines: { node: '>=20' },
     sideEffects: false,
