@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database';
 import { MAX_BATCH_ERRORS, Problem } from '@orders/domain';
-import { mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
+import { acceptedJson, mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { keepingPlace } from '../accept-order.ts';
@@ -67,7 +67,7 @@ export function acceptBatch({ writer, rateLimits, rejections, metrics, logger, m
   };
 }
 
-/** Of the orders that are not refused. Their ids ascend with them: of two with one `source_order_id` the first is the one received first. */
+/** Of the orders that are not refused. Their ids ascend with them: of two with one `source_order_id` the first was received first. */
 function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyKey: string | null) {
   const { accountId } = holderOf(request);
   const ids = orders.map(() => randomUUIDv7()).sort();
@@ -100,10 +100,5 @@ function resultOf(outcome: Outcome): object {
     const { status, code, detail, errors } = outcome.problem;
     return { error: { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_BATCH_ERRORS) }) } };
   }
-  const { receiptId, duplicate, payloadMismatch } = outcome;
-  return {
-    receipt_id: receiptId,
-    ...(duplicate && { duplicate: true }),
-    ...(payloadMismatch && { payload_mismatch: true }),
-  };
+  return acceptedJson(outcome);
 }

@@ -6,6 +6,7 @@ import {
   PROBLEMS,
   type ProblemCode,
 } from '@orders/domain';
+import { SIGNATURE_HEADER } from '@orders/http';
 import { batchContent } from './batch-schemas.ts';
 import { grouped, ref, text } from './schema.ts';
 
@@ -47,7 +48,7 @@ export const webhookOperation = acceptOperation(
   'Deliver an order as a signed webhook',
   [
     {
-      name: 'x-service-signature',
+      name: SIGNATURE_HEADER,
       in: 'header',
       required: true,
       description:
