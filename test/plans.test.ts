@@ -35,6 +35,9 @@ let intake: Database;
 let worker: Database;
 beforeAll(async () => {
   db = await createTestDatabase();
+  // Both let autovacuum read the table through to summarize that index, and what it reads would count as a statement's.
+  await db.knex.raw('alter index idempotency_keys_by_age set (autosummarize = off)');
+  await db.knex.raw('alter table idempotency_keys set (autovacuum_enabled = off)');
   intake = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
   worker = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, bulk: true });
 });

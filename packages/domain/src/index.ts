@@ -12,6 +12,7 @@ export {
   MAX_BATCH_ORDERS,
   MAX_SOURCE_ORDER_IDS,
 } from './interface-limits.ts';
+export { differenceJson, itemJson, warningJson } from './json-members.ts';
 export { isDeeperThan } from './measure-depth.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
 export { LIMITS } from './normalize/limits.ts';
@@ -34,6 +35,7 @@ export {
   parseRateLimit,
   type RateLimit,
 } from './rate-limit.ts';
+export { payloadJson, type Receipt, receiptJson } from './receipt-json.ts';
 export {
   type Channel,
   FINAL_STATES,

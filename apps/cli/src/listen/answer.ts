@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { receiptJson } from '@orders/database';
 import {
   type Channel,
   claimedDigest,
@@ -8,6 +7,7 @@ import {
   normalizeOrder,
   Problem,
   parseBody,
+  receiptJson,
   validateOrder,
   validateStrictly,
 } from '@orders/domain';
@@ -155,7 +155,6 @@ function sendAccepted(
 function statusOf({ receiptId, orderId, original, order, channel, receivedAt, warnings, changes }: Taken) {
   return receiptJson({
     receipt_id: receiptId,
-    account_id: 0,
     state: original ? 'duplicate' : 'written',
     order_id: orderId,
     channel,
