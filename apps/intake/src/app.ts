@@ -20,7 +20,7 @@ import { readBody, requireJson, requireJsonOrLines } from './read-body.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { createReceiptWriter } from './receipt-writer.ts';
-import { RECONCILE_PATH, reconcile } from './reconcile.ts';
+import { RECONCILE_MAX_BYTES, RECONCILE_PATH, reconcile } from './reconcile.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { sendProblems } from './send-problem.ts';
 import { showStatus } from './show-status.ts';
@@ -84,7 +84,7 @@ export function createApp(deps: AppDeps): RequestListener {
     post: [...identify, requireJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
   });
   route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
-  route(RECONCILE_PATH, { post: [...identify, requireJson, readBody(config.MAX_BATCH_BYTES), reconcile(database)] });
+  route(RECONCILE_PATH, { post: [...identify, requireJson, readBody(RECONCILE_MAX_BYTES), reconcile(database)] });
   route('/ingest/status/:receiptId', { get: [authenticated, showStatus(reader, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { closeDatabase, openDatabase, poolState, untilSchema } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
@@ -35,6 +36,10 @@ export interface Intake extends Service {
 const RATE_LIMITER_PATIENCE_MS = 200;
 /** Batches may take half the memory that orders sent one by one may: of the largest, each is as long as 32 of the largest orders. */
 const ORDERS_PER_BATCH_PLACE = 64;
+/** Two look at once, and each is of at most 1 MiB. */
+const LIST_PLACES = 8;
+/** Batches and lists of ids that take more than this part of `REQUEST_TIMEOUT` to come, so 5 s of 30, give way to others. */
+const SLOW_PART = 1 / 6;
 
 /** Puts the intake app together; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
@@ -72,10 +77,21 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const open = createOpenReplies(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections, tracing });
-  server.on(
-    'request',
-    letIn(app, { places, batchPlaces, requests: metrics.requests, logger, basePath: config.BASE_PATH }),
-  );
+  const tooSlow = Object.assign(new Error('too slow to keep its place'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  const letInto = {
+    places,
+    batchPlaces,
+    listPlaces: createPlaces(LIST_PLACES),
+    requests: metrics.requests,
+    logger,
+    basePath: config.BASE_PATH,
+    slow: {
+      afterMs: config.REQUEST_TIMEOUT * SLOW_PART,
+      // As Node does at `REQUEST_TIMEOUT`.
+      cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', tooSlow, socket),
+    },
+  };
+  server.on('request', letIn(app, letInto));
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,

@@ -46,6 +46,8 @@ interface Waiting {
 /** Half of what is in flight by default, so that two batches take all of it when the event loop comes round but seldom. */
 const MAX_RECEIPTS = 500;
 const MAX_BYTES = 1024 * 1024;
+/** Repeated keys whose first bodies are held at once, each as long as an order may be: 12.5 MiB by default, however short the repeats are. */
+const ORIGINALS_AT_ONCE = 50;
 /** Batches of one lane under way at once, where there is more than one can hold. */
 const BATCHES_AT_ONCE = 2;
 
@@ -105,7 +107,9 @@ export function createReceiptWriter(deps: {
     if (stored.length > 0) setImmediate(() => bell.ring(lane, ring));
     metrics.batchSizes.observe(batch.length);
     metrics.receipts.inc({ outcome: 'accepted' }, stored.length);
-    if (repeats.length > 0) await answerRepeats(lane, repeats);
+    for (let from = 0; from < repeats.length; from += ORIGINALS_AT_ONCE) {
+      await answerRepeats(lane, repeats.slice(from, from + ORIGINALS_AT_ONCE));
+    }
   }
 
   async function answerRepeats(lane: Lane, repeats: Waiting[]): Promise<void> {

@@ -8,6 +8,9 @@ import { holderOf } from './context.ts';
 /** Below the base path. */
 export const RECONCILE_PATH = '/ingest/reconcile';
 
+/** Holds 1,000 of the longest ids in UTF-8, of which each takes 1,023 bytes, and is parsed in one go. */
+export const RECONCILE_MAX_BYTES = 1_048_576;
+
 /** So many look at once: with a long backlog each takes a connection for a while, and those of the pool are for the orders that come in. */
 const LOOKS_AT_ONCE = 2;
 

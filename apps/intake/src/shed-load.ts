@@ -5,6 +5,13 @@ import type { Counter, Logger } from '@orders/runtime';
 import { keepPlace } from './context.ts';
 import type { Places } from './places.ts';
 
+/** How a request is ended that takes too long to come, and from when on it may be. */
+export interface SlowUploads {
+  /** So long, in milliseconds, a request may take to come whole and keep its place from all others. */
+  afterMs: number;
+  cutOff: (request: IncomingMessage) => void;
+}
+
 interface Waiting {
   request: IncomingMessage;
   response: ServerResponse;
@@ -27,13 +34,20 @@ const OVERLOADED = new Problem('overloaded');
  * what an order does. Whose a request is, is told by its key as it stands, since looking that up costs more. The log says once a second how
  * many were refused, and not each.
  *
+ * @param deps.slow where given, a request that is still coming after that time gives way to one that finds no place.
  * @param serve gets what is let in, and all requests that are no POST.
  */
 export function shedLoad(
   serve: RequestListener,
-  deps: { places: Places; requests: Counter<'route' | 'status' | 'code'>; logger: Logger; basePath: string },
+  deps: {
+    places: Places;
+    requests: Counter<'route' | 'status' | 'code'>;
+    logger: Logger;
+    basePath: string;
+    slow?: SlowUploads;
+  },
 ): RequestListener {
-  const { places, requests, logger } = deps;
+  const { places, requests, logger, slow } = deps;
   const type = explainedAt(deps.basePath) + OVERLOADED.code;
   let waiting: Waiting[] = [];
   let looking = false;
@@ -53,7 +67,7 @@ export function shedLoad(
   }
 
   function letIn({ request, response }: Waiting): boolean {
-    const leave = places.take(senderOf(request));
+    const leave = places.take(senderOf(request), slow && givingWay(request, slow));
     if (!leave) return false;
     keepPlace(request, leave);
     serve(request, response);
@@ -92,4 +106,13 @@ export function shedLoad(
 /** The key of the Authorization header, however that spells the rest. */
 function senderOf({ headers: { authorization = '' } }: IncomingMessage): string {
   return authorization.slice(authorization.lastIndexOf(' ') + 1);
+}
+
+function givingWay(request: IncomingMessage, { afterMs, cutOff }: SlowUploads): () => boolean {
+  const slowFrom = performance.now() + afterMs;
+  return () => {
+    if (request.complete || performance.now() < slowFrom) return false;
+    cutOff(request);
+    return true;
+  };
 }

@@ -34,7 +34,8 @@ export function* splitArray(body: Buffer): Generator<Buffer> {
   if (body[open] !== OPEN_BRACKET) {
     throw notAnArray('is no JSON array. Orders that stand one in a line are sent as application/x-ndjson');
   }
-  let start = open + 1;
+  let start = skipSpace(body, open + 1);
+  let isFirst = true;
   let depth = 0;
   let inString = false;
   for (let at = start; at < body.length; at++) {
@@ -48,10 +49,11 @@ export function* splitArray(body: Buffer): Generator<Buffer> {
       if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
     } else if (byte === COMMA) {
       yield element(body, start, at);
-      start = at + 1;
+      isFirst = false;
+      start = skipSpace(body, at + 1);
+      at = start - 1;
     } else if (byte === CLOSE_BRACKET) {
-      const isEmpty = start === open + 1 && skipSpace(body, start) === at;
-      if (!isEmpty) yield element(body, start, at);
+      if (!isFirst || at > start) yield element(body, start, at);
       if (skipSpace(body, at + 1) < body.length) throw notAnArray('goes on behind its JSON array');
       return;
     }
@@ -76,10 +78,9 @@ function afterMark(body: Buffer): number {
 }
 
 function trimmed(body: Buffer, start: number, end: number): Buffer {
-  const first = Math.min(skipSpace(body, start), end);
   let last = end;
-  while (last > first && isSpace(body[last - 1])) last--;
-  return body.subarray(first, last);
+  while (last > start && isSpace(body[last - 1])) last--;
+  return body.subarray(start, last);
 }
 
 function skipSpace(body: Buffer, from: number): number {

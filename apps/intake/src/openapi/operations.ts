@@ -119,7 +119,7 @@ export const reconcileOperation = {
   tags: ['Orders'],
   summary: 'Ask by your own ids what became of orders',
   description:
-    'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly.',
+    'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly. The body is at most 1 MiB, which holds 1,000 of the longest in UTF-8.',
   requestBody: {
     required: true,
     content: {

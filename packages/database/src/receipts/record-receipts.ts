@@ -143,7 +143,7 @@ export interface Original {
 
 /**
  * The bodies of a batch are taken out of their compressed row once, not for each receipt of it: sent together, many are asked for together.
- * Appending nothing is what takes them out.
+ * Appending nothing is what takes them out. Each such row is cut before the next is read, so that one at a time takes memory.
  */
 const FIND_ORIGINALS = {
   name: 'find-originals',
@@ -156,16 +156,20 @@ with found as materialized (
     select batch_id, body_start, body_length from receipts
     where receipt_id = k.receipt_id and account_id = k.account_id and erased_at is null offset 0
   ) r on true
-), payloads as materialized (
-  select b.batch_id, b.account_id, (
-    select bodies || ''::bytea from receipt_payloads where batch_id = b.batch_id and account_id = b.account_id
-  ) as bodies
-  from (select distinct batch_id, account_id from found where batch_id is not null) b
 )
-select f.account_id as "accountId", f.idempotency_key as "idempotencyKey", f.receipt_id as "receiptId",
-       (select substring(p.bodies from f.body_start for f.body_length) from payloads p
-        where p.batch_id = f.batch_id and p.account_id = f.account_id) as body
-from found f`,
+select b.account_id as "accountId", f.idempotency_key as "idempotencyKey", f.receipt_id as "receiptId",
+       substring(p.bodies from f.body_start for f.body_length) as body
+from (
+  select batch_id, account_id, array_agg(idempotency_key) as keys, array_agg(receipt_id) as receipts,
+         array_agg(body_start) as starts, array_agg(body_length) as lengths
+  from found group by batch_id, account_id
+) b
+left join lateral (
+  select bodies || ''::bytea as bodies from receipt_payloads
+  where batch_id = b.batch_id and account_id = b.account_id offset 0
+) p on true
+cross join lateral unnest(b.keys, b.receipts, b.starts, b.lengths)
+  as f(idempotency_key, receipt_id, body_start, body_length)`,
 };
 
 /** Finds the receipts that the given idempotency keys belong to. */
