@@ -112,7 +112,7 @@ export {
 export { decideResend } from './resends/decide-resend.ts';
 export { type Decision, findResends, type Resend } from './resends/find-resends.ts';
 export { markResent, type Resent } from './resends/mark-resent.ts';
-export { type Duplicate, type RepeatedOrder, writeDuplicates } from './resends/write-duplicates.ts';
+export { type Duplicate, writeDuplicates } from './resends/write-duplicates.ts';
 export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
