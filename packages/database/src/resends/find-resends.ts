@@ -3,7 +3,7 @@ import { type Database, run } from '../connect.ts';
 
 export type Decision = 'accepted' | 'refused';
 
-/** A receipt that said something else than its order as it was first sent; of one order the newest of them waits while `decision` is null. */
+/** A receipt that said something else than its order as first sent; of one order the newest of them waits while `decision` is null. */
 export interface Resend {
   order_id: number;
   receipt_id: string;

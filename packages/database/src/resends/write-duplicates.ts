@@ -61,7 +61,8 @@ with input as (
   where accepted.receipt_id is not distinct from i.compared_with
 ), compared as (
   select i.*, before.decision, before.decided_by, before.decided_at,
-         bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]') over (partition by i.account_id, i.order_id order by i.receipt_id) as takes_over
+         bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]')
+           over (partition by i.account_id, i.order_id order by i.receipt_id) as takes_over
   from input i
   left join lateral (
     select changes, decision, decided_by, decided_at from resends
