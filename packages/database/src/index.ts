@@ -90,7 +90,6 @@ export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
-export { payloadJson, receiptJson } from './receipts/receipt-json.ts';
 export { reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
 export {
   findOriginals,

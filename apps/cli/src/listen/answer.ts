@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { receiptJson } from '@orders/database';
 import {
   type Channel,
   claimedDigest,
+  DEFAULT_MAX_BODY_BYTES,
   hashApiKey,
   isSignedWith,
   normalizeOrder,
   Problem,
   parseBody,
+  receiptJson,
   validateOrder,
   validateStrictly,
 } from '@orders/domain';
@@ -43,8 +44,6 @@ export interface Answered {
 }
 
 const CHANNELS: Record<string, Channel> = { '/ingest/orders': 'rest', '/ingest/webhook': 'webhook' };
-/** The default of the service. */
-const MAX_BODY_BYTES = 262_144;
 
 /**
  * Answers a request as intake does, by the same checks in the same order (contract, section 5); the receipt is final at once, as there is
@@ -120,7 +119,7 @@ function authenticate({ apiKey }: Setup, request: IncomingMessage): void {
 
 function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    collectBody(request, MAX_BODY_BYTES, (problem, body) => (body ? resolve(body) : reject(problem)));
+    collectBody(request, DEFAULT_MAX_BODY_BYTES, (problem, body) => (body ? resolve(body) : reject(problem)));
   });
 }
 
@@ -155,7 +154,6 @@ function sendAccepted(
 function statusOf({ receiptId, orderId, original, order, channel, receivedAt, warnings, changes }: Taken) {
   return receiptJson({
     receipt_id: receiptId,
-    account_id: 0,
     state: original ? 'duplicate' : 'written',
     order_id: orderId,
     channel,

@@ -28,7 +28,7 @@ export async function decideResend(
       .first('changes', 'decision');
     if (!resend) return null;
     const { changes } = resend;
-    if (!order || changes === null || resend.decision !== null) return 'conflict';
+    if (order === 'conflict' || changes === null || resend.decision !== null) return 'conflict';
     const newer = await trx('resends')
       .where(key)
       .andWhere('receipt_id', '>', receiptId)

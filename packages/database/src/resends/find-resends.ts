@@ -1,4 +1,4 @@
-import type { Difference } from '@orders/domain';
+import { type Difference, differenceJson } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 
 export type Decision = 'accepted' | 'refused';
@@ -39,5 +39,6 @@ export async function findResends(
   accountId: number,
   orderIds: readonly number[],
 ): Promise<Resend[]> {
-  return run<Resend>(database, FIND, [accountId, orderIds]);
+  const rows = await run<Resend>(database, FIND, [accountId, orderIds]);
+  return rows.map((row) => ({ ...row, changes: row.changes.map(differenceJson) }));
 }
