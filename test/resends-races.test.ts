@@ -13,8 +13,8 @@ const FIRST = { source_order_id: 'first', customer: { phone: '0501234567' }, tot
 const CHANGED = { ...FIRST, total: '12' };
 const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
 
-/** Of a worker that is held up for a while, and does nothing by itself meanwhile. */
-const HELD_UP = { LEASE: '60s', PG_QUERY_TIMEOUT: '50s', SWEEP_INTERVAL: '10m' };
+/** Of a worker that is held up for a while. */
+const HELD_UP = { LEASE: '60s', PG_QUERY_TIMEOUT: '50s' };
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -56,7 +56,7 @@ test('a worker that is killed between the orders of a batch and its duplicates: 
     ids[await post(index % 2 ? CHANGED : FIRST)] = 'duplicate';
   }
   held = await hold(knex, 'lock table resends in share row exclusive mode');
-  doomed = await startApp('worker', { ...stack.env, ...HELD_UP, LEASE: '1500ms' });
+  doomed = await startApp('worker', { ...stack.env, ...HELD_UP, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
   await whoWait(knex, 1, 'relation');
   await until('all that is new is written', async () => {
     const written = await knex('orders').where({ account_id: account.id });
@@ -111,6 +111,51 @@ test('one that comes while the order is confirmed: the order stays, and the rece
   expect((await intake.api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: CHANGES });
   const [order] = await stack.database.knex('orders').where({ order_id: orderId });
   expect(order).toMatchObject({ review_state: 'confirmed', total: '10' });
+});
+
+test('one that was compared before another was accepted is compared with that', async () => {
+  await stack.worker(HELD_UP);
+  const { orderId } = await begin();
+  const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
+  const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
+  expect(await decideResend(trx as Knex, acceptance)).toBe('done');
+  const again = await post({ ...FIRST, order_number: '7' });
+  await whoWait(stack.database.knex, 1, 'transactionid');
+  await trx.commit();
+  expect((await intake.api.final(account, again)).body.changes).toEqual([
+    { pointer: '/order_number', from: 'first', to: '7' },
+    { pointer: '/total', from: '12', to: '10' },
+  ]);
+});
+
+test('an order that somebody keeps locked holds up its own duplicates alone, and these lose no attempt', async () => {
+  const { knex } = stack.database;
+  const first = await stack.worker();
+  const { orderId, receiptId } = await begin();
+  const others = Array.from({ length: 5 }, (_, index) => ({ ...FIRST, source_order_id: `other-${index}` }));
+  const otherIds = await Promise.all(others.map((one) => sendOrder(intake, account, one)));
+  await first.close();
+  await trx('orders').where({ order_id: orderId }).forUpdate();
+  const many = Array.from({ length: 40 }, () => others.map((one) => ({ ...one, total: '12' }))).flat();
+  const { body } = await intake.api.batch(account, [CHANGED, FIRST, ...many]);
+  const [changed, same, ...again]: [string, string, ...string[]] = body.results.map(
+    (result: { receipt_id: string }) => result.receipt_id,
+  );
+  await stack.worker(HELD_UP);
+  const isEnded = async (ids: string[]) => {
+    const states = await knex('receipts').whereIn('receipt_id', ids).pluck('state');
+    return states.every((state) => state === 'duplicate');
+  };
+  await until('all others are ended', () => isEnded([same, ...again]));
+  expect(await isEnded([changed])).toBe(false);
+  await trx.commit();
+  const ids = [receiptId, ...otherIds.map((one) => one.receipt_id)].map((id) => [id, 'written']);
+  const duplicates = [same, changed, ...again].map((id) => [id, 'duplicate']);
+  await expectSettled(stack, account, Object.fromEntries([...ids, ...duplicates]));
+  expect(await knex('receipts').where({ runs_alone: true })).toEqual([]);
+  expect((await resends()).filter(({ changes }) => changes !== null)).toEqual(
+    Array(201).fill({ changes: CHANGES, decision: null }),
+  );
 });
 
 test('of one that was compared before its customer was erased nothing is kept', async () => {

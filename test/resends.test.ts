@@ -151,6 +151,23 @@ describe('the receipt of an order that was sent again says what differs', () => 
     ]);
   });
 
+  test('how much longer the first may be, little is kept of each', async () => {
+    const items = Array.from({ length: 2000 }, (_, index) => ({ ...FIRST.items[0], sku: `SH-${index}` }));
+    const { orderId } = await begin({ ...FIRST, items });
+    const cut = { pointer: '/items', from: null, to: null, cut: true };
+    const many = await again({ ...FIRST, items: items.map((item) => ({ ...item, quantity: 3 })) });
+    expect(many.changes).toEqual([cut]);
+    expect((await again({ ...FIRST, items: [], total: 1 })).changes).toEqual([
+      cut,
+      { pointer: '/total', from: '149.50', to: '1' },
+    ]);
+    const { rows } = await stack.database.knex.raw(
+      'select max(length(changes::text)) as most from resends where order_id = ?',
+      [orderId],
+    );
+    expect(rows[0].most).toBeLessThan(200);
+  });
+
   test('nothing of an erased customer, neither before nor after', async () => {
     const { orderId } = await begin();
     const { receipt_id } = await again({ ...FIRST, customer: null });
@@ -159,6 +176,13 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect((await again({ ...FIRST, customer: null, address: null, total: '1' })).changes).toEqual([]);
     expect(await resendsOf(orderId)).toEqual([]);
     expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
+  });
+
+  test('an order that the version before erases, which knows nothing of resends, takes them along', async () => {
+    const { orderId } = await begin();
+    await again(OTHER_PHONE);
+    await stack.database.knex('orders').where({ order_id: orderId }).update({ erased_at: new Date() });
+    expect(await resendsOf(orderId)).toEqual([]);
   });
 
   test('a customer who stands only there is found and erased', async () => {
@@ -261,6 +285,42 @@ describe('deciding', () => {
     const { receipt_id } = await again({ ...FIRST, items: [shawarma, { ...karak, quantity: 5 }] });
     expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
     expect((await orderOf(orderId)).items).toEqual([shawarma, { ...karak, quantity: 5 }]);
+  });
+
+  test('where a reviewer put the items in another order, too, and no item is taken for another', async () => {
+    const { orderId } = await begin();
+    const [shawarma, karak] = FIRST.items;
+    await edit(orderId, { '/items': [karak, shawarma] });
+    const items = [{ ...shawarma, quantity: 7 }, karak];
+    await decide(orderId, (await again({ ...FIRST, items })).receipt_id, 'accepted');
+    expect((await orderOf(orderId)).items).toEqual(items);
+  });
+
+  test('where a reviewer edited another item, that stays', async () => {
+    const { orderId } = await begin();
+    const [shawarma, karak] = FIRST.items;
+    await edit(orderId, { '/items/1/quantity': 9 });
+    const renamed = { ...shawarma, name: 'Falafel', quantity: 7 };
+    await decide(orderId, (await again({ ...FIRST, items: [renamed, karak] })).receipt_id, 'accepted');
+    expect((await orderOf(orderId)).items).toEqual([renamed, { ...karak, quantity: 9 }]);
+  });
+
+  test('what was too long to keep is accepted from the payload; the same again shares no decision, and needs its payload', async () => {
+    const items = Array.from({ length: 2000 }, (_, index) => ({ ...FIRST.items[0], sku: `SH-${index}` }));
+    const { orderId } = await begin({ ...FIRST, items });
+    await hold();
+    const changed = items.map((item) => ({ ...item, quantity: 3 }));
+    const refused = await again({ ...FIRST, items: changed });
+    await decide(orderId, refused.receipt_id, 'refused');
+    const { receipt_id } = await again({ ...FIRST, items: changed });
+    expect(await review([orderId], 'confirmed')).toMatchObject({ unchanged: [{ held: true }] });
+    const payload = stack.database.knex('receipts').where({ receipt_id });
+    const [{ batch_id }] = await payload.clone().select('batch_id');
+    await payload.clone().update({ batch_id: '01890000-0000-7000-8000-000000000000' });
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('conflict');
+    await payload.clone().update({ batch_id });
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
+    expect((await orderOf(orderId)).items).toEqual(changed);
   });
 
   test('a confirmed order stays as it is, and nothing of it is to be decided', async () => {

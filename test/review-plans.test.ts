@@ -73,12 +73,14 @@ const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
 
 const PAGE_OF_ORDERS = Array.from({ length: 50 }, (_, index) => ({ order_id: 2 * index + 2 }));
 
-/** Ten resends of each fifth order, of which each second has changes. */
+/** Ten resends of each fifth order, of which each second has changes; of the first order 20,000 without. */
 const fillResends = (orders: number) =>
   db.knex.raw(
     `insert into resends (account_id, order_id, receipt_id, changes)
      select ${ACCOUNT}, i * 5, gen_random_uuid(), case when n % 2 = 0 then '[]'::jsonb end
-     from generate_series(1, ?::int / 5) as i, generate_series(1, 10) as n`,
+     from generate_series(1, ?::int / 5) as i, generate_series(1, 10) as n
+     union all
+     select ${ACCOUNT}, 1, gen_random_uuid(), null from generate_series(1, 20_000)`,
     [orders],
   );
 
@@ -99,6 +101,8 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['news', 1200, () => listReviewSince(db.database, ALL, { after: 59_990, limit: 50 })],
   ['marks of those that were sent again', 200, () => markResent(db.database, ACCOUNT, PAGE_OF_ORDERS)],
   ['what was sent again of one', FEW_ROWS, () => findResends(db.database, ACCOUNT, [30_000])],
+  ['what was sent again of one without end', FEW_ROWS, () => findResends(db.database, ACCOUNT, [1])],
+  ['its mark', FEW_ROWS, () => markResent(db.database, ACCOUNT, [{ order_id: 1 }])],
   ['count', 10_100, () => countNeedingReview(db.database, ACCOUNT)],
   ['one order', FEW_ROWS, () => findReviewedOrder(db.database, ACCOUNT, 30_000)],
   ['its payload', FEW_ROWS, () => findReceiptBody(db.database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],

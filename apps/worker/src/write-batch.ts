@@ -1,9 +1,9 @@
 import {
   answers,
   type Database,
-  type Duplicate,
   faultOf,
   type Repeat,
+  releaseLease,
   sqlstateOf,
   type Written,
   writeDuplicates,
@@ -26,6 +26,8 @@ export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<
 
 /** SQLSTATE of a key that is taken (PostgreSQL, appendix A). */
 const UNIQUE_VIOLATION = '23505';
+/** Duplicates ended together: the orders of all, and what was first sent of them, are in memory at once, each as large as a body may be. */
+const AT_ONCE = 100;
 
 /** A `WriteBatch` that writes to this database and hands what fails to `failAttempt`. */
 export function createWriteBatch(deps: {
@@ -45,12 +47,16 @@ export function createWriteBatch(deps: {
         writeOrders(database, lease.id, batchIds, orders),
       );
       reportWritten(lease, written);
+      const movedIds = written.map(({ receiptId }) => receiptId);
       const repeated = repeatedOf(orders, repeats);
-      left = repeated;
-      const duplicates = await endDuplicates(lease, batchIds, written, repeated);
-      const moved = written.length + duplicates.length;
-      metrics.batchSizes.observe(moved);
-      return moved;
+      for (let from = 0; from < repeated.length; from += AT_ONCE) {
+        left = repeated.slice(from);
+        // The last takes the promises of all along.
+        const promises = left.length > AT_ONCE ? [] : batchIds;
+        movedIds.push(...(await endDuplicates(lease, promises, movedIds, repeated.slice(from, from + AT_ONCE))));
+      }
+      metrics.batchSizes.observe(movedIds.length);
+      return movedIds.length;
     } catch (error) {
       // Another worker has just written one of them; looked up again, it is found.
       if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, left, true);
@@ -69,21 +75,23 @@ export function createWriteBatch(deps: {
     }
   }
 
+  /** Those that it leaves go back, for the sweeper: their order is held by somebody. @returns those that it moved. */
   async function endDuplicates(
     lease: Lease,
     batchIds: readonly string[],
-    written: readonly Written[],
+    movedBefore: readonly string[],
     repeated: readonly RepeatedWritable[],
-  ): Promise<Duplicate[]> {
-    if (repeated.length === 0) return [];
-    const writtenIds = written.map(({ receiptId }) => receiptId);
+  ): Promise<string[]> {
     const duplicates = await spanned(lease.trace?.begin('compare', repeated.length), () =>
-      writeDuplicates(database, lease.id, batchIds, writtenIds, repeated),
+      writeDuplicates(database, lease.id, batchIds, movedBefore, repeated),
     );
     metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates.length);
     metrics.changedDuplicates.inc(duplicates.filter(({ isChanged }) => isChanged).length);
     report(lease, 'duplicate', duplicates);
-    return duplicates;
+    const moved = new Set(duplicates.map(({ receiptId }) => receiptId));
+    const left = repeated.map(({ receiptId }) => receiptId).filter((receiptId) => !moved.has(receiptId));
+    if (left.length > 0) await releaseLease(database, left, lease.id);
+    return [...moved];
   }
 
   function reportWritten(lease: Lease, written: readonly Written[]): void {

@@ -112,6 +112,8 @@ export type Receipt = {
       quantity: number | null;
       sku: string | null;
     }[];
+    /** Both values are null: they are too long to be kept (16 KiB for all changes) */
+    cut?: true | undefined;
   }[];
 };
 

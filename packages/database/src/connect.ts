@@ -157,12 +157,23 @@ function checkIn(client: pg.PoolClient, isLost: boolean): void {
   client.off('error', heard).release(isLost);
 }
 
+/** Settings of Postgres for one transaction; times in milliseconds. */
+export type LocalSettings = Record<string, string | number>;
+
+function beginUnder(settings: LocalSettings): string {
+  return ['begin', ...Object.entries(settings).map(([name, value]) => `set local ${name} = ${value}`)].join('; ');
+}
+
 /** Works in a transaction, which is rolled back when that fails; its connection is then given up. */
-export async function inTransaction<T>(database: Database, work: (connection: Connection) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  database: Database,
+  work: (connection: Connection) => Promise<T>,
+  settings: LocalSettings = {},
+): Promise<T> {
   const client = await checkOut(database);
   let isCommitted = false;
   try {
-    await client.query('begin');
+    await client.query(beginUnder(settings));
     const result = await work({ pool: client, prepared: database.prepared });
     await client.query('commit');
     isCommitted = true;
@@ -171,9 +182,6 @@ export async function inTransaction<T>(database: Database, work: (connection: Co
     checkIn(client, !isCommitted);
   }
 }
-
-/** Settings of Postgres for one transaction; times in milliseconds. */
-export type LocalSettings = Record<string, string | number>;
 
 /**
  * Works in a transaction that is rolled back, however that ends, under settings of its own. Its statements are planned for what they find.
@@ -186,8 +194,7 @@ export async function undone<T>(
   const client = await checkOut(database);
   let isLost = false;
   try {
-    const set = Object.entries(settings).map(([name, value]) => `; set local ${name} = ${value}`);
-    await client.query(`begin${set.join('')}`);
+    await client.query(beginUnder(settings));
     return await work({ pool: client, prepared: false });
   } finally {
     await client.query('rollback').catch(() => {

@@ -4,7 +4,16 @@ import type { Item, Order } from './order.ts';
 type Value = string | number | null | Item[];
 
 /** A field in which two orders differ, by its pointer (RFC 6901), with the value that each has. */
-export type Difference = { pointer: string; from: Value; to: Value };
+export type Difference = {
+  pointer: string;
+  from: Value;
+  to: Value;
+  /** The values were too long to keep, and are left out: both are null. */
+  cut?: true;
+};
+
+/** How long the differences of one order that was sent again may be, as JSON in characters. */
+const MAX_LENGTH = 16_384;
 
 /**
  * The fields, apart from `source_order_id`, in which two normalized orders differ, in the order of their fields. Items are compared member
@@ -22,9 +31,26 @@ export function compareOrders(one: Order, other: Order): Difference[] {
   });
 }
 
-/** The same for an order that was sent again: 149.5 and 149.50 are one total. */
+/**
+ * The same for an order that was sent again: 149.5 and 149.50 are one total. Where all of it is longer than 16 KiB as JSON, the longest
+ * values are left out, all items counting as one: what is kept of a short order must not be as long as the one that it repeats.
+ */
 export function compareResent(first: Order, again: Order): Difference[] {
-  return compareOrders(first, again).filter(({ pointer, from, to }) => pointer !== '/total' || !isSameAmount(from, to));
+  const differences = compareOrders(first, again);
+  return cutLongest(differences.filter(({ pointer, from, to }) => pointer !== '/total' || !isSameAmount(from, to)));
+}
+
+function cutLongest(differences: readonly Difference[]): Difference[] {
+  const fields = Map.groupBy(differences, ({ pointer }) => (pointer.startsWith('/items/') ? '/items' : pointer));
+  const lengths = [...fields].map(([field, inIt]) => ({ field, length: JSON.stringify(inIt).length }));
+  let length = lengths.reduce((sum, one) => sum + one.length, 0);
+  for (const one of lengths.toSorted((a, b) => b.length - a.length)) {
+    if (length <= MAX_LENGTH) break;
+    const cut = { pointer: one.field, from: null, to: null, cut: true } as const;
+    length += JSON.stringify([cut]).length - one.length;
+    fields.set(one.field, [cut]);
+  }
+  return [...fields.values()].flat();
 }
 
 function fieldsOf({ customer, source_order_id: _, ...order }: Order): Map<string, Value> {

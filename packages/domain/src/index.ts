@@ -19,7 +19,7 @@ export { LIMITS } from './normalize/limits.ts';
 export { EMIRATE_CODES } from './normalize/place/emirates.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';
-export type { NormalizedOrder, Order } from './order.ts';
+export type { Item, NormalizedOrder, Order } from './order.ts';
 export { parseBody } from './parse-body.ts';
 export {
   type FieldError,

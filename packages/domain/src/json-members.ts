@@ -12,8 +12,8 @@ export function itemJson({ name, quantity, sku }: Item): Item {
   return { name, quantity, sku };
 }
 
-export function differenceJson({ pointer, from, to }: Difference): Difference {
-  return { pointer, from: valueJson(from), to: valueJson(to) };
+export function differenceJson({ pointer, from, to, cut }: Difference): Difference {
+  return { pointer, from: valueJson(from), to: valueJson(to), ...(cut && { cut }) };
 }
 
 function valueJson(value: Difference['from']): Difference['from'] {

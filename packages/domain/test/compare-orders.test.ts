@@ -67,6 +67,25 @@ describe('what an order that is sent again says otherwise', () => {
   });
 });
 
+describe('what is too long to keep', () => {
+  const item = { name: 'x'.repeat(40), quantity: 1, sku: null };
+  const items = (count: number) => Array.from({ length: count }, () => item);
+  const cut = (pointer: string) => ({ pointer, from: null, to: null, cut: true });
+
+  test('is left out, the longest first, and what is short stays', () => {
+    expect(compare({ items: items(2000), total: 1 }, { total: 2 })).toEqual([
+      cut('/items'),
+      { pointer: '/total', from: '1', to: '2' },
+    ]);
+  });
+
+  test('as many changed items are', () => {
+    const changed = items(2000).map((one) => ({ ...one, quantity: 2 }));
+    expect(compare({ items: items(2000) }, { items: changed })).toEqual([cut('/items')]);
+    expect(compare({ items: items(20) }, { items: changed.slice(0, 20) })).toHaveLength(20);
+  });
+});
+
 test('of any two orders the differences lead from one to the other, and an order does not differ from itself', () => {
   fc.assert(
     fc.property(mutatedOrder, mutatedOrder, (one, other) => {

@@ -41,6 +41,7 @@ const changeSchema = {
     },
     from: valueSchema,
     to: valueSchema,
+    cut: { const: true, description: 'Both values are null: they are too long to be kept (16 KiB for all changes)' },
   },
 };
 

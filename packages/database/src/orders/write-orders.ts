@@ -24,8 +24,8 @@ export interface Repeat {
 
 const WRITE = {
   name: 'write-orders',
-  // First the receipts: the lease is the right to write, so only what is moved under it becomes an order. Those of which there is an order
-  // are only named, so that what is new does not wait for what they are compared with. Orders are inserted in key order, so that two
+  // First the receipts: the lease is the right to write, so only what is moved under it becomes an order. Those of which there is an
+  // order are only named, so that what is new does not wait for what they are compared with. Orders are inserted in key order, so that two
   // workers with the same keys wait for one another instead of deadlocking. A key that the other one has committed meanwhile is refused by
   // the unique index, and with it the whole statement.
   text: `

@@ -1,4 +1,4 @@
-import { type Difference, normalizeOrder, type OrderEdits, parseBody } from '@orders/domain';
+import { type Difference, type Item, normalizeOrder, type Order, type OrderEdits, parseBody } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { lockEditable, storeEdits } from '../orders/edit-order.ts';
@@ -23,17 +23,18 @@ export async function decideResend(
     const order = await lockEditable(trx, accountId, orderId);
     if (order === null) return null;
     const key = { account_id: accountId, order_id: orderId };
-    const sinceThen: { receipt_id: string; changes: Difference[] | null; decision: Decision | null }[] = await trx(
-      'resends',
-    )
-      .where(key)
-      .andWhere('receipt_id', '>=', receiptId)
-      .orderBy('receipt_id');
-    const [resend, ...later] = sinceThen;
-    if (resend?.receipt_id !== receiptId) return null;
+    const resend: { changes: Difference[] | null; decision: Decision | null } | undefined = await trx('resends')
+      .where({ ...key, receipt_id: receiptId })
+      .first('changes', 'decision');
+    if (!resend) return null;
     const { changes } = resend;
-    if (order === 'conflict') return 'conflict';
-    if (changes === null || resend.decision !== null || later.some((one) => one.changes)) return 'conflict';
+    if (order === 'conflict' || changes === null || resend.decision !== null) return 'conflict';
+    const newer = await trx('resends')
+      .where(key)
+      .andWhere('receipt_id', '>', receiptId)
+      .whereNotNull('changes')
+      .first(trx.raw('1'));
+    if (newer) return 'conflict';
 
     const details: Record<string, unknown> = { receipt_id: receiptId };
     if (decision === 'accepted') {
@@ -56,8 +57,8 @@ export async function decideResend(
 }
 
 /**
- * What makes the order say what the resend changed. Where the order has more or fewer items by now, all items of the resend: a pointer into
- * them would meet another item.
+ * What makes the order say what the resend changed. A pointer into the items meets another one where these were changed since; then it is
+ * all items of the resend.
  *
  * @returns null where the payload that these are in is gone.
  */
@@ -71,12 +72,34 @@ async function editsOf(
   const edits: OrderEdits = Object.fromEntries(
     changes.filter(({ pointer }) => pointer !== '/emirate_code').map(({ pointer, to }) => [pointer, to]),
   );
-  const ofItems = Object.keys(edits).filter((pointer) => pointer.startsWith('/items/'));
-  if (ofItems.length === 0) return edits;
+  const ofItems = changes.filter(({ pointer }) => pointer.startsWith('/items/'));
+  const cut = changes.filter((change) => change.cut);
+  if (ofItems.length + cut.length === 0) return edits;
   const body = (await findReceiptRecord(trx, receiptId, order.account_id))?.body;
   if (!body) return null;
-  const { items } = normalizeOrder(parseBody(body)).order;
-  if (items.length === order.items.length) return edits;
-  for (const pointer of ofItems) delete edits[pointer];
-  return { ...edits, '/items': items };
+  const resend = normalizeOrder(parseBody(body)).order;
+  for (const { pointer } of cut) edits[pointer] = valueAt(resend, pointer);
+  if (areSameItems(order.items, resend.items, ofItems)) return edits;
+  for (const { pointer } of ofItems) delete edits[pointer];
+  return { ...edits, '/items': resend.items };
+}
+
+function valueAt(order: Order, pointer: string): unknown {
+  const [, field = '', member] = pointer.split('/');
+  const value = order[field as keyof Order];
+  return member ? (value as Record<string, unknown>)[member] : value;
+}
+
+/** Whether each item that the resend changed is, where its pointer leads, still called what it was, and has the value that it had. */
+function areSameItems(now: readonly Item[], resent: readonly Item[], ofItems: readonly Difference[]): boolean {
+  if (now.length !== resent.length) return false;
+  const before: Record<string, unknown>[] = structuredClone([...resent]);
+  const changed = ofItems.map(({ pointer, from }) => {
+    const [, , index = '', member = ''] = pointer.split('/');
+    Object.assign(before[Number(index)] ?? {}, { [member]: from });
+    return { index: Number(index), member: member as keyof Item };
+  });
+  return changed.every(({ index, member }) =>
+    (['name', 'sku', member] as const).every((one) => now[index]?.[one] === before[index]?.[one]),
+  );
 }

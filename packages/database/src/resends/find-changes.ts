@@ -7,6 +7,15 @@ import { BODY } from '../receipts/find-receipt.ts';
 /** What a receipt says of an order that is written. */
 export type RepeatedOrder = WritableOrder & Repeat;
 
+/**
+ * SQL: the `receipt_id` of the last accepted resend of the order of `alias`. Only the newest with changes is ever decided, so it is the one
+ * that was accepted last, too.
+ */
+export const lastAccepted = (alias: string) => `
+  select receipt_id from resends
+  where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
+  order by receipt_id desc limit 1`;
+
 const FIND_ORDERS = {
   name: 'find-repeated-orders',
   text: `
@@ -19,18 +28,21 @@ where o.erased_at is null`,
 const FIND_FIRSTS = {
   name: 'find-first-bodies',
   text: `
-select i.order_id as "orderId", r.erased_at as "erasedAt", ${BODY} as body
+select i.order_id as "orderId", accepted.receipt_id as "acceptedId", r.erased_at as "erasedAt", ${BODY} as body
 from unnest($1::int[], $2::bigint[], $3::uuid[]) as i(account_id, order_id, receipt_id)
+left join lateral (${lastAccepted('i')}) as accepted on true
 left join lateral (
-  select receipt_id from resends
-  where account_id = i.account_id and order_id = i.order_id and decision = 'accepted'
-  order by receipt_id desc limit 1
-) as accepted on true
-cross join lateral (
   select * from receipts where receipt_id = coalesce(accepted.receipt_id, i.receipt_id) and account_id = i.account_id
   offset 0
-) as r`,
+) as r on true`,
 };
+
+/** What a receipt says otherwise than its order. */
+export interface Changes {
+  differences: Difference[];
+  /** The accepted resend that it was compared with; null where that was what came first. */
+  acceptedId: string | null;
+}
 
 /**
  * What each of these receipts says otherwise than its order as the sender last made it: as it was first sent, or as the last accepted
@@ -42,7 +54,7 @@ cross join lateral (
 export async function findChanges(
   database: Connection,
   repeated: readonly RepeatedOrder[],
-): Promise<Map<string, Difference[]>> {
+): Promise<Map<string, Changes>> {
   const byId = new Map(repeated.map((one) => [one.orderId, one]));
   const wanted = [...byId.values()];
   const rows = await run<OrderRow>(database, FIND_ORDERS, [
@@ -55,7 +67,7 @@ export async function findChanges(
     // Its own receipt: another worker has just written it.
     return known && known.row.receipt_id !== receiptId && compareResent(known.order, order).length > 0;
   });
-  const changes = new Map<string, Difference[]>();
+  const changes = new Map<string, Changes>();
   if (differing.length === 0) return changes;
   const isDiffering = new Set(differing.map(({ orderId }) => orderId));
   const firsts = await findFirsts(
@@ -63,24 +75,30 @@ export async function findChanges(
     rows.filter((row) => isDiffering.has(row.order_id)),
   );
   for (const { receiptId, orderId, order } of differing) {
-    const first = firsts.has(orderId) ? firsts.get(orderId) : stored.get(orderId)?.order;
+    const { first = stored.get(orderId)?.order, acceptedId = null } = firsts.get(orderId) ?? {};
     const differences = first ? compareResent(first, order) : [];
-    if (differences.length > 0) changes.set(receiptId, differences);
+    if (differences.length > 0) changes.set(receiptId, { differences, acceptedId });
   }
   return changes;
 }
 
-/** Orders as they were sent, by order id; null where they were erased since. Those whose payload is gone are missing. */
-async function findFirsts(database: Connection, rows: readonly OrderRow[]): Promise<Map<number, Order | null>> {
-  const found = await run<{ orderId: number; erasedAt: Date | null; body: Buffer | null }>(database, FIND_FIRSTS, [
-    rows.map((row) => row.account_id),
-    rows.map((row) => row.order_id),
-    rows.map((row) => row.receipt_id),
-  ]);
-  const firsts = new Map<number, Order | null>();
-  for (const { orderId, erasedAt, body } of found) {
-    if (erasedAt !== null) firsts.set(orderId, null);
-    else if (body !== null) firsts.set(orderId, normalizeOrder(parseBody(body)).order);
-  }
-  return firsts;
+interface First {
+  /** As it was sent; null where it was erased since, undefined where the payload is gone. */
+  first: Order | null | undefined;
+  acceptedId: string | null;
+}
+
+/** Orders as they were sent, by order id. */
+async function findFirsts(database: Connection, rows: readonly OrderRow[]): Promise<Map<number, First>> {
+  const found = await run<Omit<First, 'first'> & { orderId: number; erasedAt: Date | null; body: Buffer | null }>(
+    database,
+    FIND_FIRSTS,
+    [rows.map((row) => row.account_id), rows.map((row) => row.order_id), rows.map((row) => row.receipt_id)],
+  );
+  return new Map(
+    found.map(({ orderId, acceptedId, erasedAt, body }) => {
+      const first = erasedAt !== null ? null : body === null ? undefined : normalizeOrder(parseBody(body)).order;
+      return [orderId, { first, acceptedId }];
+    }),
+  );
 }

@@ -11,13 +11,13 @@ export async function findHeld(
   orderIds: readonly number[],
 ): Promise<Set<number>> {
   const { rows } = await trx.raw<{ rows: { order_id: number }[] }>(
-    `select order_id from (
-       select distinct on (order_id) order_id, decision from resends
-       where account_id = :accountId and order_id = any(:orderIds::bigint[]) and changes is not null
-         and exists (select from accounts where account_id = :accountId and hold_resends)
-       order by order_id, receipt_id desc
+    `select wanted.order_id from unnest(:orderIds::bigint[]) as wanted(order_id)
+     cross join lateral (
+       select decision from resends
+       where account_id = :accountId and order_id = wanted.order_id and changes is not null
+       order by receipt_id desc limit 1
      ) as newest
-     where decision is null`,
+     where newest.decision is null and exists (select from accounts where account_id = :accountId and hold_resends)`,
     { accountId, orderIds: [...orderIds] },
   );
   return new Set(rows.map(({ order_id }) => order_id));

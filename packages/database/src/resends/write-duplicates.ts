@@ -1,7 +1,7 @@
-import type { Difference } from '@orders/domain';
 import { type Connection, type Database, inTransaction, run } from '../connect.ts';
+import { sqlstateOf } from '../database-errors.ts';
 import { among } from '../receipts/among.ts';
-import { findChanges, type RepeatedOrder } from './find-changes.ts';
+import { type Changes, findChanges, lastAccepted, type RepeatedOrder } from './find-changes.ts';
 
 /** A receipt that ended `duplicate`. */
 export interface Duplicate {
@@ -34,30 +34,35 @@ with moved as (
 select receipt_id as "receiptId" from moved`,
 };
 
-const LOCK = {
-  name: 'lock-repeated-orders',
-  // In the order of their ids, as those who review them do.
-  text: `
-select o.order_id as "orderId"
+const lockOrders = (how: string) => `
+select o.order_id as "orderId", o.erased_at is not null as "isErased"
 from unnest($1::int[], $2::bigint[]) as i(account_id, order_id)
 cross join lateral (
-  select order_id from orders
-  where account_id = i.account_id and order_id >= i.order_id and order_id <= i.order_id and erased_at is null
+  select order_id, erased_at from orders
+  where account_id = i.account_id and order_id >= i.order_id and order_id <= i.order_id
   order by order_id limit 1
-  for share
-) as o`,
-};
+  for share ${how}
+) as o`;
+
+// In the order of their ids, as those who review them do.
+const LOCK = { name: 'lock-repeated-orders', text: lockOrders('') };
+const FIND_FREE = { name: 'find-free-orders', text: lockOrders('skip locked') };
 
 const KEEP = {
   name: 'keep-changes',
-  // Several of one order at once: one takes over a decision if those between it and the decided one say the same, too.
+  // Several of one order at once: one takes over a decision if those between it and the decided one say the same, too. Of what was cut
+  // nobody knows that. None is kept of what was compared with something else than the sender's last word by now.
   text: `
 with input as (
   select i.account_id, i.order_id, i.receipt_id, i.changes::jsonb as changes
-  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[]) as i(account_id, order_id, receipt_id, changes)
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[])
+    as i(account_id, order_id, receipt_id, changes, compared_with)
+  left join lateral (${lastAccepted('i')}) as accepted on true
+  where accepted.receipt_id is not distinct from i.compared_with
 ), compared as (
   select i.*, before.decision, before.decided_by, before.decided_at,
-         bool_and(i.changes = before.changes) over (partition by i.account_id, i.order_id order by i.receipt_id) as takes_over
+         bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]')
+           over (partition by i.account_id, i.order_id order by i.receipt_id) as takes_over
   from input i
   left join lateral (
     select changes, decision, decided_by, decided_at from resends
@@ -68,16 +73,29 @@ with input as (
 insert into resends (account_id, order_id, receipt_id, changes, decision, decided_by, decided_at)
 select account_id, order_id, receipt_id, changes, case when takes_over then decision end,
        case when takes_over then decided_by end, case when takes_over then decided_at end
-from compared`,
+from compared
+returning receipt_id as "receiptId"`,
 };
+
+// Of a process that is stopped in between, also behind a pooler: it holds receipts and orders.
+const SETTINGS = { idle_in_transaction_session_timeout: 10_000 };
+// One order that somebody keeps locked must not hold up those that came with it.
+const LOCK_TIMEOUT = "set local lock_timeout = '1s'";
+const LOCK_NOT_AVAILABLE = '55P03';
+const MAX_TRIES = 4;
+
+/** A resend was accepted between a comparison and the lock. */
+class ComparedTooSoon extends Error {}
 
 /**
  * Moves receipts whose order the account has already to `duplicate`, and keeps what they say otherwise than that: one transaction, all or
- * nothing. A receipt whose lease is no longer ours is left alone and not returned. Of the promises in the outbox those go in the same
- * transaction of which each receipt was moved, by this or before.
+ * nothing. A receipt whose lease is no longer ours is left alone and not returned. So is one that says something else than an order that
+ * somebody holds for longer than a second. Of the promises in the outbox those go in the same transaction of which each receipt was moved,
+ * by this or before.
  *
  * @param batchIds names the promises that may be kept by this.
  * @param movedBefore receipts of the same promises.
+ * @param repeated a hundred or so: their orders, and what was first sent of them, are read at once.
  * @throws {pg.DatabaseError} and nothing is written.
  */
 export async function writeDuplicates(
@@ -87,54 +105,95 @@ export async function writeDuplicates(
   movedBefore: readonly string[],
   repeated: readonly RepeatedOrder[],
 ): Promise<Duplicate[]> {
-  const inOrder = repeated.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
-  const changes = await findChanges(database, inOrder);
-  const move = async (connection: Connection) => {
-    const moved = await run<{ receiptId: string }>(connection, MOVE, [
-      leaseId,
-      batchIds,
-      movedBefore,
-      inOrder.map(({ receiptId }) => receiptId),
-      inOrder.map(({ accountId }) => accountId),
-      inOrder.map(({ orderId }) => orderId),
-      inOrder.map(({ warnings }) => JSON.stringify(warnings)),
-      inOrder.map(({ receiptId }) => changes.has(receiptId)),
-    ]);
-    return moved.map(({ receiptId }) => ({ receiptId, isChanged: changes.has(receiptId) }));
-  };
-  if (changes.size === 0) return move(database);
-  return inTransaction(database, async (connection) => {
-    // Receipts before orders, as whoever erases a customer.
-    const moved = await move(connection);
-    const changed = new Set(moved.filter(({ isChanged }) => isChanged).map(({ receiptId }) => receiptId));
-    await keep(
-      connection,
-      inOrder.filter(({ receiptId }) => changed.has(receiptId)),
-      changes,
-    );
-    return moved;
-  });
+  let left = repeated.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
+  for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries += 1) {
+    const changes = await findChanges(database, left);
+    const duplicates = { leaseId, batchIds, movedBefore, repeated: left, changes };
+    if (changes.size === 0) return move(database, duplicates);
+    try {
+      return await inTransaction(database, (connection) => moveAndKeep(connection, duplicates), SETTINGS);
+    } catch (error) {
+      if (error instanceof ComparedTooSoon) continue;
+      if (sqlstateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      const free = await lock(database, FIND_FREE, changedOf(left, changes));
+      left = left.filter(({ receiptId, orderId }) => !changes.has(receiptId) || free.has(orderId));
+    }
+  }
+  return [];
+}
+
+interface Duplicates {
+  leaseId: string;
+  batchIds: readonly string[];
+  movedBefore: readonly string[];
+  repeated: readonly RepeatedOrder[];
+  changes: ReadonlyMap<string, Changes>;
+}
+
+async function move(
+  connection: Connection,
+  { leaseId, batchIds, movedBefore, repeated, changes }: Duplicates,
+): Promise<Duplicate[]> {
+  const moved = await run<{ receiptId: string }>(connection, MOVE, [
+    leaseId,
+    batchIds,
+    movedBefore,
+    repeated.map(({ receiptId }) => receiptId),
+    repeated.map(({ accountId }) => accountId),
+    repeated.map(({ orderId }) => orderId),
+    repeated.map(({ warnings }) => JSON.stringify(warnings)),
+    repeated.map(({ receiptId }) => changes.has(receiptId)),
+  ]);
+  return moved.map(({ receiptId }) => ({ receiptId, isChanged: changes.has(receiptId) }));
+}
+
+async function moveAndKeep(connection: Connection, duplicates: Duplicates): Promise<Duplicate[]> {
+  const { repeated, changes } = duplicates;
+  // Receipts before orders, as whoever erases a customer.
+  const moved = await move(connection, duplicates);
+  const isMoved = new Set(moved.map(({ receiptId }) => receiptId));
+  const changed = changedOf(repeated, changes).filter(({ receiptId }) => isMoved.has(receiptId));
+  await connection.pool.query(LOCK_TIMEOUT);
+  await keep(connection, changed, changes);
+  return moved;
+}
+
+function changedOf(repeated: readonly RepeatedOrder[], changes: ReadonlyMap<string, Changes>): RepeatedOrder[] {
+  return repeated.filter(({ receiptId }) => changes.has(receiptId));
 }
 
 /** Under a lock on the orders: nobody erases one meanwhile and misses what is kept here, and each decision is made before it or after. */
 async function keep(
   connection: Connection,
   changed: readonly RepeatedOrder[],
-  changes: ReadonlyMap<string, Difference[]>,
+  changes: ReadonlyMap<string, Changes>,
 ): Promise<void> {
-  const orders = [...new Map(changed.map((one) => [one.orderId, one])).values()].toSorted(
-    (a, b) => a.orderId - b.orderId,
-  );
-  const locked = await run<{ orderId: number }>(connection, LOCK, [
-    orders.map(({ accountId }) => accountId),
-    orders.map(({ orderId }) => orderId),
-  ]);
-  const isLocked = new Set(locked.map(({ orderId }) => orderId));
-  await run(connection, KEEP, [
+  const locked = await lock(connection, LOCK, changed);
+  const kept = await run<{ receiptId: string }>(connection, KEEP, [
     changed.map(({ accountId }) => accountId),
     changed.map(({ orderId }) => orderId),
     changed.map(({ receiptId }) => receiptId),
     // Of one that was erased meanwhile nothing.
-    changed.map(({ orderId, receiptId }) => (isLocked.has(orderId) ? JSON.stringify(changes.get(receiptId)) : null)),
+    changed.map(({ orderId, receiptId }) =>
+      locked.get(orderId)?.isErased === false ? JSON.stringify(changes.get(receiptId)?.differences) : null,
+    ),
+    changed.map(({ receiptId }) => changes.get(receiptId)?.acceptedId ?? null),
   ]);
+  if (kept.length < changed.length) throw new ComparedTooSoon();
+}
+
+/** @returns those that were locked, by their ids. */
+async function lock(
+  connection: Connection,
+  how: typeof LOCK,
+  repeated: readonly RepeatedOrder[],
+): Promise<Map<number, { isErased: boolean }>> {
+  const orders = [...new Map(repeated.map((one) => [one.orderId, one])).values()].toSorted(
+    (a, b) => a.orderId - b.orderId,
+  );
+  const rows = await run<{ orderId: number; isErased: boolean }>(connection, how, [
+    orders.map(({ accountId }) => accountId),
+    orders.map(({ orderId }) => orderId),
+  ]);
+  return new Map(rows.map((row) => [row.orderId, row]));
 }

@@ -8,10 +8,18 @@ export function ChangeList({ changes }: { changes: readonly Change[] }): ReactNo
   const { t } = useTranslation('review');
   return (
     <ul className="plain change-list">
-      {readable(changes).map(({ pointer, from, to }) => (
+      {readable(changes).map(({ pointer, from, to, cut }) => (
         <li key={pointer}>
-          <span className="hint">{fieldLabel(t, pointer)}</span> <del dir="auto">{fieldText(t, pointer, from)}</del>{' '}
-          <span className="visually-hidden">{t('history.to')}</span> <ins dir="auto">{fieldText(t, pointer, to)}</ins>
+          <span className="hint">{fieldLabel(t, pointer)}</span>{' '}
+          {cut ? (
+            t('resend.cut')
+          ) : (
+            <>
+              <del dir="auto">{fieldText(t, pointer, from)}</del>{' '}
+              <span className="visually-hidden">{t('history.to')}</span>{' '}
+              <ins dir="auto">{fieldText(t, pointer, to)}</ins>
+            </>
+          )}
         </li>
       ))}
     </ul>

@@ -7,6 +7,8 @@ export interface Change {
   pointer: string;
   from: unknown;
   to: unknown;
+  /** Both values were too long to keep. */
+  cut?: true | undefined;
 }
 
 type Item = Order['items'][number];

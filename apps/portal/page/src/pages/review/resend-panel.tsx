@@ -108,9 +108,9 @@ function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactN
   const { t } = useTranslation('review');
   return (
     <ul className="plain resend-fields">
-      {readable(resend.changes).map(({ pointer, from, to }) => {
+      {readable(resend.changes).map(({ pointer, from, to, cut }) => {
         const now = valueAt(order, pointer);
-        const values = { now, again: to, ...(!isSameValue(now, from) && { before: from }) };
+        const values = cut ? { again: null } : { now, again: to, ...(!isSameValue(now, from) && { before: from }) };
         return (
           <li key={pointer}>
             <h4>{fieldLabel(t, pointer)}</h4>
@@ -119,7 +119,7 @@ function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactN
                 <div key={name} className={`resend-${name}`}>
                   <dt>{t(`resend.${name}`)}</dt>
                   <dd>
-                    <bdi>{fieldText(t, pointer, value)}</bdi>
+                    <bdi>{cut ? t('resend.cut') : fieldText(t, pointer, value)}</bdi>
                   </dd>
                 </div>
               ))}
