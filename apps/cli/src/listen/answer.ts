@@ -19,6 +19,7 @@ import {
   readIdempotencyKey,
   readPreferences,
 } from '@orders/http';
+import { DEFAULT_MAX_BODY_BYTES } from '../default-limits.ts';
 import type { Deliveries, Outcome, Taken } from './deliveries.ts';
 import type { Failures } from './failures.ts';
 
@@ -43,8 +44,6 @@ export interface Answered {
 }
 
 const CHANNELS: Record<string, Channel> = { '/ingest/orders': 'rest', '/ingest/webhook': 'webhook' };
-/** The default of the service. */
-const MAX_BODY_BYTES = 262_144;
 
 /**
  * Answers a request as intake does, by the same checks in the same order (contract, section 5); the receipt is final at once, as there is
@@ -120,7 +119,7 @@ function authenticate({ apiKey }: Setup, request: IncomingMessage): void {
 
 function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    collectBody(request, MAX_BODY_BYTES, (problem, body) => (body ? resolve(body) : reject(problem)));
+    collectBody(request, DEFAULT_MAX_BODY_BYTES, (problem, body) => (body ? resolve(body) : reject(problem)));
   });
 }
 
