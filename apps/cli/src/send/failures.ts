@@ -70,6 +70,12 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
   // A run that was killed leaves it.
   if (await requireFailures(beside)) rmSync(beside);
   let file: number | null = null;
+  const close = () => {
+    if (file === null) return false;
+    closeSync(file);
+    file = null;
+    return true;
+  };
   return {
     add(failure) {
       file ??= open(beside);
@@ -78,14 +84,11 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
     async finish() {
       // Once more, as somebody may have put something else there meanwhile.
       const isThere = await requireFailures(path);
-      if (file === null) return void (isThere && rmSync(path));
-      closeSync(file);
-      renameSync(beside, path);
+      if (close()) renameSync(beside, path);
+      else if (isThere) rmSync(path);
     },
     discard() {
-      if (file === null) return;
-      closeSync(file);
-      rmSync(beside);
+      if (close()) rmSync(beside);
     },
   };
 }
