@@ -52,6 +52,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
+test('from nothing to a written order it is ten lines', () => {
+  expect(firstOrder?.trim().split('\n').length).toBeLessThanOrEqual(10);
+});
+
 test('what is published is JavaScript with its types, as it is described, and nothing else', async () => {
   const packages = await readdir(join(project, 'node_modules'), { recursive: true });
   expect(packages.filter((path) => path.endsWith('package.json') && !path.startsWith('.'))).toHaveLength(1);
@@ -65,6 +69,8 @@ test('what is published is JavaScript with its types, as it is described, and no
     version,
     type: 'module',
     description: expect.any(String),
+    keywords: expect.any(Array),
+    types: './index.d.ts',
     license: 'MIT',
     engines: { node: '>=20' },
     sideEffects: false,
@@ -106,6 +112,8 @@ describe.each(PROJECTS)('a project of $moduleResolution, on the types of $types$
 
 /** Uses all of it once. */
 const EVERYTHING = `
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { OrdersClient, signBody, verifySignature } from '@orders/client';
 const { ORDERS_URL: baseUrl, ORDERS_API_KEY: apiKey, ORDERS_SIGNING_SECRET: signingSecret } = process.env;
 const orders = new OrdersClient({ baseUrl, apiKey, signingSecret });
@@ -117,7 +125,10 @@ for await (const { accepted } of orders.submitMany(input)) if (accepted) said.ma
 said.preview = (await orders.preview({ source_order_id: 'p', emirate: 'dxb' })).normalized.emirate_code;
 said.refused = await orders.submitOrder({}).catch(({ name, code }) => name + ' ' + code);
 said.aborted = await orders.submitOrder({}, { signal: AbortSignal.abort('enough') }).catch((reason) => reason);
-said.late = await orders.submitOrder({}, { timeoutMs: 0.001 }).catch(({ name }) => name);
+const mute = createServer((socket) => socket.unref()).listen(0, '127.0.0.1').unref();
+await once(mute, 'listening');
+const silent = new OrdersClient({ baseUrl: 'http://127.0.0.1:' + mute.address().port, apiKey });
+said.late = await silent.submitOrder({}, { timeoutMs: 50 }).catch(({ name }) => name);
 said.nobody = await new OrdersClient({ baseUrl: 'http://127.0.0.1:9', apiKey, maxRetries: 0 }).submitOrder({}).catch(({ name }) => name);
 said.verified = await verifySignature('x', await signBody('x', 'new'), ['old', 'new']);
 console.log(JSON.stringify(said));

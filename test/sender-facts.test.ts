@@ -41,6 +41,19 @@ describe('errors', () => {
     }
   });
 
+  test('the table has each code with its status, and says yes to those that are sent again as they are', () => {
+    const table = [...page('errors').matchAll(/^\| (\d+) \| \[`(\w+)`\]\(#(\w+)\) \| (\w+)/gm)];
+    const rows = table.map(([, status, code, link, again]) => [code, link, Number(status), again === 'yes']);
+    const codes = Object.entries(PROBLEMS).map(([code, { status }]) => [
+      code,
+      code,
+      status,
+      status === 429 || status >= 500,
+    ]);
+    expect(new Set(rows.map(String))).toEqual(new Set(codes.map(String)));
+    expect(rows).toHaveLength(codes.length);
+  });
+
   test('the codes about source_order_id are those there are', () => {
     const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
     expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
@@ -63,7 +76,7 @@ describe('statuses', () => {
   test('the errors of attempts and the warnings are those there are, in their words', () => {
     expect(Object.fromEntries(rows(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
     const warnings = Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}`]);
-    expect(rows(part(page('statuses'), 'Warnings'))).toEqual(warnings);
+    expect(rows(page('warnings'))).toEqual(warnings);
   });
 });
 

@@ -44,10 +44,25 @@ describe('the pages for senders', () => {
     }
   });
 
+  test('the first is found with a slash behind its address, and as Markdown whose links lead on', async () => {
+    const { status, headers } = await intake.api.send('GET', '/docs/senders/');
+    expect([status, headers.location]).toEqual([308, AT]);
+    const index = await intake.api.send('GET', '/docs/senders.md');
+    expect(index.headers['content-type']).toBe('text/markdown; charset=utf-8');
+    const links = [...String(index.body).matchAll(/\]\(([^)]+)\)/g)].map(([, href]) => href as string);
+    expect(links.length).toBeGreaterThanOrEqual(PATHS.length - 1);
+    for (const link of links) {
+      const reply = await fetch(new URL(`/delivery/api/docs/${link}`, intake.api.url));
+      expect([link, reply.status]).toEqual([link, 200]);
+    }
+  });
+
   test.each([
     ['HEAD', '/docs/senders/errors', 200],
     ['POST', '/docs/senders/errors', 405],
     ['DELETE', '/docs/senders', 405],
+    ['POST', '/docs/senders.md', 405],
+    ['POST', '/docs/senders/', 404],
     ['GET', '/docs/senders/none', 404],
     ['GET', '/docs/senders/README', 404],
     ['GET', '/docs/senders/../../package.json', 404],
@@ -76,9 +91,15 @@ describeWith('chromium')('the pages for senders in a browser', () => {
     const { page, complaints } = await openPage({ colorScheme: 'light' });
     await page.goto(new URL(AT + path, intake.api.url).href);
     await expectAccessible(page);
+    const guides = page.getByRole('navigation').getByRole('link');
+    expect(await guides.count()).toBe(PATHS.length);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 360, height: 740 });
     await expectAccessible(page);
+    expect(await guides.first().isVisible()).toBe(false);
+    await page.locator('summary').click();
+    expect(await guides.count()).toBe(PATHS.length);
+    await guides.last().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     expect(complaints).toEqual([]);
     await page.context().close();

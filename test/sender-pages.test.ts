@@ -50,9 +50,9 @@ const ORDERS: Record<string, Record<string, string>> = {
 
 test('the blocks of the pages are examples that are run, what they print, and what is only shown', () => {
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
-  expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'json', 'shell', 'text']));
+  expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(3);
+  expect(settings).toHaveLength(4);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
@@ -150,7 +150,7 @@ describeWith(
     expect(headers['preference-applied']).toBe(`wait=${seconds}`);
   });
 
-  test('programs that retry: a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
+  test('programs that retry: a dated Retry-After, a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
     const programs = readBlocks(markdownOf('retries')).filter(
       ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
     );

@@ -32,6 +32,7 @@ import {
 import { normalizeOrder, type ReviewState } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import type { Knex } from 'knex';
+import { type Connection, inTransaction, run, undone } from '../packages/database/src/connect.ts';
 import * as initial from '../packages/database/src/migrations/001-initial.ts';
 import { ascending } from '../packages/database/src/receipts/among.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from './harness/database.ts';
@@ -556,6 +557,29 @@ test('a transaction whose process stops between two statements is ended by Postg
   await expect(work).rejects.toThrow();
   expect(await db.knex('activity_clock').pluck('computed_to')).toEqual([new Date(0)]);
   await stopped.destroy();
+});
+
+test('a connection that breaks between two statements of a transaction costs the transaction, and no process', async () => {
+  const PING = { name: 'ping', text: 'select pg_backend_pid() as pid' };
+  const direct = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
+  const ends = async (pid: number) => {
+    await db.knex.raw('select pg_terminate_backend(?)', [pid]);
+    const { rows } = await db.knex.raw('select 1 from pg_stat_activity where pid = ?', [pid]);
+    return rows.length === 0;
+  };
+  for (const work of [
+    (body: (connection: Connection) => Promise<unknown>) => inTransaction(direct, body),
+    (body: (connection: Connection) => Promise<unknown>) => undone(direct, {}, body),
+  ]) {
+    const broken = work(async (connection) => {
+      const [{ pid }] = (await run<{ pid: number }>(connection, PING, [])) as [{ pid: number }];
+      await until('the backend is gone', () => ends(pid));
+      await run(connection, PING, []);
+    });
+    await expect(broken).rejects.toThrow();
+    expect(await run(direct, PING, [])).toHaveLength(1);
+  }
+  await closeDatabase(direct);
 });
 
 test('without named statements, as behind a pooler in transaction mode, an order is written all the same', () =>

@@ -19,6 +19,13 @@ describe('lines', () => {
     );
   });
 
+  test('that are blank are passed over once, however many there are', () => {
+    // Line by line, each looking for what follows it, this would take hours.
+    const blank = Buffer.alloc(8_388_608, ' \n');
+    expect([...splitLines(blank)]).toEqual([]);
+    expect(texts(splitLines(Buffer.concat([Buffer.from('1'), blank, Buffer.from('2')])))).toEqual(['1', '2']);
+  });
+
   test('are stretches of the same memory', () => {
     const whole = Buffer.from('{"a":1}\n{"b":2}');
     for (const part of splitLines(whole)) expect(part.buffer).toBe(whole.buffer);

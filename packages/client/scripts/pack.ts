@@ -21,6 +21,7 @@ function build(directory: string): void {
     ...manifest,
     version: readManifest(ROOT).version,
     sideEffects: false,
+    types: './index.d.ts',
     exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
   };
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);

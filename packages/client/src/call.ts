@@ -1,23 +1,20 @@
+import { onAbort } from './abort.ts';
 import { ConnectionError, OrdersError, ProblemError, TimeoutError } from './errors.ts';
+import type { Connection } from './options.ts';
 import { backoffMs, LONGEST_MS, pause } from './pause.ts';
-import { readReply } from './reply.ts';
+import { readReply, readText } from './reply.ts';
+import type { ReadSuccess } from './successes.ts';
 
-/** Where the service is, and who calls it. */
-export interface Connection {
-  /** Without a slash at its end. */
-  baseUrl: string;
-  apiKey: string;
-  fetch: typeof fetch;
-}
-
-/** One call: sent again, exactly as it is, until there is a reply that stands. Every one of this service can be repeated without harm. */
-export interface Call {
+/**
+ * One call: sent again, exactly as it is, until there is a reply that stands. Every one of this service can be repeated
+ * without harm.
+ */
+export interface Call<Reply> {
   method: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
   body?: Uint8Array<ArrayBuffer>;
-  /** A member that the object of its success has. */
-  member: string;
+  readSuccess: ReadSuccess<Reply>;
   /** For how long the service was asked to hold the reply; 0 if it was not. */
   waitSeconds: number;
   /** For all of it: every attempt, and the pauses between them. */
@@ -32,7 +29,7 @@ const PART_OF_ATTEMPT = 1 / 3;
 /**
  * @throws {OrdersError} once no retry is left or would come in time; the signal's reason after an abort.
  */
-export async function call(connection: Connection, request: Call): Promise<object> {
+export async function call<Reply>(connection: Connection, request: Call<Reply>): Promise<Reply> {
   const { timeoutMs, maxRetries, signal, waitSeconds } = request;
   const deadline = performance.now() + timeoutMs;
   const headers = { ...request.headers, 'X-Request-Id': crypto.randomUUID() };
@@ -42,7 +39,7 @@ export async function call(connection: Connection, request: Call): Promise<objec
     try {
       return await attempt(connection, { ...request, headers }, Math.min(attemptMs, leftMs, LONGEST_MS));
     } catch (error) {
-      if (!isPassing(error) || retries >= maxRetries) throw error;
+      if (!(error instanceof OrdersError && error.isRetryable) || retries >= maxRetries) throw error;
       const pauseMs = backoffMs(retries) + askedPauseMs(error);
       if (performance.now() + pauseMs >= deadline) throw error;
       await pause(pauseMs, signal);
@@ -50,26 +47,29 @@ export async function call(connection: Connection, request: Call): Promise<objec
   }
 }
 
-/** Whether the same call may succeed later. A 500 counts: what it asked for happens once, however often it is asked for. */
-export function isPassing(error: unknown): error is OrdersError {
-  if (error instanceof ProblemError) return [408, 429].includes(error.status) || error.status >= 500;
-  return error instanceof ConnectionError || error instanceof TimeoutError;
-}
-
 function askedPauseMs(error: OrdersError): number {
   return ((error instanceof ProblemError && error.retryAfterSeconds) || 0) * 1000;
 }
 
-async function attempt(
-  { baseUrl, apiKey, fetch }: Connection,
-  { method, path, headers, body, member, signal }: Call & { headers: { 'X-Request-Id': string } },
+async function attempt<Reply>(
+  connection: Connection,
+  request: Call<Reply> & { headers: { 'X-Request-Id': string } },
   timeoutMs: number,
-): Promise<object> {
+): Promise<Reply> {
+  const { response, text } = await exchange(connection, request, timeoutMs);
+  return readReply(response, text, request.readSuccess, request.headers['X-Request-Id']);
+}
+
+/** @throws {ConnectionError | TimeoutError} when there is no whole reply; the signal's reason after an abort. */
+async function exchange(
+  { baseUrl, apiKey, fetch }: Connection,
+  { method, path, headers, body, signal }: Call<unknown> & { headers: { 'X-Request-Id': string } },
+  timeoutMs: number,
+): Promise<{ response: Response; text: string }> {
   signal?.throwIfAborted();
   const requestId = headers['X-Request-Id'];
   const controller = new AbortController();
-  const onAbort = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', onAbort);
+  const release = onAbort(signal, () => controller.abort(signal?.reason));
   const timer = setTimeout(() => controller.abort(), timeoutMs);
   try {
     const response = await fetch(`${baseUrl}${path}`, {
@@ -79,9 +79,8 @@ async function attempt(
       redirect: 'manual',
       signal: controller.signal,
     });
-    return await readReply(response, member, requestId);
+    return { response, text: await readText(response) };
   } catch (error) {
-    if (error instanceof OrdersError) throw error;
     signal?.throwIfAborted();
     if (controller.signal.aborted) {
       throw new TimeoutError(`No reply within ${Math.round(timeoutMs)} ms.`, { requestId });
@@ -90,13 +89,13 @@ async function attempt(
     throw new ConnectionError(message, { requestId, cause: error });
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    release();
   }
 }
 
 /** What the platform says of a failed connection; Node has the reason in the cause. */
 function describe(error: unknown): string {
-  const { cause, code, message } = error as {
+  const { cause, code, message } = (error ?? {}) as {
     cause?: { code?: string; message?: string };
     code?: string;
     message?: string;

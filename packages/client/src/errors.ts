@@ -1,4 +1,4 @@
-import type { FieldError, Problem, ProblemCode, Receipt } from './types.ts';
+import type { Accepted, FieldError, Problem, ProblemCode, Receipt } from './types.ts';
 
 interface Context {
   /** The id by which the service logged the request. */
@@ -9,7 +9,10 @@ interface Context {
 /** What went wrong with a call. No error of this package holds a key, a secret, or anything of an order. */
 export class OrdersError extends Error {
   override readonly name: string = 'OrdersError';
-  /** Stable: the `code` of the service's problem, or `connection_failed`, `timed_out`, `unexpected_reply`. */
+  /**
+   * Stable: the `code` of the service's problem, or `connection_failed`, `timed_out`, `unexpected_reply`,
+   * `payload_mismatch`.
+   */
   readonly code: ProblemCode;
   /** Quote it when you report a problem: the service logs it. */
   readonly requestId?: string;
@@ -19,6 +22,14 @@ export class OrdersError extends Error {
     this.code = code;
     if (requestId !== undefined) this.requestId = requestId;
   }
+
+  /**
+   * Whether the same call may succeed later. A 500 counts: what was asked for happens once, however often it is asked
+   * for under its idempotency key.
+   */
+  get isRetryable(): boolean {
+    return false;
+  }
 }
 
 /** The service could not be reached, or the connection broke before its reply was complete. */
@@ -27,6 +38,10 @@ export class ConnectionError extends OrdersError {
 
   constructor(message: string, context: Context) {
     super(message, { ...context, code: 'connection_failed' });
+  }
+
+  override get isRetryable(): boolean {
+    return true;
   }
 }
 
@@ -40,6 +55,26 @@ export class TimeoutError extends OrdersError {
     super(message, { ...context, code: 'timed_out' });
     if (receipt) this.receipt = receipt;
   }
+
+  override get isRetryable(): boolean {
+    return true;
+  }
+}
+
+/**
+ * The idempotency key came before, with another payload: the receipt is that of the first, and nothing of this order is
+ * stored.
+ */
+export class IdempotencyMismatchError extends OrdersError {
+  override readonly name = 'IdempotencyMismatchError';
+  /** What the first order under this key has. */
+  readonly accepted: Accepted;
+
+  constructor(accepted: Accepted, context: Context) {
+    const message = 'Another order came before under this idempotency key and has the receipt; this one is not stored.';
+    super(message, { ...context, code: 'payload_mismatch' });
+    this.accepted = accepted;
+  }
 }
 
 /** The service answered with a refusal. */
@@ -47,7 +82,10 @@ export class ProblemError extends OrdersError {
   override readonly name: string = 'ProblemError';
   /** Of the HTTP reply. */
   readonly status: number;
-  /** The refusal as it came (RFC 9457); where something before the service answered instead, one in its place with the code `unexpected_reply`. */
+  /**
+   * The refusal as it came (RFC 9457); where something before the service answered instead, one in its place with the
+   * code `unexpected_reply`.
+   */
   readonly problem: Problem;
   /** When to come back, if the reply said so. */
   readonly retryAfterSeconds?: number;
@@ -60,6 +98,10 @@ export class ProblemError extends OrdersError {
     this.status = status;
     this.problem = problem;
     if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  override get isRetryable(): boolean {
+    return [408, 429].includes(this.status) || this.status >= 500;
   }
 }
 

@@ -1,6 +1,7 @@
 export {
   AuthenticationError,
   ConnectionError,
+  IdempotencyMismatchError,
   InvalidRequestError,
   NotFoundError,
   OrdersError,
@@ -15,7 +16,7 @@ export {
 export type { CallOptions, ClientOptions, SubmitOptions } from './options.ts';
 export { OrdersClient, type Payload } from './orders-client.ts';
 export { signBody, verifySignature } from './signature.ts';
-export type { SubmitManyOptions, Submitted } from './submit-many.ts';
+export type { SubmitError, SubmitManyOptions, Submitted } from './submit-many.ts';
 export type {
   Accepted,
   BatchReply,

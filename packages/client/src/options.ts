@@ -1,4 +1,10 @@
-import type { Connection } from './call.ts';
+/** Where the service is, and who calls it. */
+export interface Connection {
+  /** Without a slash at its end. */
+  baseUrl: string;
+  apiKey: string;
+  fetch: typeof fetch;
+}
 
 export interface ClientOptions {
   /** Where the service is, such as `https://orders.example.com`; a prefix of its routes belongs to it. */
@@ -8,8 +14,8 @@ export interface ClientOptions {
   /** `oss_…`, for `sendWebhook`. */
   signingSecret?: string | undefined;
   /**
-   * For a whole call, with its retries and the pauses between them, in milliseconds: 30,000 unless said. An attempt gets a third of it. The
-   * seconds of `wait` come on top of both.
+   * For a whole call, with its retries and the pauses between them, in milliseconds: 30,000 unless said. An attempt gets
+   * a third of it. The seconds of `wait` come on top of both.
    */
   timeoutMs?: number | undefined;
   /** How often a call is sent again at most: 5 unless said. */
@@ -30,7 +36,10 @@ export interface CallOptions {
 
 /** How a call that sends orders sends them. */
 export interface SubmitOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters; a new UUID unless said. Give your own where the same order may be sent again by another call, after a crash for instance. */
+  /**
+   * 1 to 255 visible ASCII characters; a new UUID unless said. Give your own where the same order may be sent again by
+   * another call, after a crash for instance.
+   */
   idempotencyKey?: string | undefined;
   /** Rather have the order refused, with a `ValidationError`, than mended. */
   strict?: boolean | undefined;
@@ -73,11 +82,16 @@ export function headersOf({
   strict,
   wait,
 }: SubmitOptions): Record<string, string> {
-  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
-    throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters.');
-  }
+  mustBeKey(idempotencyKey);
   const preferences = [...(strict ? ['handling=strict'] : []), ...preferWait(wait)];
   return { 'Idempotency-Key': idempotencyKey, ...(preferences.length > 0 && { Prefer: preferences.join(', ') }) };
+}
+
+/** Not even `null` stands for none: all orders that were sent with it would have the same key, `"null"`. */
+export function mustBeKey(key: unknown): asserts key is string {
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new TypeError('idempotencyKey must be a string of 1 to 255 visible ASCII characters.');
+  }
 }
 
 /** @throws {TypeError} for what is no time to wait. */

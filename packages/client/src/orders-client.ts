@@ -1,9 +1,11 @@
 import { toLines } from './batch.ts';
-import { type Call, type Connection, call, isPassing } from './call.ts';
-import { OrdersError, TimeoutError } from './errors.ts';
+import { bytesOf } from './bytes.ts';
+import { type Call, call } from './call.ts';
+import { OrdersError, ProblemError, TimeoutError } from './errors.ts';
 import {
   type CallOptions,
   type ClientOptions,
+  type Connection,
   headersOf,
   preferWait,
   readConnection,
@@ -11,8 +13,9 @@ import {
   type SubmitOptions,
 } from './options.ts';
 import { backoffMs, pause } from './pause.ts';
-import { bytesOf, signBody } from './signature.ts';
+import { signBody } from './signature.ts';
 import { type SubmitManyOptions, type Submitted, submitMany } from './submit-many.ts';
+import { type ReadSuccess, readAccepted, readBatch, readPreview, readReceipt, readReconciled } from './successes.ts';
 import type { Accepted, BatchReply, Order, Preview, Receipt, ReconcileReply } from './types.ts';
 
 /** An order; or one order's JSON as it stands, as text or bytes, which is sent unchanged. */
@@ -29,8 +32,8 @@ const TIME_OF_BATCH = 4;
 /**
  * Calls the order ingestion service.
  *
- * Every call is sent again after a failure that may pass: a broken connection, no reply in time, 408, 429 and 5xx; `Retry-After` is obeyed.
- * One that sends orders keeps its idempotency key meanwhile, so that each is accepted once.
+ * Every call is sent again after a failure that may pass: a broken connection, no reply in time, 408, 429 and 5xx;
+ * `Retry-After` is obeyed. One that sends orders keeps its idempotency key meanwhile, so that each is accepted once.
  */
 export class OrdersClient {
   readonly #connection: Connection;
@@ -47,8 +50,10 @@ export class OrdersClient {
   /**
    * Sends an order. When this resolves the order is stored and can no longer be lost; `waitForReceipt` tells what became of it.
    *
-   * @throws {ValidationError} when the order breaks a rule; any other {OrdersError} when it was not accepted, or this is not known: send it again
-   *   with the same `idempotencyKey`, or simply the same `source_order_id`.
+   * @throws {ValidationError} when the order breaks a rule; {IdempotencyMismatchError} when its `idempotencyKey` came
+   *   before with another payload: this order is not stored, give it a key of its own; {TypeError} for a text that is not
+   *   well-formed; any other {OrdersError} when it was not accepted, or this is not known: send it again with the same
+   *   `idempotencyKey`, or simply the same `source_order_id`.
    */
   async submitOrder(order: Payload, options: SubmitOptions = {}): Promise<Accepted> {
     return this.#accept('/ingest/orders', bytesOfPayload(order), {}, options);
@@ -75,7 +80,10 @@ export class OrdersClient {
    * Unless said otherwise its time is four times that of other calls.
    *
    * @param orders a text is one order's JSON as it stands.
-   * @throws {OrdersError} when the whole was not accepted, or this is not known: send the same again with the same `idempotencyKey`.
+   * @returns look at every result: one may be an `error`, and one with `payload_mismatch` is not stored either, as
+   *   another order came before at this place under this `idempotencyKey`; its `receipt_id` is that order's.
+   * @throws {OrdersError} when the whole was not accepted, or this is not known: send the same again with the same
+   *   `idempotencyKey`; {TypeError} for a text that is not well-formed, and then nothing was sent.
    */
   async submitBatch(
     orders: readonly (Order | string)[],
@@ -84,19 +92,14 @@ export class OrdersClient {
     const timeoutMs = options.timeoutMs ?? this.#limits.timeoutMs * TIME_OF_BATCH;
     const headers = { 'Content-Type': 'application/x-ndjson', ...headersOf(options) };
     const body = bytesOf(toLines(orders));
-    const path = '/ingest/orders/batch';
-    const reply = (await this.#post(path, headers, body, 'results', { ...options, timeoutMs })) as BatchReply;
-    if (reply.results.length !== orders.length) {
-      const message = `The reply has ${reply.results.length} results for ${orders.length} orders.`;
-      throw new OrdersError(message, { code: 'unexpected_reply' });
-    }
-    return reply;
+    return this.#post('/ingest/orders/batch', headers, body, readBatch(orders.length), { ...options, timeoutMs });
   }
 
   /**
-   * Sends any number of orders, some at a time, and yields what became of each as it is known; `index` is its place in the input, from 0. An order
-   * that is refused is a result; what no order could get past (a wrong key, a suspended account, a wrong address) is thrown once the results
-   * that were under way are taken.
+   * Sends any number of orders, some at a time, and yields what became of each as it is known; `index` is its place in
+   * the input, from 0. An order that is refused is a result; what no order could get past (a wrong key, a suspended
+   * account, a wrong address, a page or redirect in place of the service) is thrown once the results that were under way
+   * are taken.
    *
    * The input is read no faster than results are taken. Leaving the loop ends what is under way; that may have arrived.
    */
@@ -119,6 +122,7 @@ export class OrdersClient {
   async getReceipt(receiptId: string, options: CallOptions & { wait?: number | undefined } = {}): Promise<Receipt> {
     const { timeoutMs, maxRetries } = readLimits(options, this.#limits);
     const { wait = 0, signal } = options;
+    preferWait(wait);
     return this.#receipt(receiptId, { wait, timeoutMs: timeoutMs + wait * 1000, maxRetries, signal });
   }
 
@@ -134,7 +138,9 @@ export class OrdersClient {
     { timeoutMs = 60_000, signal }: Omit<CallOptions, 'maxRetries'> = {},
   ): Promise<Receipt> {
     readLimits({ timeoutMs }, this.#limits);
-    const deadline = performance.now() + timeoutMs;
+    const startedAt = performance.now();
+    const deadline = startedAt + timeoutMs;
+    const waited = () => `${Math.round(performance.now() - startedAt)} ms`;
     let receipt: Receipt | undefined;
     for (let early = 0; ; ) {
       const askedAt = performance.now();
@@ -148,18 +154,15 @@ export class OrdersClient {
           signal,
         });
       } catch (cause) {
-        if (!isPassing(cause)) throw cause;
-        throw new TimeoutError(`Not known to be final after ${timeoutMs} ms.`, {
-          requestId: cause.requestId,
-          receipt,
-          cause,
-        });
+        if (!(cause instanceof OrdersError && cause.isRetryable)) throw cause;
+        const message = `Not known to be final after ${waited()}${laterThan(timeoutMs, cause)}.`;
+        throw new TimeoutError(message, { requestId: cause.requestId, receipt, cause });
       }
       if (FINAL.has(receipt.status)) return receipt;
       // A reply that comes early is of a service that drains, or holds as many as it can.
       const pauseMs = performance.now() - askedAt < wait * 1000 * PART_TO_WAIT || wait === 0 ? backoffMs(early++) : 0;
       if (performance.now() + pauseMs >= deadline) {
-        throw new TimeoutError(`Still "${receipt.status}" after ${timeoutMs} ms.`, { receipt });
+        throw new TimeoutError(`Still "${receipt.status}" after ${waited()}.`, { receipt });
       }
       await pause(pauseMs, signal);
     }
@@ -167,43 +170,43 @@ export class OrdersClient {
 
   /** Says what would become of an order; nothing is stored. */
   async preview(order: Payload, options: CallOptions = {}): Promise<Preview> {
-    return this.#post('/ingest/preview', JSON_TYPE, bytesOfPayload(order), 'normalized', options) as Promise<Preview>;
+    return this.#post('/ingest/preview', JSON_TYPE, bytesOfPayload(order), readPreview, options);
   }
 
   /** Asks of up to 1,000 orders, by your own ids, what became of each: its newest receipt, or `never_seen`. */
   async reconcile(sourceOrderIds: readonly string[], options: CallOptions = {}): Promise<ReconcileReply> {
     const body = bytesOf(JSON.stringify({ source_order_ids: sourceOrderIds }));
-    return this.#post('/ingest/reconcile', JSON_TYPE, body, 'results', options) as Promise<ReconcileReply>;
+    return this.#post('/ingest/reconcile', JSON_TYPE, body, readReconciled, options);
   }
 
   #accept(path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string>, options: SubmitOptions) {
     const all = { ...JSON_TYPE, ...headers, ...headersOf(options) };
-    return this.#post(path, all, body, 'receipt_id', options) as Promise<Accepted>;
+    return this.#post(path, all, body, readAccepted, options);
   }
 
-  #post(
+  #post<Reply>(
     path: string,
     headers: Record<string, string>,
     body: Uint8Array<ArrayBuffer>,
-    member: string,
+    readSuccess: ReadSuccess<Reply>,
     options: CallOptions & { wait?: number | undefined },
-  ): Promise<object> {
+  ): Promise<Reply> {
     const { timeoutMs, maxRetries } = readLimits(options, this.#limits);
     const { signal, wait: waitSeconds = 0 } = options;
     const limits = { timeoutMs: timeoutMs + waitSeconds * 1000, maxRetries, waitSeconds, signal };
-    return call(this.#connection, { method: 'POST', path, headers, body, member, ...limits });
+    return call(this.#connection, { method: 'POST', path, headers, body, readSuccess, ...limits });
   }
 
   #receipt(
     receiptId: string,
-    options: Pick<Call, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number },
+    options: Pick<Call<Receipt>, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number },
   ): Promise<Receipt> {
     if (!/^[\w-]{1,64}$/.test(receiptId)) throw new TypeError('receiptId must be the receipt_id of an accepted order.');
     const { wait, ...limits } = options;
     const headers: Record<string, string> = wait > 0 ? { Prefer: preferWait(wait).join() } : {};
     const path = `/ingest/status/${receiptId}`;
-    const request = { method: 'GET', path, headers, member: 'status', waitSeconds: wait, ...limits } as const;
-    return call(this.#connection, request) as Promise<Receipt>;
+    const request = { method: 'GET', path, headers, readSuccess: readReceipt, waitSeconds: wait, ...limits } as const;
+    return call(this.#connection, request);
   }
 }
 
@@ -213,4 +216,10 @@ function bytesOfPayload(order: Payload): Uint8Array<ArrayBuffer> {
 
 function mustBeSecret(signingSecret: string | undefined): asserts signingSecret is string {
   if (!signingSecret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
+}
+
+/** Why the time is not used up: the service is told to be away for longer. */
+function laterThan(timeoutMs: number, cause: OrdersError): string {
+  const seconds = cause instanceof ProblemError ? (cause.retryAfterSeconds ?? 0) : 0;
+  return seconds > 0 ? `: the service asks to come back in ${seconds} s, and the whole time is ${timeoutMs} ms` : '';
 }

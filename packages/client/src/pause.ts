@@ -1,3 +1,5 @@
+import { onAbort } from './abort.ts';
+
 /** The longest that `setTimeout` knows; more would be none. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
@@ -5,29 +7,28 @@ export const LONGEST_MS = 2 ** 31 - 1;
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const end = () => {
+    const release = onAbort(signal, () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-    };
-    const onAbort = () => {
-      end();
+      release();
       reject(signal?.reason);
-    };
+    });
     const timer = setTimeout(
       () => {
-        end();
+        release();
         resolve();
       },
       Math.min(ms, LONGEST_MS),
     );
-    signal?.addEventListener('abort', onAbort);
   });
 }
 
 const BASE_MS = 500;
 const CAP_MS = 8000;
 
-/** How long to stay away after the nth failure in a row, from 0: doubling, capped, and at random, so that those who failed together do not come back together. */
+/**
+ * How long to stay away after the nth failure in a row, from 0: doubling, capped, and at random, so that those who
+ * failed together do not come back together.
+ */
 export function backoffMs(failures: number): number {
   return Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** failures);
 }

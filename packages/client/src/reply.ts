@@ -1,21 +1,44 @@
 import { OrdersError, problemError } from './errors.ts';
-import type { Problem } from './types.ts';
+import { isObject, type ReadSuccess } from './successes.ts';
+import type { FieldError, Problem } from './types.ts';
+
+/** No reply of the service is as long: the largest, of a batch, repeats no more than the 8 MiB that were sent. */
+const LONGEST_BYTES = 16 * 2 ** 20;
+
+/** Reads a body whole, so that its connection is free again; one without end is given up, and is no text. */
+export async function readText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > LONGEST_BYTES) return '';
+    parts.push(decoder.decode(chunk, { stream: true }));
+  }
+  return parts.join('') + decoder.decode();
+}
 
 /**
- * Reads a reply whole, so that its connection is free again, and makes of it what it means.
+ * Makes of a reply what it means.
  *
- * @param member that the JSON object of a success has: a 200 of anybody else, such as a portal to sign in at, is none.
+ * @param text its body.
  * @param requestId that was sent, for a reply that names none.
- * @throws {ProblemError} for a refusal; {OrdersError} `unexpected_reply` for a redirect and for what is no reply of the service.
+ * @throws {ProblemError} for a refusal; {OrdersError} `unexpected_reply` for a redirect and for what is no reply of the
+ *   service; what `readSuccess` throws.
  */
-export async function readReply(response: Response, member: string, requestId: string): Promise<object> {
-  const text = await response.text();
+export function readReply<Reply>(
+  response: Response,
+  text: string,
+  readSuccess: ReadSuccess<Reply>,
+  requestId: string,
+): Reply {
   const { status, headers } = response;
   const type = headers.get('content-type') ?? 'without a type';
   const id = headers.get('x-request-id') ?? requestId;
   const body = parseObject(text);
   if (response.ok) {
-    if (body && member in body) return body;
+    const reply = body && readSuccess(body, id);
+    if (reply) return reply;
     throw new OrdersError(`The reply (${status}, ${type}) is none of the service; see where baseUrl leads.`, {
       code: 'unexpected_reply',
       requestId: id,
@@ -27,22 +50,29 @@ export async function readReply(response: Response, member: string, requestId: s
       requestId: id,
     });
   }
-  const problem = body && isProblem(body) ? body : problemOfStranger(status, type, id);
+  const problem = (body && readProblem(body)) ?? problemOfStranger(status, type, id);
   throw problemError(status, { ...problem, request_id: id }, readRetryAfter(headers));
 }
 
-function parseObject(text: string): object | null {
+function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
 }
 
-function isProblem(body: object): body is Problem {
-  const { code, detail } = body as Partial<Problem>;
-  return typeof code === 'string' && typeof detail === 'string';
+/** A list of errors that is none costs the refusal no more than its list. */
+function readProblem(body: Record<string, unknown>): Problem | null {
+  const { code, detail, errors, ...rest } = body;
+  if (typeof code !== 'string' || typeof detail !== 'string') return null;
+  const listed = Array.isArray(errors) && { errors: errors.filter(isFieldError) };
+  return { ...rest, code, detail, ...listed } as Problem;
+}
+
+function isFieldError(error: unknown): error is FieldError {
+  return isObject(error) && [error.pointer, error.code, error.detail].every((member) => typeof member === 'string');
 }
 
 /** In place of a reply that was not made by the service. Of its body nothing is repeated: it may quote the request. */
@@ -69,7 +99,7 @@ function targetOf({ headers, url }: Response): string {
 /** `Retry-After` in seconds (RFC 9110, section 10.2.3); a date counts from that of the reply, whatever the clock here says. */
 function readRetryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d{1,9}$/.test(value)) return Number(value);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
   const seconds = (Date.parse(value) - (Date.parse(headers.get('date') ?? '') || Date.now())) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }

@@ -1,3 +1,5 @@
+import { bytesOf } from './bytes.ts';
+
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 const encoder = new TextEncoder();
 
@@ -7,7 +9,7 @@ const encoder = new TextEncoder();
  * @param body the exact bytes that will be sent; a text stands for its UTF-8.
  * @param secret as the portal shows it, its prefix included.
  * @returns `sha256=` and 64 hexadecimal digits.
- * @throws {TypeError} without a secret.
+ * @throws {TypeError} without a secret, and for a text that is not well-formed.
  */
 export async function signBody(body: string | Uint8Array, secret: string): Promise<string> {
   const signature = await crypto.subtle.sign('HMAC', await importSecret(secret, 'sign'), bytesOf(body));
@@ -20,7 +22,7 @@ export async function signBody(body: string | Uint8Array, secret: string): Promi
  * @param body the exact bytes that came, before anything parsed them.
  * @param header with or without `sha256=`, in either case; what is no signature at all is a wrong one.
  * @param secret one, or those of which each may have signed while one replaces the other.
- * @throws {TypeError} without a secret.
+ * @throws {TypeError} without a secret, and for a text that is not well-formed.
  */
 export async function verifySignature(
   body: string | Uint8Array,
@@ -40,9 +42,4 @@ export async function verifySignature(
 function importSecret(secret: string, use: 'sign' | 'verify') {
   if (typeof secret !== 'string' || secret === '') throw new TypeError('The signing secret is missing.');
   return crypto.subtle.importKey('raw', encoder.encode(secret), HMAC, false, [use]);
-}
-
-/** A copy, so that what its owner does to the bytes later changes nothing. */
-export function bytesOf(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  return typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body);
 }

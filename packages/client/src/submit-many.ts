@@ -1,5 +1,6 @@
-import { ProblemError } from './errors.ts';
-import type { SubmitOptions } from './options.ts';
+import { onAbort } from './abort.ts';
+import { OrdersError, ProblemError } from './errors.ts';
+import { mustBeKey, type SubmitOptions } from './options.ts';
 import type { Accepted } from './types.ts';
 
 export interface SubmitManyOptions<T> extends Omit<SubmitOptions, 'idempotencyKey'> {
@@ -13,10 +14,13 @@ export interface SubmitManyOptions<T> extends Omit<SubmitOptions, 'idempotencyKe
   idempotencyKey?: ((order: T, index: number) => string) | undefined;
 }
 
+/** An error of the service or on the way there; or a TypeError without a code, as the order cannot be sent at all. */
+export type SubmitError = OrdersError | (TypeError & { code?: undefined; isRetryable?: undefined });
+
 /** What became of one order: it was accepted, or it was not. */
 export type Submitted<T> =
   | { index: number; order: T; accepted: Accepted; error?: undefined }
-  | { index: number; order: T; accepted?: undefined; error: Error };
+  | { index: number; order: T; accepted?: undefined; error: SubmitError };
 
 interface State {
   /** The input may have more. */
@@ -33,7 +37,12 @@ type Submit<T> = (order: T, options: SubmitOptions) => Promise<Accepted>;
 
 /** What no other order would get past either: the key, the account or the address is wrong. */
 const OF_ALL = [401, 403, 404, 405];
-const isOfAll = (error: unknown) => error instanceof ProblemError && OF_ALL.includes(error.status);
+
+/** Else it is of all: also what the caller's own code throws, and a success or redirect that is none of the service. */
+function isOfOne(error: unknown): error is SubmitError {
+  if (error instanceof ProblemError) return !OF_ALL.includes(error.status);
+  return error instanceof OrdersError ? error.code !== 'unexpected_reply' : error instanceof TypeError;
+}
 
 /**
  * Submits orders, some at a time, each retried until its time is up, however often.
@@ -46,6 +55,9 @@ export async function* submitMany<T>(
   { concurrency = 8, via: _, idempotencyKey, signal, ...options }: SubmitManyOptions<T>,
 ): AsyncGenerator<Submitted<T>, void, undefined> {
   if (!(concurrency >= 1)) throw new TypeError('concurrency must be a number from 1.');
+  if (idempotencyKey !== undefined && typeof idempotencyKey !== 'function') {
+    throw new TypeError('idempotencyKey must be a function that makes the key of each order.');
+  }
   const input = Symbol.asyncIterator in orders ? orders[Symbol.asyncIterator]() : orders[Symbol.iterator]();
   const results: Submitted<T>[] = [];
   const state: State = { isOpen: true, isReading: false, underWay: 0, count: 0, failure: null };
@@ -69,15 +81,21 @@ export async function* submitMany<T>(
   async function sendOne(order: T, index: number): Promise<void> {
     state.underWay++;
     try {
-      const key = idempotencyKey && { idempotencyKey: idempotencyKey(order, index) };
-      const all = { maxRetries: Number.POSITIVE_INFINITY, ...options, ...key, signal: leaving.signal };
+      const all = { maxRetries: Number.POSITIVE_INFINITY, ...options, ...keyOf(order, index), signal: leaving.signal };
       results.push({ index, order, accepted: await submit(order, all) });
     } catch (error) {
-      if (isOfAll(error)) state.failure ??= { error };
-      else results.push({ index, order, error: error as Error });
+      if (isOfOne(error)) results.push({ index, order, error });
+      else state.failure ??= { error };
     }
     state.underWay--;
     wake();
+  }
+
+  function keyOf(order: T, index: number): { idempotencyKey: string } | undefined {
+    const key = idempotencyKey?.(order, index);
+    // Without one it would be sent under a new key, which no other call could repeat.
+    if (idempotencyKey) mustBeKey(key);
+    return key === undefined ? undefined : { idempotencyKey: key };
   }
 
   const leaving = new AbortController();
@@ -85,7 +103,7 @@ export async function* submitMany<T>(
     leaving.abort(signal?.reason);
     wake();
   };
-  signal?.addEventListener('abort', leave);
+  const release = onAbort(signal, leave);
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -98,7 +116,7 @@ export async function* submitMany<T>(
       else if (!state.isOpen) return;
     }
   } finally {
-    signal?.removeEventListener('abort', leave);
+    release();
     leave();
     // An input that is being read ends when that read does, which may be never.
     const closing = state.isOpen ? input.return?.() : undefined;

@@ -49,7 +49,7 @@ test('it is not asked without pause where the service does not hold its reply', 
     .catch((thrown) => thrown);
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ code: 'timed_out', receipt: { status: 'received' } });
-  expect(error.message).toBe('Still "received" after 3000 ms.');
+  expect(error.message).toMatch(/^Still "received" after \d+ ms\.$/);
   expect(script.arrived.length).toBeLessThan(40);
   expect(preferences(script)[0]).toBe('wait=2');
 });
@@ -63,6 +63,19 @@ test('when the time is up in an outage, the error has what was seen last, and wh
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ receipt: { status: 'received' }, cause: { name: 'TimeoutError' } });
   expect(error.requestId).toBeDefined();
+});
+
+test('a service that is away for longer than there is time: the error says so, and how long was waited', async () => {
+  await using script = await startScript(refuse(503, 'overloaded', { 'Retry-After': '3600' }));
+  const error = await script
+    .client()
+    .waitForReceipt(RECEIPT_ID, { timeoutMs: 3_000_000 })
+    .catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(TimeoutError);
+  expect(error.message).toMatch(
+    /^Not known to be final after \d{1,5} ms: the service asks to come back in 3600 s, and the whole time is 3000000 ms\.$/,
+  );
+  expect(error).toMatchObject({ cause: { retryAfterSeconds: 3600 } });
 });
 
 test('a receipt that is not there is not waited for', async () => {

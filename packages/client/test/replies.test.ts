@@ -1,6 +1,7 @@
+import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { OrdersClient, OrdersError, ProblemError, ValidationError } from '../src/index.ts';
+import { IdempotencyMismatchError, OrdersClient, OrdersError, ProblemError, ValidationError } from '../src/index.ts';
 import {
   accepted,
   answer,
@@ -69,6 +70,89 @@ test('broken rules are listed, and the first of them are in the message', async 
   expect(error.message).toBe('Breaks rules. /a: Too long. /b: Too long. /c: Too long. And 1 more.');
 });
 
+test.each<[string, unknown, object[]]>([
+  ['null', null, []],
+  ['a text', 'many', []],
+  ['what is none', [null, 7, { pointer: '/a' }], []],
+  [
+    'one, and what is none',
+    [{ pointer: '/a', code: 'c', detail: 'd' }, {}],
+    [{ pointer: '/a', code: 'c', detail: 'd' }],
+  ],
+])('a refusal that lists %s as its errors is that refusal, and final', async (_, errors, listed) => {
+  await using script = await startScript(answer(422, { code: 'validation_failed', detail: 'Said no.', errors }));
+  const error = await script
+    .client()
+    .submitOrder(ORDER)
+    .catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ValidationError);
+  expect(error).toMatchObject({ code: 'validation_failed', errors: listed });
+  expect(script.arrived).toHaveLength(1);
+});
+
+test.each<[string, (client: OrdersClient) => Promise<unknown>, object]>([
+  ['a receipt without a status', (client) => client.getReceipt(RECEIPT_ID), { receipt_id: RECEIPT_ID }],
+  ['a receipt without an id', (client) => client.getReceipt(RECEIPT_ID), { status: 'written' }],
+  ['a preview of nothing', (client) => client.preview(ORDER), { normalized: null }],
+  ['ids without a list', (client) => client.reconcile(['a']), { results: null }],
+  ['ids with what is none', (client) => client.reconcile(['a']), { results: [{ status: 'written' }] }],
+  ...[null, {}, [null], [{}], [{ receipt_id: 7 }], [{ error: null }], [{ error: { code: 'no' } }]].map(
+    (results): [string, (client: OrdersClient) => Promise<unknown>, object] => [
+      `a batch of ${JSON.stringify(results)}`,
+      (client) => client.submitBatch([ORDER]),
+      { accepted: 1, refused: 0, results },
+    ],
+  ),
+])('%s is no reply of the service', async (_, call, reply) => {
+  await using script = await startScript(answer(200, reply));
+  await expect(call(script.client())).rejects.toMatchObject({ name: 'OrdersError', code: 'unexpected_reply' });
+  expect(script.arrived).toHaveLength(1);
+});
+
+const mismatch = answer(202, { receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true });
+
+test.each(['submitOrder', 'sendWebhook'] as const)(
+  '%s: the receipt of another order is no acceptance',
+  async (call) => {
+    await using script = await startScript(mismatch);
+    const error = await script
+      .client()
+      [call](ORDER)
+      .catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(IdempotencyMismatchError);
+    expect(error).toBeInstanceOf(OrdersError);
+    expect(error).toMatchObject({
+      name: 'IdempotencyMismatchError',
+      code: 'payload_mismatch',
+      isRetryable: false,
+      requestId: script.arrived[0]?.headers['x-request-id'],
+      accepted: { receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true },
+    });
+    expect(script.arrived).toHaveLength(1);
+  },
+);
+
+test.each<[string, Step]>([
+  ['a refusal', refuse(422, 'validation_failed')],
+  ['a wrong key', refuse(401, 'invalid_api_key')],
+  ['a page', html(200)],
+])('%s is not worth a second try', async (_, step) => {
+  await using script = await startScript(step);
+  expect(await failureOf(script)).toMatchObject({ isRetryable: false });
+});
+
+test.each<[string, Step]>([
+  ['a rate limit', refuse(429, 'rate_limited')],
+  ['a request that came too slowly', refuse(408, 'late')],
+  ['a fault', refuse(500, 'internal_error')],
+  ['an overload', refuse(503, 'overloaded')],
+  ['a broken connection', hangUp],
+  ['silence', keepSilent],
+])('%s is worth a second try', async (_, step) => {
+  await using script = await startScript(step);
+  expect(await failureOf(script)).toMatchObject({ isRetryable: true });
+});
+
 test.each<[string, Step, number]>([
   ['a page', html(502), 502],
   ['JSON of its own', answer(403, { message: PERSONAL }), 403],
@@ -91,12 +175,26 @@ test.each<[string, Step]>([
   ['a page', html(200)],
   ['JSON of its own', answer(202, { ok: true })],
   ['JSON that is no object', answer(202, [] as object)],
+  ['a receipt without an id', answer(202, { receipt_id: null })],
 ])('a success that is none of the service, as %s, is no acceptance', async (_, step) => {
   await using script = await startScript(step);
   const error = await failureOf(script);
   expect(error).toMatchObject({ name: 'OrdersError', code: 'unexpected_reply' });
   expect(shown(error)).not.toContain('Aisha');
   expect(script.arrived).toHaveLength(1);
+});
+
+test.each([
+  [202, { name: 'OrdersError', isRetryable: false }],
+  [500, { name: 'ServerError', isRetryable: true }],
+])('a reply (%d) without end is given up', async (status, expected) => {
+  const broken = Promise.withResolvers<unknown>();
+  await using script = await startScript((response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json' });
+    pipeline(Array(64).fill('x'.repeat(2 ** 20)), response).then(broken.resolve, broken.resolve);
+  });
+  expect(await failureOf(script)).toMatchObject({ code: 'unexpected_reply', ...expected });
+  expect(await broken.promise).toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
 });
 
 test.each([301, 302, 307, 308])('a redirect (%d) is not followed with the key', async (status) => {
@@ -160,6 +258,27 @@ test.each<[string, object, RegExp]>([
 
 test.each<[string, (client: OrdersClient) => Promise<unknown>, RegExp]>([
   ['an idempotency key', (client) => client.submitOrder(ORDER, { idempotencyKey: 'a b' }), /^idempotencyKey must be/],
+  ...[null, 7, ['a'], { toString: () => 'a' }].map(
+    (key): [string, (client: OrdersClient) => Promise<unknown>, RegExp] => [
+      `${JSON.stringify(key)} as idempotency key`,
+      (client) => client.submitOrder(ORDER, { idempotencyKey: key as unknown as string }),
+      /^idempotencyKey must be/,
+    ],
+  ),
+  ['a key of a batch', (client) => client.submitBatch([ORDER], { idempotencyKey: null as never }), /^idempotencyKey/],
+  ['a time to wait below none', (client) => client.getReceipt(RECEIPT_ID, { wait: -100 }), /^wait must be/],
+  [
+    'a time to wait that is no number',
+    (client) => client.getReceipt(RECEIPT_ID, { wait: Number.NaN }),
+    /^wait must be/,
+  ],
+  ['half a character', (client) => client.submitOrder('{"source_order_id":"\ud83d"}'), /half of a surrogate pair/],
+  ['half a character of a webhook', (client) => client.sendWebhook('"\ude00"'), /half of a surrogate pair/],
+  [
+    'half a character in a batch',
+    (client) => client.submitBatch(['{}', '"\ud83d"']),
+    /^The order at index 1 holds half/,
+  ],
   ['a time to wait', (client) => client.submitOrder(ORDER, { wait: 31 }), /^wait must be/],
   ['a receipt id', (client) => client.getReceipt('../orders'), /^receiptId must be/],
   ['a webhook without a secret', (client) => client.sendWebhook(ORDER, { signingSecret: '' }), /^A webhook needs/],

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { until } from '../../../test/harness/until.ts';
 import { AuthenticationError, ConnectionError, OrdersError, RateLimitError, TimeoutError } from '../src/index.ts';
 import { backoffMs } from '../src/pause.ts';
 import {
@@ -106,6 +107,17 @@ describe('what may pass', () => {
     expect(script.arrived).toHaveLength(1);
   });
 
+  test.each([10, 400])('a Retry-After of %d digits is a long one', async (digits) => {
+    const seconds = '9'.repeat(digits);
+    await using script = await startScript(refuse(503, 'overloaded', { 'Retry-After': seconds }));
+    const error = await script
+      .client()
+      .submitOrder(ORDER)
+      .catch((thrown) => thrown);
+    expect(error.retryAfterSeconds).toBe(Math.min(Number(seconds), Number.MAX_SAFE_INTEGER));
+    expect(script.arrived).toHaveLength(1);
+  });
+
   test('pauses double up to eight seconds, and are anything below that by chance', () => {
     const random = jest.spyOn(Math, 'random').mockReturnValue(1);
     expect([0, 1, 2, 3, 4, 5, 60, 5000].map(backoffMs)).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000, 8000]);
@@ -185,6 +197,22 @@ describe('an abort', () => {
     const call = script.client().submitOrder(ORDER, { signal: AbortSignal.abort(REASON) });
     await expect(call).rejects.toBe(REASON);
     expect(script.arrived).toEqual([]);
+  });
+
+  test.each<[when: string, Step]>([
+    ['while replies are awaited', keepSilent],
+    ['in pauses between attempts', refuse(503, 'overloaded', { 'Retry-After': '20' })],
+  ])('of many calls %s: they share one listener, and all end', async (_, step) => {
+    const controller = new AbortController();
+    await using script = await startScript(step);
+    const client = script.client();
+    const calls = Array.from({ length: 12 }, () => client.submitOrder(ORDER, { signal: controller.signal }));
+    const ends = Promise.allSettled(calls);
+    await until('all are under way', async () => script.arrived.length === 12);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+    controller.abort(REASON);
+    expect(await ends).toEqual(Array(12).fill({ status: 'rejected', reason: REASON }));
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
   test('a call that ends well leaves no listener', async () => {

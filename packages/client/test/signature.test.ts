@@ -52,6 +52,12 @@ describe('verifying', () => {
   );
 });
 
+test('half a character has no bytes that could be signed', async () => {
+  await expect(signBody('\ud83d', SECRET)).rejects.toThrow(TypeError);
+  await expect(verifySignature('\ud83d', hmac('\ufffd'), SECRET)).rejects.toThrow(TypeError);
+  expect(await signBody('😀', SECRET)).toBe(`sha256=${hmac('😀')}`);
+});
+
 test.each<[string, () => string | Uint8Array | { source_order_id: string }]>([
   ['an order', () => ({ source_order_id: 'ü' })],
   ['a text, unchanged', () => BODY],

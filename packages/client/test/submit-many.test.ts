@@ -3,7 +3,16 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { until } from '../../../test/harness/until.ts';
 import { toLines } from '../src/batch.ts';
 import { AuthenticationError, type Order, type Submitted } from '../src/index.ts';
-import { type Arrived, accepted, answer, keepSilent, RECEIPT_ID, refuse, startScript } from './scripted-server.ts';
+import {
+  type Arrived,
+  accepted,
+  answer,
+  keepSilent,
+  RECEIPT_ID,
+  refuse,
+  type Step,
+  startScript,
+} from './scripted-server.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -120,6 +129,63 @@ test('an order that is refused is a result, and costs the others nothing', async
   expect(results).toHaveLength(10);
 });
 
+test('what cannot be sent, or has the key of another order, is a result', async () => {
+  await using script = await startScript((response, one) =>
+    (idOf(one) === 'mismatch' ? answer(202, { receipt_id: RECEIPT_ID, payload_mismatch: true }) : accepted)(
+      response,
+      one,
+    ),
+  );
+  const orders = [
+    '{"source_order_id":"\ud83d"}',
+    '{"source_order_id":"mismatch"}',
+    '{"source_order_id":"no key"}',
+    '{}',
+  ];
+  const idempotencyKey = (order: string, index: number) =>
+    (order.includes('no key') ? undefined : `key-${index}`) as string;
+  const { results, error } = await take(script.client().submitMany(orders, { idempotencyKey }));
+  expect(error).toBeUndefined();
+  expect(results.sort((a, b) => a.index - b.index)).toMatchObject([
+    { error: { name: 'TypeError', message: expect.stringContaining('surrogate') } },
+    { error: { name: 'IdempotencyMismatchError', accepted: { receipt_id: RECEIPT_ID } } },
+    { error: { name: 'TypeError', message: expect.stringMatching(/^idempotencyKey must be/) } },
+    { accepted: { receipt_id: RECEIPT_ID } },
+  ]);
+  expect(script.arrived).toHaveLength(2);
+});
+
+test.each<[string, Step]>([
+  [
+    'the page of a portal',
+    (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Sign in</h1>'),
+  ],
+  ['a redirect', (response) => response.writeHead(302, { Location: 'https://portal.invalid/' }).end()],
+])('%s in place of the service ends it all', async (_, step) => {
+  await using script = await startScript(accepted, step);
+  const { results, error } = await take(script.client().submitMany(ordersTo(100), { concurrency: 2 }));
+  expect(error).toMatchObject({ code: 'unexpected_reply' });
+  expect(results).toHaveLength(1);
+  expect(script.arrived.length).toBeLessThan(10);
+});
+
+test("what the caller's function throws ends it all, and one that is none ends it before", async () => {
+  await using script = await startScript(accepted);
+  const broken = new Error('no key known');
+  const idempotencyKey = () => {
+    throw broken;
+  };
+  expect(await take(script.client().submitMany(ordersTo(3), { idempotencyKey }))).toEqual({
+    results: [],
+    error: broken,
+  });
+  for (const key of [null, 'night']) {
+    const { error } = await take(script.client().submitMany(ordersTo(3), { idempotencyKey: key as never }));
+    expect(error).toBeInstanceOf(TypeError);
+  }
+  expect(script.arrived).toEqual([]);
+});
+
 test('an order is tried again as long as its time allows, however often', async () => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
   await using script = await startScript(
@@ -232,13 +298,28 @@ describe('batches', () => {
     ];
     expect(toLines(orders as string[]).split('\n')).toEqual([
       '{"source_order_id":"a\\nb"}',
-      '{   "source_order_id": "c" }',
+      '{\t\t  "source_order_id": "c"\t}\t',
       'null',
       'null',
       'null',
       '{"broken',
       '',
     ]);
+  });
+
+  test('a line break inside a string is refused as it would be alone, not mended', () => {
+    for (const text of ['{"source_order_id":"a\nb"}', '{"source_order_id":"a\r\nb\\"}']) {
+      const line = toLines([text]);
+      expect(line.match(/[\r\n]/g)).toHaveLength(1);
+      expect(() => JSON.parse(text)).toThrow(SyntaxError);
+      expect(() => JSON.parse(line)).toThrow(SyntaxError);
+    }
+  });
+
+  test('another order that came before under the key stands at its place', async () => {
+    const results = [{ receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true }];
+    await using script = await startScript(answer(202, { accepted: 1, refused: 0, results }));
+    expect((await script.client().submitBatch(['{}'])).results).toEqual(results);
   });
 
   test('are sent whole, under one key, and have a result for each order', async () => {

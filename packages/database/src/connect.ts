@@ -144,9 +144,22 @@ export async function run<Row extends object>(
   return rows;
 }
 
+/** A connection that breaks tells so by whatever query is next; its event, which nobody hears, would end the process. */
+const heard = () => {};
+
+async function checkOut({ pool }: Database): Promise<pg.PoolClient> {
+  const client = await pool.connect();
+  return client.on('error', heard);
+}
+
+/** @param isLost whether the connection is given up. */
+function checkIn(client: pg.PoolClient, isLost: boolean): void {
+  client.off('error', heard).release(isLost);
+}
+
 /** Works in a transaction, which is rolled back when that fails; its connection is then given up. */
 export async function inTransaction<T>(database: Database, work: (connection: Connection) => Promise<T>): Promise<T> {
-  const client = await database.pool.connect();
+  const client = await checkOut(database);
   let isCommitted = false;
   try {
     await client.query('begin');
@@ -155,7 +168,7 @@ export async function inTransaction<T>(database: Database, work: (connection: Co
     isCommitted = true;
     return result;
   } finally {
-    client.release(!isCommitted);
+    checkIn(client, !isCommitted);
   }
 }
 
@@ -170,17 +183,17 @@ export async function undone<T>(
   settings: LocalSettings,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const client = await database.pool.connect();
-  let lost: Error | undefined;
+  const client = await checkOut(database);
+  let isLost = false;
   try {
     const set = Object.entries(settings).map(([name, value]) => `; set local ${name} = ${value}`);
     await client.query(`begin${set.join('')}`);
     return await work({ pool: client, prepared: false });
   } finally {
-    await client.query('rollback').catch((error: Error) => {
-      lost = error;
+    await client.query('rollback').catch(() => {
+      isLost = true;
     });
-    client.release(lost);
+    checkIn(client, isLost);
   }
 }
 

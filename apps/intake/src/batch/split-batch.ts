@@ -14,12 +14,12 @@ const CLOSE_BRACKET = 0x5d;
  * lines are skipped, and a byte order mark at the beginning.
  */
 export function* splitLines(body: Buffer): Generator<Buffer> {
-  for (let start = afterMark(body); start < body.length; ) {
+  // Blank lines are white space before a line, so that a body of nothing else is passed over once and not line by line.
+  for (let start = skipSpace(body, afterMark(body)); start < body.length; ) {
     const found = body.indexOf(LINE_FEED, start);
     const end = found < 0 ? body.length : found;
-    const line = trimmed(body, start, end);
-    if (line.length > 0) yield line;
-    start = end + 1;
+    yield trimmed(body, start, end);
+    start = skipSpace(body, end);
   }
 }
 
@@ -76,10 +76,10 @@ function afterMark(body: Buffer): number {
 }
 
 function trimmed(body: Buffer, start: number, end: number): Buffer {
-  const first = skipSpace(body, start);
+  const first = Math.min(skipSpace(body, start), end);
   let last = end;
   while (last > first && isSpace(body[last - 1])) last--;
-  return body.subarray(Math.min(first, last), last);
+  return body.subarray(first, last);
 }
 
 function skipSpace(body: Buffer, from: number): number {

@@ -1,7 +1,7 @@
 import { Marked } from 'marked';
 import type { SenderPage } from './read-pages.ts';
 
-/** What is copied to be run; other blocks show what it answers. */
+/** What is copied to be run. */
 const TO_PASTE = ['bash', 'shell'];
 
 /**
@@ -32,7 +32,7 @@ export function renderPage(page: SenderPage, pages: readonly SenderPage[], at: s
 <a class="skip" href="#content">Skip to content</a>
 <header><a class="brand" href="${at}">Order ingestion</a><a href="${reference}">API reference</a></header>
 <div class="columns">
-<nav aria-label="Guides"><ul>${links.join('')}</ul></nav>
+<nav aria-label="Guides"><details><summary>Guides</summary><ul>${links.join('')}</ul></details></nav>
 <main id="content">
 ${toHtml(page.markdown, hrefOf)}
 ${next ? `<p class="next">Next: <a rel="next" href="${hrefOf(next.name)}">${escapeHtml(next.title)}</a></p>` : ''}
@@ -63,12 +63,16 @@ function toHtml(markdown: string, hrefOf: (name: string) => string): string {
         const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
         return `<a href="${escapeHtml(name ? hrefOf(name) + anchor : href)}">${this.parser.parseInline(tokens)}</a>`;
       },
+      // Long names may break where their words meet.
+      codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll('_', '_<wbr>')}</code>`,
       // To be ticked on paper, or in one's head.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
       // What scrolls must be reached by keyboard.
       code({ text, lang = '' }) {
-        const button = TO_PASTE.includes(lang) ? '<button type="button" class="copy" hidden>Copy</button>' : '';
-        return `<div class="code">${button}<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre></div>\n`;
+        const block = `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>`;
+        if (TO_PASTE.includes(lang))
+          return `<div class="code">${block}<button type="button" class="copy" hidden>Copy</button></div>\n`;
+        return `<div class="shown">${lang === 'text' ? '<p class="label">Output</p>' : ''}${block}</div>\n`;
       },
     },
     hooks: {

@@ -22,7 +22,7 @@ const security = helmet({
   strictTransportSecurity: false,
 });
 
-/** `GET /docs/senders` and below: the pages of docs/senders, rendered once, and each as it is written under its name with `.md`. */
+/** `GET /docs/senders` and below: the pages of docs/senders, rendered once, and each as it is written under its name with `.md`; the first also beside its address. */
 export function senderPages(reference: string): Router {
   const at = `${reference}/senders`;
   const router = Router({ strict: true, caseSensitive: true });
@@ -42,6 +42,11 @@ export function senderPages(reference: string): Router {
     serve(page.name === 'README' ? at : `${at}/${page.name}`, 'html', renderPage(page, pages, at, reference));
     serve(`${at}/${page.name}.md`, 'text/markdown', page.markdown);
   }
+  router.get(`${at}/`, (_request, response) => {
+    response.redirect(308, at);
+  });
+  // Its links are relative, and it is one directory further up here.
+  serve(`${at}.md`, 'text/markdown', pages[0]?.markdown.replaceAll(/\]\((?=[\w-]+\.md)/g, '](senders/') ?? '');
   serve(`${at}/style.css`, 'css', readFileSync(resolve(import.meta.dirname, 'style.css'), 'utf8'));
   serve(`${at}/copy.js`, 'js', readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8'));
   return router;

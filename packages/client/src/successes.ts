@@ -1,0 +1,57 @@
+import { IdempotencyMismatchError, OrdersError } from './errors.ts';
+import type { Accepted, BatchReply, Preview, Receipt, ReconcileReply } from './types.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Makes of a success's JSON what it means, and null of what is none of the service: a portal to sign in at answers 200, too.
+ *
+ * @param requestId by which the service logged the request.
+ */
+export type ReadSuccess<Reply> = (body: Json, requestId: string) => Reply | null;
+
+/** @throws {IdempotencyMismatchError} when the receipt is that of another order. */
+export function readAccepted(body: Json, requestId: string): Accepted | null {
+  if (typeof body.receipt_id !== 'string') return null;
+  const accepted = body as Accepted;
+  if (accepted.payload_mismatch) throw new IdempotencyMismatchError(accepted, { requestId });
+  return accepted;
+}
+
+/** @throws {OrdersError} when there is not one result for each order. */
+export function readBatch(orders: number): ReadSuccess<BatchReply> {
+  return (body, requestId) => {
+    const { results } = body;
+    if (!Array.isArray(results) || !results.every(isBatchResult)) return null;
+    if (results.length !== orders) {
+      const message = `The reply has ${results.length} results for ${orders} orders.`;
+      throw new OrdersError(message, { code: 'unexpected_reply', requestId });
+    }
+    return body as BatchReply;
+  };
+}
+
+export const readReceipt: ReadSuccess<Receipt> = (body) =>
+  typeof body.receipt_id === 'string' && typeof body.status === 'string' ? (body as Receipt) : null;
+
+export const readPreview: ReadSuccess<Preview> = (body) => (isObject(body.normalized) ? (body as Preview) : null);
+
+export const readReconciled: ReadSuccess<ReconcileReply> = (body) => {
+  const isResult = (one: unknown) =>
+    isObject(one) && typeof one.source_order_id === 'string' && typeof one.status === 'string';
+  return Array.isArray(body.results) && body.results.every(isResult) ? (body as ReconcileReply) : null;
+};
+
+function isBatchResult(result: unknown): boolean {
+  if (!isObject(result)) return false;
+  const { receipt_id, error } = result;
+  if (error === undefined) return typeof receipt_id === 'string';
+  if (!isObject(error) || receipt_id !== undefined) return false;
+  const { status, code, detail, errors } = error;
+  const isRefusal = typeof status === 'number' && typeof code === 'string' && typeof detail === 'string';
+  return isRefusal && (errors === undefined || Array.isArray(errors));
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}

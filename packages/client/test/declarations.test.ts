@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+const PACKAGE = resolve(import.meta.dirname, '..');
+const COMPILER = resolve(PACKAGE, '../../node_modules/typescript/bin/tsc');
+
+let directory: string;
+const compile = (...options: string[]) => promisify(execFile)(process.execPath, [COMPILER, ...options]);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orders-client-types-'));
+  await compile('-p', PACKAGE, '--noEmit', 'false', '--emitDeclarationOnly', '--outDir', join(directory, 'types'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** The declarations that an importer reads: those of a module, and of all that they import. */
+async function readDeclarations(module: string, seen = new Map<string, string>()): Promise<Map<string, string>> {
+  if (seen.has(module)) return seen;
+  const text = await readFile(join(directory, 'types', `${module}.d.ts`), 'utf8');
+  seen.set(module, text);
+  for (const [, imported] of text.matchAll(/from '\.\/([\w-]+)\.\w+'/g))
+    await readDeclarations(imported as string, seen);
+  return seen;
+}
+
+test('the public types are those of any TypeScript 5, where a Uint8Array has no parameter', async () => {
+  const declarations = await readDeclarations('index');
+  expect([...declarations.keys()]).toEqual(expect.arrayContaining(['orders-client', 'options', 'signature']));
+  for (const text of declarations.values()) expect(text).not.toContain('Uint8Array<');
+});
+
+test('the example of many orders compiles, and errors have a code without asking of what class they are', async () => {
+  const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8');
+  const example = /```js\n(for await .*?)```/s.exec(readme)?.[1];
+  const source = `
+    import { OrdersClient, type Order, type ProblemCode } from './types/index.ts';
+    const readOrders = (): Order[] => [];
+    const orders = new OrdersClient({ baseUrl: '', apiKey: '' });
+    ${example}
+    for await (const { error } of orders.submitMany(readOrders())) {
+      error?.code satisfies ProblemCode | undefined;
+      error?.isRetryable satisfies boolean | undefined;
+    }
+    export {};`;
+  await writeFile(join(directory, 'example.mts'), source);
+  const platform = ['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', ''];
+  const options = [
+    '--ignoreConfig',
+    '--strict',
+    '--noEmit',
+    '--allowImportingTsExtensions',
+    ...platform,
+    join(directory, 'example.mts'),
+  ];
+  const said = await compile(...options).catch(({ stdout }) => ({ stdout }));
+  expect(said.stdout).toBe('');
+});
