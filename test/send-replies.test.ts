@@ -77,12 +77,6 @@ test('codes are counted whatever they are, and nothing of a reply moves the curs
   expect(shown).toContain('order 1, line 1 (1): __proto__: a\\nb\\u001b[2J\\u009b1m\\u202e\n');
 });
 
-test('nothing of a file moves the cursor in a dry run', async () => {
-  const file = await files.write('escapes.csv', 'source_order_id,address.\u001b[2J\n\u202e,\u001b]0;x\u0007\n,y\n');
-  const { stdout } = await send({ url: '', key: '' }, [file, '--dry-run']);
-  expect(stdout).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
-});
-
 test('a dry run tells an order that is too large by default', async () => {
   const file = await files.write(
     'large.ndjson',
@@ -96,7 +90,7 @@ test('a dry run tells an order that is too large by default', async () => {
 });
 
 test('what could not be asked is pending, no failure, and the same command asks again', async () => {
-  let isAway = true;
+  const service = { isAway: true };
   const ids = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
   const results = ids.map((receipt_id, at) => ({
     source_order_id: String(at + 1),
@@ -107,14 +101,14 @@ test('what could not be asked is pending, no failure, and the same command asks 
   }));
   const sender = await startService((request, response) => {
     if (request.url?.endsWith('/batch')) return batch(...ids.map((receipt_id) => ({ receipt_id })))(request, response);
-    if (isAway) return problem(503, { 'retry-after': '900' })(request, response);
+    if (service.isAway) return problem(503, { 'retry-after': '900' })(request, response);
     if (request.url?.endsWith('/reconcile')) return json({ results })(request, response);
     return json({ receipt_id: ids[0], status: 'written' } as object)(request, response);
   });
   const file = await files.write('away.ndjson', ORDERS);
   const { code, stdout } = await send(sender, [file, '--json']);
   expect([code, JSON.parse(stdout)]).toMatchObject([1, { statuses: { pending: 2, unknown: 0 }, failed_file: null }]);
-  isAway = false;
+  service.isAway = false;
   const again = await send(sender, [file, '--json']);
   expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
 });

@@ -25,12 +25,13 @@ const MAX_ERRORS = 20;
 export function byBatches({ client, gate, strict, signal }: Way): Deliver {
   async function deliver({ orders, key }: Pick<Batch, 'orders' | 'key'>): Promise<Result[]> {
     const texts = orders.filter((order) => !order.refusal).map(({ text }) => text);
-    if (texts.length === 0) return orders.map((order) => resultOf(order, undefined));
     try {
       const options = { idempotencyKey: key, strict, signal, timeoutMs: BATCH_TIMEOUT_MS };
-      const { results } = await gate.ask(() => client.submitBatch(texts, options));
-      const outcomes = results.values();
-      return orders.map((order) => resultOf(order, order.refusal ? undefined : outcomes.next().value));
+      const { results } = texts.length > 0 ? await gate.ask(() => client.submitBatch(texts, options)) : { results: [] };
+      const answers = results.values();
+      return orders.map((order) =>
+        order.refusal ? refused(order, order.refusal) : resultOf(order, answers.next().value as Answer),
+      );
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       if (orders.length === 1 && isOfTheOrder(error)) return [refused(orders[0] as SourceOrder, refusalIn(error))];
@@ -69,11 +70,10 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
     );
 }
 
-function resultOf(order: SourceOrder, outcome: { receipt_id: string } | { error: Refusal } | undefined): Result {
-  if (order.refusal) return refused(order, order.refusal);
-  if (!outcome)
-    return refused(order, { status: 502, code: 'unexpected_reply', detail: 'The reply left this order out.' });
-  if ('error' in outcome) return refused(order, outcome.error);
+type Answer = { receipt_id: string; error?: undefined } | { error: Refusal };
+
+function resultOf(order: SourceOrder, outcome: Answer): Result {
+  if (outcome.error) return refused(order, outcome.error);
   return [order.place, order.line, order.sourceOrderId, outcome.receipt_id];
 }
 
