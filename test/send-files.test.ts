@@ -159,7 +159,7 @@ test('orders that are all on one line are told apart, sent again too', async () 
 test('an id that stands in the file twice is told', async () => {
   const file = await files.write('twice.ndjson', ndjson(['T-1', 'T-2', 'T-1']));
   expect((await send(await newSender(), [file])).stdout).toContain(
-    '3 orders read, 1 with the id of an order before it\n',
+    '3  orders read, 1 with the id of an order before it\n',
   );
   expect((await send(await newSender(), [file, '--dry-run'])).stdout).toContain('1 with the id of an order before it');
 });

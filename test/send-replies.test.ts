@@ -90,7 +90,7 @@ test('a dry run tells an order that is too large by default', async () => {
 });
 
 test('what could not be asked is pending, no failure, and the same command asks again', async () => {
-  const service = { isAway: true };
+  let followUp: RequestListener = problem(503, { 'retry-after': '900' });
   const ids = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
   const results = ids.map((receipt_id, at) => ({
     source_order_id: String(at + 1),
@@ -101,16 +101,56 @@ test('what could not be asked is pending, no failure, and the same command asks 
   }));
   const sender = await startService((request, response) => {
     if (request.url?.endsWith('/batch')) return batch(...ids.map((receipt_id) => ({ receipt_id })))(request, response);
-    if (service.isAway) return problem(503, { 'retry-after': '900' })(request, response);
-    if (request.url?.endsWith('/reconcile')) return json({ results })(request, response);
-    return json({ receipt_id: ids[0], status: 'written' } as object)(request, response);
+    return followUp(request, response);
   });
   const file = await files.write('away.ndjson', ORDERS);
   const { code, stdout } = await send(sender, [file, '--json']);
   expect([code, JSON.parse(stdout)]).toMatchObject([1, { statuses: { pending: 2, unknown: 0 }, failed_file: null }]);
-  service.isAway = false;
+  followUp = json({ results });
   const again = await send(sender, [file, '--json']);
   expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
+});
+
+test('with --only-failed, what is still open stays on record until it is known', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  let followUp: RequestListener = problem(503, { 'retry-after': '900' });
+  const sender = await startService((request, response) =>
+    (request.url?.endsWith('/batch') ? batch({ receipt_id: id }) : followUp)(request, response),
+  );
+  const file = await files.write('open.ndjson', ORDERS);
+  const failure = {
+    place: 2,
+    line: 2,
+    source_order_id: '2',
+    receipt_id: null,
+    status: 'refused',
+    code: 'x',
+    detail: '',
+  };
+  await files.write('open.ndjson.failed.jsonl', `${JSON.stringify(failure)}\n`);
+  expect(await send(sender, [file, '--only-failed'])).toMatchObject({ code: 1 });
+  const receipt = { receipt_id: id, status: 'written', order_id: 1, received_at: '2026-01-01T00:00:00Z' };
+  followUp = json({ results: [{ source_order_id: '2', ...receipt }] });
+  const { code, stdout } = await send(sender, [file, '--only-failed', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    { sent_before: 1, statuses: { written: 1 }, failed_file: null },
+  ]);
+  await expect(files.read('open.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
+});
+
+test('where less is taken at once, the parts have keys of their own, the same ones again', async () => {
+  const keys: string[] = [];
+  const sender = await startService((request, response) => {
+    if (Number(request.headers['content-length']) > 30) return problem(413)(request, response);
+    keys.push(String(request.headers['idempotency-key']));
+    batch({ error: { status: 422, code: 'validation_failed', detail: 'x' } })(request, response);
+  });
+  const file = await files.write('halves.ndjson', `${ORDERS}{"source_order_id":"3"}\n`);
+  await send(sender, [file]);
+  await send(sender, [file, '--restart']);
+  expect(new Set(keys).size).toBe(3);
+  expect(keys.slice(3)).toEqual(keys.slice(0, 3));
 });
 
 test('Ctrl-C leaves no temporary journal', async () => {
