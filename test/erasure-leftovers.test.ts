@@ -1,8 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { closeDatabase, type Database, openDatabase, recordReceipts, reviewOrders } from '@orders/database';
-import { PREPARED } from './harness/database.ts';
+import { type Database, recordReceipts, reviewOrders } from '@orders/database';
 import { findMarkers } from './harness/markers.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { readTables } from './harness/stored.ts';
@@ -18,12 +17,9 @@ let database: Database;
 beforeAll(async () => {
   stack = await startStack('postgres');
   [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = openDatabase({ url: stack.database.url, poolSize: 2, prepared: PREPARED });
+  database = stack.openDatabase();
 });
-afterAll(async () => {
-  await closeDatabase(database);
-  await stack.close();
-});
+afterAll(() => stack.close());
 
 async function send(account: TestAccount, order: object) {
   const { status, body } = await intake.api.order(account, order, { Prefer: 'wait=30' });

@@ -263,14 +263,18 @@ test('an id whose 202 has come is never called never_seen, whatever moves meanwh
   await mendOrders(knex);
   await redriveReceipts(knex, await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
   const ids = [...new Set(accepted)];
-  await until('there is an order for each', async () => {
-    const { body } = await intake.api.reconcile(busy, ids);
-    return body.results.every((result: { order_id: number | null }) => result.order_id !== null);
-  });
+  await until(
+    'there is an order for each',
+    async () => {
+      const { body } = await intake.api.reconcile(busy, ids);
+      return body.results.every((result: { order_id: number | null }) => result.order_id !== null);
+    },
+    { seconds: 120, everyMs: 100 },
+  );
   expect([...missed]).toEqual([]);
   expect(asked).toBeGreaterThan(240);
   await worker.close();
-});
+}, 240_000);
 
 test('a long backlog is answered in time, with the worker stopped', async () => {
   const backlog = Number(process.env.TEST_RECONCILE_BACKLOG ?? 5000);

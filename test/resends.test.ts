@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
-  closeDatabase,
   type Database,
   type Decision,
   decideResend,
   editStoredOrder,
+  findOrderHistory,
   findResends,
-  openDatabase,
+  findReviewedOrder,
   reviewOrders,
   setHoldResends,
 } from '@orders/database';
 import type { OrderEdits, ReviewState } from '@orders/domain';
-import { PREPARED } from './harness/database.ts';
 import { erase, runOrders, sendOrder, storedFor } from './harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
@@ -37,12 +36,9 @@ let account: TestAccount;
 beforeAll(async () => {
   stack = await startStack('postgres');
   [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = openDatabase({ url: stack.database.url, poolSize: 2, prepared: PREPARED });
+  database = stack.openDatabase();
 });
-afterAll(async () => {
-  await closeDatabase(database);
-  await stack.close();
-});
+afterAll(() => stack.close());
 
 /** Sends it first; the order that it becomes. */
 async function begin(order: object = FIRST): Promise<{ orderId: number; receiptId: string }> {
@@ -101,6 +97,24 @@ describe('the receipt of an order that was sent again says what differs', () => 
       })),
     );
     expect(await orderOf(orderId)).toMatchObject({ customer_phone: '+971501234567', total: '149.50' });
+  });
+
+  test('with the members of each change, warning and item as the contract shows them, whatever order they are stored in', async () => {
+    const { orderId, receiptId } = await begin({ ...FIRST, emirate: 'Atlantis' });
+    const { body: first } = await intake.api.status(account, receiptId);
+    const { changes } = await again({ ...FIRST, emirate: 'Atlantis', items: [FIRST.items[0]] });
+    await edit(orderId, { '/area': 'Marina' });
+    const found = await findReviewedOrder(database, account.id, orderId);
+    const [resend] = await resendsOf(orderId);
+    const [event] = await findOrderHistory(database, account.id, orderId);
+    for (const one of [first.warnings, found?.order.warnings].flat())
+      expect(Object.keys(one)).toEqual(['pointer', 'code', 'detail']);
+    for (const one of [changes, resend?.changes].flat()) {
+      expect(Object.keys(one as object)).toEqual(['pointer', 'from', 'to']);
+      expect(JSON.stringify(one)).toBe(JSON.stringify({ pointer: '/items', from: FIRST.items, to: [FIRST.items[0]] }));
+    }
+    expect(JSON.stringify(found?.order.items)).toBe(JSON.stringify(FIRST.items));
+    expect(event?.changes?.map((one) => Object.keys(one))).toEqual([['pointer', 'before', 'after']]);
   });
 
   test('not what a reviewer edited, nor what the order says by now', async () => {

@@ -5,6 +5,7 @@ import {
   ATTEMPT_ERRORS,
   FINAL_STATES,
   LIMITS,
+  MAX_BATCH_ORDERS,
   normalizeOrder,
   PROBLEMS,
   parseBody,
@@ -15,7 +16,6 @@ import {
 } from '@orders/domain';
 import { anchorOf, readConfig, readSenderPages } from '@orders/intake';
 import { readConfig as readWorkerConfig } from '@orders/worker';
-import { MAX_ORDERS } from '../apps/intake/src/batch/read-orders.ts';
 
 const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));
 const page = (name: string) => PAGES.get(name) ?? '';
@@ -125,9 +125,9 @@ describe('limits', () => {
     expect([totalOf('1'.repeat(15)), totalOf('1'.repeat(16))]).toEqual(['1'.repeat(15), null]);
     expect(totalOf('0.1234567')).toBe('0.123457');
 
-    expect(page('limits')).toContain(`| A batch | ${grouped(MAX_ORDERS)} orders,`);
-    expect(page('bulk')).toContain(`up to ${grouped(MAX_ORDERS)} orders`);
-    expect(page('errors')).toContain(`more than ${grouped(MAX_ORDERS)} orders`);
+    expect(page('limits')).toContain(`| A batch | ${grouped(MAX_BATCH_ORDERS)} orders,`);
+    expect(page('bulk')).toContain(`up to ${grouped(MAX_BATCH_ORDERS)} orders`);
+    expect(page('errors')).toContain(`more than ${grouped(MAX_BATCH_ORDERS)} orders`);
   });
 
   test('sizes, times and attempts by default are those of the configuration', () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createAccount, createKey, enableSigning } from '@orders/database';
+import { closeDatabase, createAccount, createKey, type Database, enableSigning, openDatabase } from '@orders/database';
 import { createIntake, type Intake, type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake';
 import { freePort } from '@orders/local-services';
 import { createPortal, type Portal, readConfig as readPortalConfig } from '@orders/portal';
@@ -24,6 +24,8 @@ export interface Stack {
   /** What a process of ours needs to run on this stack. */
   env: Record<string, string>;
   account(options?: { signing?: boolean }): Promise<TestAccount>;
+  /** A pool for the statements that take one, as the processes have. */
+  openDatabase(): Database;
   intake(settings?: Record<string, string>): Promise<RunningIntake>;
   worker(settings?: Record<string, string>): Promise<RunningWorker>;
   /** `INTAKE_URL` is an address where nothing listens, unless the settings name another. */
@@ -101,6 +103,11 @@ export async function startStack(
       const { key } = await createKey(database.knex, id, 'test');
       const secret = signing ? (await enableSigning(database.knex, secretsKey, id)).secret : null;
       return { id, key, secret };
+    },
+    openDatabase() {
+      const pool = openDatabase({ url: database.url, poolSize: 2, prepared: PREPARED });
+      closes.push(() => closeDatabase(pool));
+      return pool;
     },
     async intake(settings = {}) {
       const config = readIntakeConfig({ ...env, ...settings });

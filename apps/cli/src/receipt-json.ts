@@ -1,4 +1,5 @@
-import { payloadJson, type ReceiptRecord, type ReceiptRow, receiptJson as statusReply } from '@orders/database';
+import type { ReceiptRecord, ReceiptRow } from '@orders/database';
+import { payloadJson, receiptJson as statusReply } from '@orders/domain';
 
 /** A receipt as the command line shows it: what its account sees in a status reply, and whose it is; of changes only where they are. */
 export function receiptJson(receipt: ReceiptRow) {

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
-import { type Preferences, readIdempotencyKey, readPreferences } from '@orders/http';
+import { acceptedJson, type Preferences, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { contextOf, holderOf, namesOf } from './context.ts';
@@ -69,12 +69,8 @@ function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   deps.logger.warn('idempotency key repeated with another payload', namesOf(context));
 }
 
-async function reply(
-  response: Response,
-  { receiptId, duplicate, payloadMismatch }: Recorded,
-  preferences: Preferences,
-  deps: Deps,
-): Promise<void> {
+async function reply(response: Response, recorded: Recorded, preferences: Preferences, deps: Deps): Promise<void> {
+  const { receiptId, duplicate } = recorded;
   const outcome = preferences.wait === null ? null : await outcomeAfter(preferences.wait, response, receiptId, deps);
   const applied = [
     ...(preferences.handling ? [`handling=${preferences.handling}`] : []),
@@ -82,18 +78,12 @@ async function reply(
   ];
   if (applied.length > 0) response.set('Preference-Applied', applied.join(', '));
   if (duplicate) response.set('Idempotent-Replayed', 'true');
-  const body = {
-    receipt_id: receiptId,
-    ...(duplicate && { duplicate: true }),
-    ...(payloadMismatch && { payload_mismatch: true }),
-    ...outcome,
-  };
   // Node's own calls: Express' cost a tenth of the whole request.
   response.statusCode = 202;
   response
     .setHeader('Location', `${deps.basePath}/ingest/status/${receiptId}`)
     .setHeader('Content-Type', 'application/json; charset=utf-8')
-    .end(JSON.stringify(body));
+    .end(JSON.stringify(acceptedJson(recorded, outcome)));
 }
 
 /** Waits, then says how far the receipt is; null when Postgres is lost meanwhile, for the order is accepted all the same. */

@@ -14,7 +14,7 @@ import { contextOf } from './context.ts';
 import { docsPage } from './docs-page.ts';
 import { createRateLimits } from './limit-rate.ts';
 import type { IntakeMetrics } from './metrics.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { previewOrder } from './preview-order.ts';
 import { readBody, requireJson, requireJsonOrLines } from './read-body.ts';
 import type { ReceiptReader } from './receipt-reader.ts';

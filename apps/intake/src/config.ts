@@ -1,4 +1,4 @@
-import { parseRateLimit, type RateLimit } from '@orders/domain';
+import { DEFAULT_MAX_BATCH_BYTES, DEFAULT_MAX_BODY_BYTES, parseRateLimit, type RateLimit } from '@orders/domain';
 import type { Bounds } from '@orders/http';
 import {
   type DatabaseEnvironment,
@@ -62,8 +62,8 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
         .pattern(/^(\/[\w.~-]+)+$/)
         .message('{{#label}} must be a path such as /api')
         .default(''),
-      MAX_BODY_BYTES: wholeNumber(262_144),
-      MAX_BATCH_BYTES: wholeNumber(8_388_608),
+      MAX_BODY_BYTES: wholeNumber(DEFAULT_MAX_BODY_BYTES),
+      MAX_BATCH_BYTES: wholeNumber(DEFAULT_MAX_BATCH_BYTES),
       MAX_IN_FLIGHT: wholeNumber(1000),
       MAX_CONNECTIONS: wholeNumber(10_000),
       REQUEST_TIMEOUT: duration('30s'),

@@ -5,8 +5,8 @@ const FAIR_SHARE = 50;
 const WINDOW_MS = 1000;
 
 /**
- * Tells by which lane the next order of an account goes, or all that it sends together, and counts them. An account that sends more than its share goes by the bulk lane
- * from there on until it has kept to its share for a whole second; no order is refused for it.
+ * Tells by which lane the next order of an account goes, or all that it sends together, and counts them. An account that sends more than
+ * its share goes by the bulk lane from there on until it has kept to its share for a whole second; no order is refused for it.
  */
 export function createFairShare(): (accountId: number, orders?: number) => Lane {
   let counts = new Map<number, number>();

@@ -7,7 +7,8 @@ import { shedLoad } from './shed-load.ts';
 
 /**
  * Lets requests in as there are places. Batches have places of their own, since each takes as much memory and time as many orders: so
- * neither keeps the other out, and what waits for a place waits for its own kind. A list of ids may be as long as a batch, and counts as one.
+ * neither keeps the other out, and what waits for a place waits for its own kind. A list of ids may be as long as a batch, and counts
+ * as one.
  *
  * @param serve gets the request with the path and query alone as its target.
  */
@@ -33,7 +34,7 @@ export function letIn(
   };
 }
 
-/** The path and query of a request's target, also of one in absolute form (RFC 9112, section 3.2): Express would give up on some of those. */
+/** The path and query of a request's target, also of one in absolute form (RFC 9112, section 3.2): Express would give up on some. */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
   const url = URL.parse(target);

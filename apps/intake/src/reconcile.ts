@@ -1,6 +1,6 @@
 import { type Database, reconcileReceipts, type SeenReceipt } from '@orders/database';
 import { parseBody, readSourceOrderIds } from '@orders/domain';
-import { inGroups } from '@orders/runtime';
+import { atMost } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import { keepingPlace } from './accept-order.ts';
 import { holderOf } from './context.ts';
@@ -13,23 +13,12 @@ const LOOKS_AT_ONCE = 2;
 
 /** Tells an account what became of the orders that it sent, by its own ids, and which of them it never did; on the primary. */
 export function reconcile(database: Database): RequestHandler {
-  const inTurn = inGroups<() => Promise<void>>({
-    atOnce: LOOKS_AT_ONCE,
-    take: () => 1,
-    work: async (looks) => {
-      for (const look of looks) await look();
-    },
-  });
-
-  function look(accountId: number, ids: readonly string[]): Promise<Map<string, SeenReceipt>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Map<string, SeenReceipt>>();
-    inTurn(() => reconcileReceipts(database, accountId, [...new Set(ids)]).then(resolve, reject));
-    return promise;
-  }
-
+  const inTurn = atMost(LOOKS_AT_ONCE);
   return async (request, response) => {
     const ids = readSourceOrderIds(parseBody(request.body));
-    const seen = await keepingPlace(request, () => look(holderOf(request).accountId, ids));
+    const { accountId } = holderOf(request);
+    const look = () => reconcileReceipts(database, accountId, [...new Set(ids)]);
+    const seen = await keepingPlace(request, () => inTurn(look));
     response.json({ results: ids.map((id) => resultOf(id, seen.get(id))) });
   };
 }

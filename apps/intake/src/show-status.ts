@@ -1,5 +1,4 @@
-import { receiptJson } from '@orders/database';
-import { isFinal, Problem } from '@orders/domain';
+import { isFinal, Problem, receiptJson } from '@orders/domain';
 import { readPreferences } from '@orders/http';
 import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';

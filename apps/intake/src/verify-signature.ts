@@ -1,5 +1,6 @@
 import { type Database, type KeyHolder, type SecretsKeys, touchSecret, unseal } from '@orders/database';
 import { claimedDigest, isSignedWith, Problem, type ProblemCode } from '@orders/domain';
+import { readSignature } from '@orders/http';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { contextOf, holderOf } from './context.ts';
@@ -26,7 +27,7 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
 
   const refusalOf = (request: Request, { accountId, sealedSecrets }: KeyHolder): ProblemCode | null => {
     if (sealedSecrets.length === 0) return 'signing_unavailable';
-    const header = request.get('x-service-signature');
+    const header = readSignature(request);
     if (header === undefined) return 'missing_signature';
     const claimed = claimedDigest(header);
     if (!claimed) return 'invalid_signature';

@@ -90,7 +90,6 @@ export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
-export { payloadJson, receiptJson } from './receipts/receipt-json.ts';
 export { reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
 export {
   findOriginals,
@@ -112,7 +111,7 @@ export {
 export { decideResend } from './resends/decide-resend.ts';
 export { type Decision, findResends, type Resend } from './resends/find-resends.ts';
 export { markResent, type Resent } from './resends/mark-resent.ts';
-export { type Duplicate, type RepeatedOrder, writeDuplicates } from './resends/write-duplicates.ts';
+export { type Duplicate, writeDuplicates } from './resends/write-duplicates.ts';
 export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { inviteUser, type MadeInvitation } from './users/invite-user.ts';

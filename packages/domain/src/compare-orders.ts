@@ -7,8 +7,8 @@ type Value = string | number | null | Item[];
 export type Difference = { pointer: string; from: Value; to: Value };
 
 /**
- * The fields, apart from `source_order_id`, in which two normalized orders differ, in the order of their fields. Items are compared member by
- * member where there are as many; else they are one field, `/items`.
+ * The fields, apart from `source_order_id`, in which two normalized orders differ, in the order of their fields. Items are compared member
+ * by member where there are as many; else they are one field, `/items`.
  */
 export function compareOrders(one: Order, other: Order): Difference[] {
   const [from, to] = [fieldsOf(one), fieldsOf(other)];

@@ -5,6 +5,14 @@ export { contactsIn, mentionsAny } from './contacts.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
+export {
+  DEFAULT_MAX_BATCH_BYTES,
+  DEFAULT_MAX_BODY_BYTES,
+  MAX_BATCH_ERRORS,
+  MAX_BATCH_ORDERS,
+  MAX_SOURCE_ORDER_IDS,
+} from './interface-limits.ts';
+export { differenceJson, itemJson, warningJson } from './json-members.ts';
 export { isDeeperThan } from './measure-depth.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
 export { LIMITS } from './normalize/limits.ts';
@@ -27,6 +35,7 @@ export {
   parseRateLimit,
   type RateLimit,
 } from './rate-limit.ts';
+export { payloadJson, type Receipt, receiptJson } from './receipt-json.ts';
 export {
   type Channel,
   FINAL_STATES,
@@ -43,7 +52,6 @@ export { diagnoseSignature } from './rejections/diagnose-signature.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
 export { claimedDigest, isSignedWith } from './signature.ts';
 export {
-  MAX_SOURCE_ORDER_IDS,
   readSourceOrderIds,
   SOURCE_ORDER_ID_ERRORS,
   SOURCE_ORDER_IDS_ERROR,

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { MAX_SOURCE_ORDER_IDS } from './interface-limits.ts';
 import { asProblems } from './normalize/warnings.ts';
 import { normalizeOrder } from './normalize-order.ts';
 import { type FieldError, Problem } from './problems.ts';
@@ -28,9 +29,6 @@ export const SOURCE_ORDER_ID_ERRORS: Readonly<Record<string, { code: string; det
       'source_order_id contains half of a surrogate pair, which is no character. Check how it was cut or escaped.',
   },
 };
-
-/** So many may be asked about at once. */
-export const MAX_SOURCE_ORDER_IDS = 1000;
 
 export const SOURCE_ORDER_IDS_ERROR = {
   code: 'not_a_list',

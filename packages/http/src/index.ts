@@ -1,3 +1,4 @@
+export { acceptedJson } from './accepted-json.ts';
 export { checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
 export { collectBody } from './collect-body.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
@@ -5,6 +6,7 @@ export { atEnd, createOpenReplies, type OpenReplies } from './open-replies.ts';
 export { readBearerKey } from './read-bearer-key.ts';
 export { readIdempotencyKey } from './read-idempotency-key.ts';
 export { type Preferences, readPreferences } from './read-preferences.ts';
+export { readSignature, SIGNATURE_HEADER } from './read-signature.ts';
 export { requestContext } from './request-context.ts';
 export { requestIdOf } from './request-id.ts';
 export { explainedAt, writeProblem } from './write-problem.ts';

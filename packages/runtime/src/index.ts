@@ -1,4 +1,5 @@
 export { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
+export { atMost } from './at-most.ts';
 export { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
 export { describeError } from './describe-error.ts';
 export {

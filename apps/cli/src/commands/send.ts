@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { MAX_BATCH_ORDERS } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
@@ -75,7 +76,6 @@ interface Options {
   json?: boolean;
 }
 
-const MAX_BATCH = 1000;
 const [BATCHES_AT_ONCE, WEBHOOKS_AT_ONCE] = [4, 16];
 
 /** `orders send`. */
@@ -97,7 +97,12 @@ export function addSendCommand(program: Command, context: Context): void {
       `requests at once (default: ${BATCHES_AT_ONCE}; ${WEBHOOKS_AT_ONCE} webhooks)`,
       numberUpTo('--concurrency', 256),
     )
-    .option('--batch-size <orders>', 'in one request, at most', numberUpTo('--batch-size', MAX_BATCH), MAX_BATCH)
+    .option(
+      '--batch-size <orders>',
+      'in one request, at most',
+      numberUpTo('--batch-size', MAX_BATCH_ORDERS),
+      MAX_BATCH_ORDERS,
+    )
     .addOption(
       new Option('--wait <time>', 'how long to wait at the end for what becomes of the orders')
         .argParser(span('--wait'))

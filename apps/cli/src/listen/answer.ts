@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { receiptJson } from '@orders/database';
 import {
   type Channel,
   claimedDigest,
+  DEFAULT_MAX_BODY_BYTES,
   hashApiKey,
   isSignedWith,
   normalizeOrder,
   Problem,
   parseBody,
+  receiptJson,
   validateOrder,
   validateStrictly,
 } from '@orders/domain';
@@ -19,7 +20,6 @@ import {
   readIdempotencyKey,
   readPreferences,
 } from '@orders/http';
-import { DEFAULT_MAX_BODY_BYTES } from '../default-limits.ts';
 import type { Deliveries, Outcome, Taken } from './deliveries.ts';
 import type { Failures } from './failures.ts';
 
@@ -154,7 +154,6 @@ function sendAccepted(
 function statusOf({ receiptId, orderId, original, order, channel, receivedAt, warnings, changes }: Taken) {
   return receiptJson({
     receipt_id: receiptId,
-    account_id: 0,
     state: original ? 'duplicate' : 'written',
     order_id: orderId,
     channel,

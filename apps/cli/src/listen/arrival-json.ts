@@ -1,4 +1,4 @@
-import { payloadJson } from '@orders/database';
+import { payloadJson } from '@orders/domain';
 import type { Arrival } from './create-listener.ts';
 import type { Outcome } from './deliveries.ts';
 import { shownHeaders } from './redact.ts';

@@ -1,4 +1,5 @@
 import { type OrdersClient, ProblemError, ServerError } from '@orders/client';
+import { MAX_BATCH_ERRORS } from '@orders/domain';
 import type { Batch } from './cut-batches.ts';
 import type { Gate } from './gate.ts';
 import type { Result } from './journal-entries.ts';
@@ -18,8 +19,6 @@ interface Way {
 const BATCH_TIMEOUT_MS = 120_000;
 /** An order that the service fails at so often is given up, so that the others go on. */
 const MAX_FAULTS = 5;
-/** A refusal of one order lists no more broken rules. */
-const MAX_ERRORS = 20;
 
 /** All orders of a batch in one request. */
 export function byBatches({ client, gate, strict, signal }: Way): Deliver {
@@ -78,7 +77,12 @@ function resultOf(order: SourceOrder, outcome: Answer): Result {
 }
 
 function refused({ place, line, sourceOrderId }: SourceOrder, { status, code, detail, errors }: Refusal): Result {
-  return [place, line, sourceOrderId, { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_ERRORS) }) }];
+  return [
+    place,
+    line,
+    sourceOrderId,
+    { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_BATCH_ERRORS) }) },
+  ];
 }
 
 function isOfTheOrder({ status }: ProblemError): boolean {

@@ -1,5 +1,4 @@
-import { normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
-import { DEFAULT_MAX_BODY_BYTES } from '../default-limits.ts';
+import { DEFAULT_MAX_BODY_BYTES, normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
 import { visibleInLine } from '../visible.ts';
 import { count } from './report.ts';
 import type { SourceOrder } from './source-order.ts';

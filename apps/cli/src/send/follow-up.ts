@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotFoundError, type OrdersClient, type Receipt, type ReceiptStatus } from '@orders/client';
+import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
 import { Failure } from '../errors.ts';
 import type { Gate } from './gate.ts';
 import type { Result } from './journal-entries.ts';
@@ -22,8 +23,7 @@ interface Means {
   signal: AbortSignal;
 }
 
-/** What one request may ask for, well below what the service takes. */
-const MAX_IDS = 1000;
+/** Of the ids in one request, well below what the service takes. */
 const MAX_ID_BYTES = 150_000;
 const SINGLE_LOOKS_AT_ONCE = 8;
 const FIRST_PAUSE_MS = 100;
@@ -97,7 +97,7 @@ function inParts(orders: readonly Outcome[]): Outcome[][] {
   let bytes = Number.POSITIVE_INFINITY;
   for (const order of orders) {
     const size = Buffer.byteLength(JSON.stringify(order.sourceOrderId)) + 1;
-    if (bytes + size > MAX_ID_BYTES || (parts.at(-1)?.length ?? MAX_IDS) >= MAX_IDS) {
+    if (bytes + size > MAX_ID_BYTES || (parts.at(-1)?.length ?? MAX_SOURCE_ORDER_IDS) >= MAX_SOURCE_ORDER_IDS) {
       parts.push([]);
       bytes = 0;
     }

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database';
-import { Problem } from '@orders/domain';
-import { mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
+import { MAX_BATCH_ERRORS, Problem } from '@orders/domain';
+import { acceptedJson, mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { keepingPlace } from '../accept-order.ts';
@@ -22,9 +22,6 @@ interface Deps {
   /** Of one order. */
   maxBytes: number;
 }
-
-/** Errors that the reply lists of one order: strict handling could find more in a batch than it has bytes. */
-export const MAX_ERRORS = 20;
 
 /** Accepts the orders of a batch: 202 once each that is not refused has a durable receipt, with a result for every one. */
 export function acceptBatch({ writer, rateLimits, rejections, metrics, logger, maxBytes }: Deps): RequestHandler {
@@ -70,7 +67,7 @@ export function acceptBatch({ writer, rateLimits, rejections, metrics, logger, m
   };
 }
 
-/** Of the orders that are not refused. Their ids ascend with them: of two with one `source_order_id` the first is the one received first. */
+/** Of the orders that are not refused. Their ids ascend with them: of two with one `source_order_id` the first was received first. */
 function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyKey: string | null) {
   const { accountId } = holderOf(request);
   const ids = orders.map(() => randomUUIDv7()).sort();
@@ -101,12 +98,7 @@ function outcomeOf(result: PromiseSettledResult<Recorded> | undefined): Outcome 
 function resultOf(outcome: Outcome): object {
   if ('problem' in outcome) {
     const { status, code, detail, errors } = outcome.problem;
-    return { error: { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_ERRORS) }) } };
+    return { error: { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_BATCH_ERRORS) }) } };
   }
-  const { receiptId, duplicate, payloadMismatch } = outcome;
-  return {
-    receipt_id: receiptId,
-    ...(duplicate && { duplicate: true }),
-    ...(payloadMismatch && { payload_mismatch: true }),
-  };
+  return acceptedJson(outcome);
 }

@@ -1,8 +1,6 @@
-import { Problem, parseBody, validateOrder, validateStrictly } from '@orders/domain';
+import { MAX_BATCH_ORDERS, Problem, parseBody, validateOrder, validateStrictly } from '@orders/domain';
 import { splitArray, splitLines } from './split-batch.ts';
 import type { Turns } from './take-turns.ts';
-
-export const MAX_ORDERS = 1000;
 
 /** An order of a batch as it was read: what is kept of it, or why it is refused. */
 export type ReadOrder = { sourceOrderId: string; body: Buffer } | { problem: Problem; body: Buffer };
@@ -13,7 +11,7 @@ export type ReadOrder = { sourceOrderId: string; body: Buffer } | { problem: Pro
  *
  * @param kind of the batch: `lines` (NDJSON) or one JSON `array`.
  * @param options.maxBytes of one order.
- * @throws {Problem} `malformed_body` when there is no order, or no JSON array; `payload_too_large` for more than 1,000 orders.
+ * @throws {Problem} `malformed_body` when there is no order, or no JSON array; `payload_too_large` for more than `MAX_BATCH_ORDERS`.
  */
 export async function readOrders(
   kind: 'lines' | 'array',
@@ -23,7 +21,7 @@ export async function readOrders(
   const orders: ReadOrder[] = [];
   let isOver = await turns.next();
   for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch)) {
-    if (orders.length === MAX_ORDERS) throw new Problem('payload_too_large', { detail: TOO_MANY });
+    if (orders.length === MAX_BATCH_ORDERS) throw new Problem('payload_too_large', { detail: TOO_MANY });
     const order = readOrder(body, strict, maxBytes);
     if (kind === 'array' && 'problem' in order) requireJson(order, orders.length);
     orders.push(order);
@@ -33,7 +31,7 @@ export async function readOrders(
   return orders;
 }
 
-const TOO_MANY = `A batch is at most ${MAX_ORDERS} orders.`;
+const TOO_MANY = `A batch is at most ${MAX_BATCH_ORDERS} orders.`;
 
 function readOrder(body: Buffer, strict: boolean, maxBytes: number): ReadOrder {
   try {

@@ -17,6 +17,7 @@ import {
   type Problem,
   type RejectionCode,
 } from '@orders/domain';
+import { readSignature } from '@orders/http';
 import { type Counter, inGroups } from '@orders/runtime';
 import type { Request } from 'express';
 import { BATCH_PATH } from '../batch/batch-path.ts';
@@ -137,7 +138,7 @@ export function createRejectionLog(deps: {
         },
         body: (code === 'malformed_body' || code === 'invalid_signature') && !isBatch ? body : undefined,
         isBatch,
-        signature: request.get('x-service-signature') ?? '',
+        signature: readSignature(request) ?? '',
         apiKey: request.get('authorization')?.split(' ').at(-1) ?? '',
       });
     },

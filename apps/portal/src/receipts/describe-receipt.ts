@@ -1,5 +1,5 @@
-import { listAudit, payloadJson, type ReceiptRecord, receiptJson } from '@orders/database';
-import { attemptErrorDetail } from '@orders/domain';
+import { listAudit, type ReceiptRecord } from '@orders/database';
+import { attemptErrorDetail, payloadJson, receiptJson } from '@orders/domain';
 import type { Knex } from 'knex';
 
 /** Something that happened to a receipt. */

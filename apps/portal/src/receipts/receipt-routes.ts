@@ -3,11 +3,10 @@ import {
   browseReceipts,
   findReceiptRecord,
   type ReceiptRecord,
-  receiptJson,
   redriveReceipts,
   searchReceipts,
 } from '@orders/database';
-import { Problem, RECEIPT_STATES, type ReceiptState } from '@orders/domain';
+import { Problem, RECEIPT_STATES, type ReceiptState, receiptJson } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, contextOf, personOf } from '../context.ts';

@@ -16,7 +16,8 @@ export async function editStoredOrder(
 ): Promise<boolean | null> {
   return db.transaction(async (trx) => {
     const order = await lockEditable(trx, accountId, orderId);
-    if (!order) return order;
+    if (order === null) return null;
+    if (order === 'conflict') return false;
     const changes = await storeEdits(trx, order, edits);
     await recordAudit(trx, {
       accountId,
@@ -29,16 +30,16 @@ export async function editStoredOrder(
   });
 }
 
-/** Locks an order. @returns false when it does not need review or its customer was erased; null when the account has no such order. */
+/** Locks an order. @returns `conflict` when it does not need review or its customer was erased; null when the account has no such order. */
 export async function lockEditable(
   trx: Knex.Transaction,
   accountId: number,
   orderId: number,
-): Promise<OrderJson | false | null> {
+): Promise<OrderJson | 'conflict' | null> {
   const key = { account_id: accountId, order_id: orderId };
   const [row] = await trx<OrderRow & { erased_at: Date | null }>('orders').where(key).forUpdate();
   if (!row) return null;
-  return row.review_state === 'needs_review' && row.erased_at === null && toJson(row as OrderRow);
+  return row.review_state === 'needs_review' && row.erased_at === null ? toJson(row as OrderRow) : 'conflict';
 }
 
 /**

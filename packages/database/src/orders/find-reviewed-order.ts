@@ -76,5 +76,11 @@ order by event_id desc limit ${MAX_EVENTS}`,
 
 /** What people did to an order of this account, newest first, at most 200 of it. */
 export async function findOrderHistory(database: Database, accountId: number, orderId: number): Promise<OrderEvent[]> {
-  return run<OrderEvent>(database, FIND_HISTORY, [accountId, `order:${orderId}`]);
+  const events = await run<OrderEvent>(database, FIND_HISTORY, [accountId, `order:${orderId}`]);
+  return events.map((event) => ({ ...event, changes: event.changes?.map(changeJson) ?? null }));
+}
+
+/** With its members in the order in which they are shown: jsonb has one of its own. */
+function changeJson({ pointer, before, after }: OrderChange): OrderChange {
+  return { pointer, before, after };
 }

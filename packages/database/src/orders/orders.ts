@@ -1,4 +1,12 @@
-import type { Channel, NormalizedOrder, Order, ReviewState, Warning } from '@orders/domain';
+import {
+  type Channel,
+  itemJson,
+  type NormalizedOrder,
+  type Order,
+  type ReviewState,
+  type Warning,
+  warningJson,
+} from '@orders/domain';
 import type { Knex } from 'knex';
 
 /** An order as JSON shows it everywhere (contract, section 7). */
@@ -33,11 +41,11 @@ export function toJson(row: OrderRow): OrderJson {
     emirate: row.emirate,
     emirate_code: row.emirate_code,
     area: row.area,
-    items: row.items,
+    items: row.items.map(itemJson),
     total: row.total,
     currency: row.currency,
     delivery_instructions: row.delivery_instructions,
-    warnings: row.warnings,
+    warnings: row.warnings.map(warningJson),
     review_state: row.review_state,
     received_at: row.received_at,
     written_at: row.written_at,

@@ -25,8 +25,9 @@ export interface Repeat {
 const WRITE = {
   name: 'write-orders',
   // First the receipts: the lease is the right to write, so only what is moved under it becomes an order. Those of which there is an order
-  // are only named, so that what is new does not wait for what they are compared with. Orders are inserted in key order, so that two workers with the same keys wait for one another instead of deadlocking. A key that the other one has committed
-  // meanwhile is refused by the unique index, and with it the whole statement.
+  // are only named, so that what is new does not wait for what they are compared with. Orders are inserted in key order, so that two
+  // workers with the same keys wait for one another instead of deadlocking. A key that the other one has committed meanwhile is refused by
+  // the unique index, and with it the whole statement.
   text: `
 with input as materialized (
   select i.*, (
@@ -70,7 +71,8 @@ select receipt_id, earlier_order_id, null from input where earlier_order_id is n
 /**
  * Writes orders and moves their receipts to `written`: one transaction, all or nothing. A receipt whose lease is no longer ours is left
  * alone and not returned. So is one of which the account has an order with that `source_order_id`, but for its name among the `repeats`, as
- * it may be our own; `writeDuplicates` is for these. Of the promises in the outbox those go in the same transaction of which each receipt was moved.
+ * it may be our own; `writeDuplicates` is for these. Of the promises in the outbox those go in the same transaction of which each receipt
+ * was moved.
  *
  * @param batchIds names the promises that may be kept by this.
  * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of them, or when two of

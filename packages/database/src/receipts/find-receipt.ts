@@ -1,26 +1,10 @@
-import type { Channel, Difference, ReceiptState, Warning } from '@orders/domain';
+import type { Receipt, ReceiptState } from '@orders/domain';
 import { type Connection, type Database, run } from '../connect.ts';
 import { among, ascending } from './among.ts';
 
-/** A receipt as its account may see it. Times are by Postgres' clock. */
-export interface ReceiptRow {
-  receipt_id: string;
+/** A receipt, and whose it is. */
+export interface ReceiptRow extends Receipt {
   account_id: number;
-  state: ReceiptState;
-  order_id: number | null;
-  channel: Channel;
-  source_order_id: string;
-  received_at: Date;
-  updated_at: Date;
-  attempts: number;
-  next_attempt_at: Date | null;
-  warnings: Warning[] | null;
-  error_code: string | null;
-  /** The order that came first, for a duplicate. */
-  original_receipt_id: string | null;
-  original_order_id: number | null;
-  /** What a duplicate says otherwise than that order; null where nothing. */
-  changes: Difference[] | null;
 }
 
 /** The columns of a `ReceiptRow`, from `receipts r`. */
@@ -31,8 +15,8 @@ export const RECEIPT_COLUMNS = `
   o.receipt_id as original_receipt_id, o.order_id as original_order_id, s.changes`;
 
 /**
- * Joins `receipts r` to the order it is a duplicate of, and to what it says otherwise. `offset 0` leaves the planner no way but to look that
- * one up.
+ * Joins `receipts r` to the order it is a duplicate of, and to what it says otherwise. `offset 0` leaves the planner no way but to look
+ * that one up.
  */
 export const JOIN_ORIGINAL = `
   left join lateral (

@@ -68,8 +68,8 @@ from newest left join lateral (
  * `dead_letters`, by a trigger in the same transaction; or it is not final, and then its id is in the outbox.
  *
  * That last holds in every snapshot. `recordReceipts` and `redriveReceipts`, the only ones to make a receipt pending, promise in the
- * same transaction. `writeOrders` deletes a promise together with moving each of its receipts to a final state, and `settleBatch` strikes off
- * what its own snapshot shows as final; both change only promises that they see there. A receipt that was redriven since has another
+ * same transaction. `writeOrders` deletes a promise together with moving each of its receipts to a final state, and `settleBatch` strikes
+ * off what its own snapshot shows as final; both change only promises that they see there. A receipt that was redriven since has another
  * promise, which they do not see. Retention drops a week only when all in it is final, and what died in it is then forgotten.
  *
  * @param sourceOrderIds each once.

@@ -32,7 +32,8 @@ export async function decideResend(
     const [resend, ...later] = sinceThen;
     if (resend?.receipt_id !== receiptId) return null;
     const { changes } = resend;
-    if (!order || changes === null || resend.decision !== null || later.some((one) => one.changes)) return 'conflict';
+    if (order === 'conflict') return 'conflict';
+    if (changes === null || resend.decision !== null || later.some((one) => one.changes)) return 'conflict';
 
     const details: Record<string, unknown> = { receipt_id: receiptId };
     if (decision === 'accepted') {

@@ -1,9 +1,9 @@
-import type { Difference } from '@orders/domain';
+import { type Difference, differenceJson } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 
 export type Decision = 'accepted' | 'refused';
 
-/** A receipt that said something else than its order as it was first sent; of one order the newest of them waits while `decision` is null. */
+/** A receipt that said something else than its order as first sent; of one order the newest of them waits while `decision` is null. */
 export interface Resend {
   order_id: number;
   receipt_id: string;
@@ -39,5 +39,6 @@ export async function findResends(
   accountId: number,
   orderIds: readonly number[],
 ): Promise<Resend[]> {
-  return run<Resend>(database, FIND, [accountId, orderIds]);
+  const rows = await run<Resend>(database, FIND, [accountId, orderIds]);
+  return rows.map((row) => ({ ...row, changes: row.changes.map(differenceJson) }));
 }

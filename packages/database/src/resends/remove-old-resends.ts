@@ -4,8 +4,8 @@ import type { Knex } from 'knex';
 const PAGES = 1000;
 
 /**
- * Removes what is kept of receipts older than one, which are gone. By the pages of the table, as no index has receipts first: each would cost
- * every duplicate something.
+ * Removes what is kept of receipts older than one, which are gone. By the pages of the table, as no index has receipts first: each would
+ * cost every duplicate something.
  *
  * @param receiptId the first that stays.
  */

@@ -3,8 +3,6 @@ import { type Connection, type Database, inTransaction, run } from '../connect.t
 import { among } from '../receipts/among.ts';
 import { findChanges, type RepeatedOrder } from './find-changes.ts';
 
-export type { RepeatedOrder };
-
 /** A receipt that ended `duplicate`. */
 export interface Duplicate {
   receiptId: string;

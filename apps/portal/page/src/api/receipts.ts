@@ -1,4 +1,5 @@
-import type { ReceiptSearch, receiptJson } from '@orders/database';
+import type { ReceiptSearch } from '@orders/database';
+import type { receiptJson } from '@orders/domain';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/rehearse-redrive.ts';

@@ -77,6 +77,7 @@ export function readable<C extends { pointer: string }>(changes: readonly C[]): 
   return changes.filter(({ pointer }) => !(isNamed && pointer === '/emirate_code'));
 }
 
+/** Whether two values of an order's field are the same, by their JSON: items too. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

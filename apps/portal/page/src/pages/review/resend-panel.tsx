@@ -17,7 +17,7 @@ type Decide = (
   done: () => void,
 ) => void;
 
-/** What was sent again of an order with other content: the newest beside what the order says, with what there is to decide; the rest below. */
+/** What was sent again of an order with other content: the newest beside what the order says, and what there is to decide; the rest below. */
 export function ResendPanel(props: {
   detail: OrderDetail;
   /** Where the order stands as far as this page knows, ahead of what was loaded. */
@@ -103,7 +103,7 @@ function Decided({ resend: { decision, decided_by, decided_at } }: { resend: Res
   );
 }
 
-/** Field by field, what the order says now and what was sent again; and what was sent before, where the order says something else by now. */
+/** Field by field, what the order says now and what was sent again; and what was sent before, where the order says otherwise by now. */
 function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactNode {
   const { t } = useTranslation('review');
   return (

@@ -1,4 +1,4 @@
-const text = (description: string) => ({ type: ['string', 'null'], description });
+const textOf = (description: string) => ({ type: ['string', 'null'], description });
 
 /** The order payload as senders should send it; what differs is mended where it can be, and never refused for it. */
 export const orderSchema = {
@@ -12,33 +12,33 @@ export const orderSchema = {
       maxLength: 255,
       description: 'Your own unique id of the order, compared exactly; reuse it on every resend.',
     },
-    order_number: text('Shown on the order; the source_order_id when absent.'),
+    order_number: textOf('Shown on the order; the source_order_id when absent.'),
     customer: {
       type: ['object', 'null'],
       properties: {
-        name: text('Name'),
-        phone: text('The driver uses it on arrival; any usual spelling'),
-        email: text('E-mail address'),
-        id: text('Your own id of the customer'),
+        name: textOf('Name'),
+        phone: textOf('The driver uses it on arrival; any usual spelling'),
+        email: textOf('E-mail address'),
+        id: textOf('Your own id of the customer'),
       },
     },
-    address: text('The full delivery address'),
-    emirate: text('The emirate, used for routing: name, ISO 3166-2 code or usual abbreviation, English or Arabic'),
-    area: text('Area or district within the emirate'),
+    address: textOf('The full delivery address'),
+    emirate: textOf('The emirate, used for routing: name, ISO 3166-2 code or usual abbreviation, English or Arabic'),
+    area: textOf('Area or district within the emirate'),
     items: {
       type: ['array', 'null'],
       items: {
         type: 'object',
         properties: {
-          name: text('Name'),
+          name: textOf('Name'),
           quantity: { type: ['integer', 'null'], minimum: 1 },
-          sku: text('Stock keeping unit'),
+          sku: textOf('Stock keeping unit'),
         },
       },
     },
     total: { type: ['number', 'string', 'null'], description: 'Order total; text keeps it exact' },
-    currency: text('ISO 4217; AED when absent'),
-    delivery_instructions: text('Free text for the driver'),
+    currency: textOf('ISO 4217; AED when absent'),
+    delivery_instructions: textOf('Free text for the driver'),
   },
   examples: [
     {
@@ -51,20 +51,6 @@ export const orderSchema = {
       total: '149.50',
     },
   ],
-};
-
-/** What a batch is sent as. */
-export const batchContent = {
-  'application/x-ndjson': {
-    schema: {
-      type: 'string',
-      description: 'One order a line, at most 1,000; blank lines are skipped.',
-      examples: ['{"source_order_id":"SHOP-10001","total":"149.50"}\n{"source_order_id":"SHOP-10002","total":99}\n'],
-    },
-  },
-  'application/json': {
-    schema: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: '#/components/schemas/Order' } },
-  },
 };
 
 const textOrNull = { type: ['string', 'null'] };
@@ -88,16 +74,16 @@ export const normalizedOrderSchema = strictly({
   order_number: { type: 'string' },
   customer: strictly({
     name: textOrNull,
-    phone: text('E.164, with ` ext. N` behind it if there is an extension; as sent when it is no phone number'),
+    phone: textOf('E.164, with ` ext. N` behind it if there is an extension; as sent when it is no phone number'),
     email: textOrNull,
     id: textOrNull,
   }),
   address: textOrNull,
-  emirate: text('One of the seven in English; as sent when it is none, and then without a code'),
-  emirate_code: { ...text('ISO 3166-2'), examples: ['AE-DU'] },
+  emirate: textOf('One of the seven in English; as sent when it is none, and then without a code'),
+  emirate_code: { ...textOf('ISO 3166-2'), examples: ['AE-DU'] },
   area: textOrNull,
   items: { type: 'array', items: normalizedItemSchema },
-  total: { ...text('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
+  total: { ...textOf('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
   currency: { type: 'string', description: 'ISO 4217; as sent when it is none' },
   delivery_instructions: textOrNull,
 });

@@ -1,21 +1,16 @@
-import { MAX_SOURCE_ORDER_IDS, PROBLEMS, type ProblemCode } from '@orders/domain';
-import { VERSION } from '@orders/runtime';
-import { batchContent, orderSchema } from './openapi-order.ts';
 import {
-  acceptedSchema,
-  batchReplySchema,
-  batchResultSchema,
-  fieldErrorSchema,
-  previewSchema,
-  problemSchema,
-  receiptSchema,
-  reconcileSchema,
-  warningSchema,
-} from './openapi-replies.ts';
+  DEFAULT_MAX_BATCH_BYTES,
+  MAX_BATCH_ERRORS,
+  MAX_BATCH_ORDERS,
+  MAX_SOURCE_ORDER_IDS,
+  PROBLEMS,
+  type ProblemCode,
+} from '@orders/domain';
+import { SIGNATURE_HEADER } from '@orders/http';
+import { batchContent } from './batch-schemas.ts';
+import { grouped, ref, text } from './schema.ts';
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const header = (description: string) => ({ description, schema: { type: 'string' } });
-const text = { type: 'string' };
 
 const COMMON_HEADERS = {
   'X-Request-Id': header('The one you sent, or a new one; quote it when you report a problem'),
@@ -46,74 +41,140 @@ const BODY: ProblemCode[] = [
   'overloaded',
 ];
 
-/** The OpenAPI 3.1 document of the public routes, served at `/openapi.json`; `basePath` is the prefix they are under. */
-export function openApiDocument(basePath: string): object {
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Order ingestion',
-      version: VERSION,
+export const orderOperation = acceptOperation('submitOrder', 'Send an order', [], []);
+
+export const webhookOperation = acceptOperation(
+  'deliverWebhook',
+  'Deliver an order as a signed webhook',
+  [
+    {
+      name: SIGNATURE_HEADER,
+      in: 'header',
+      required: true,
       description:
-        'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.',
-      license: { name: 'MIT', identifier: 'MIT' },
+        'HMAC-SHA256 of the exact body bytes, keyed with the signing secret, in hex; the prefix is recommended.',
+      schema: { type: 'string', pattern: '^(sha256=)?[0-9a-fA-F]{64}$' },
     },
-    externalDocs: { description: 'Guides for senders', url: `${basePath}/docs/senders` },
-    servers: [{ url: basePath || '/' }],
-    security: [{ apiKey: [] }],
-    paths: {
-      '/ingest/orders': { post: acceptOperation('submitOrder', 'Send an order', [], []) },
-      '/ingest/orders/batch': { post: batchOperation },
-      '/ingest/webhook': {
-        post: acceptOperation(
-          'deliverWebhook',
-          'Deliver an order as a signed webhook',
-          [
-            {
-              name: 'x-service-signature',
-              in: 'header',
-              required: true,
-              description:
-                'HMAC-SHA256 of the exact body bytes, keyed with the signing secret, in hex; the prefix is recommended.',
-              schema: { type: 'string', pattern: '^(sha256=)?[0-9a-fA-F]{64}$' },
-            },
-          ],
-          ['signing_unavailable', 'missing_signature', 'invalid_signature'],
-        ),
+  ],
+  ['signing_unavailable', 'missing_signature', 'invalid_signature'],
+);
+
+export const batchOperation = {
+  operationId: 'submitBatch',
+  tags: ['Orders'],
+  summary: `Send up to ${grouped(MAX_BATCH_ORDERS)} orders together`,
+  description: `Each order is checked as if it had been sent alone, and what is wrong with one costs no other its place. Only what is wrong with the whole refuses all of them: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as so many requests as it has orders; one that is let in is taken whole, and what it had too many is waited for afterwards. A 503 may come when some are stored: send the batch again, with the same \`Idempotency-Key\`.`,
+  parameters: [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description:
+        'One key per batch, of which each order has its place. Repeated, the orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be mended where they stand.',
+      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+    },
+    {
+      name: 'Prefer',
+      in: 'header',
+      description: `\`handling=strict\` refuses each order that would be mended, with its first ${MAX_BATCH_ERRORS} errors.`,
+      schema: text,
+    },
+  ],
+  requestBody: { required: true, content: batchContent },
+  responses: {
+    202: {
+      description: 'Each order with a receipt is stored and will be processed, even where others are refused.',
+      headers: {
+        ...COMMON_HEADERS,
+        ...RATE_HEADERS,
+        'Preference-Applied': header('The preferences that were heeded'),
       },
-      '/ingest/preview': { post: previewOperation },
-      '/ingest/reconcile': { post: reconcileOperation },
-      '/ingest/status/{receipt_id}': { get: statusOperation },
-      '/openapi.json': {
-        get: {
-          operationId: 'getOpenApi',
-          tags: ['Service'],
-          summary: 'This document',
-          security: [],
-          responses: {
-            200: { description: 'The document', content: { 'application/json': { schema: { type: 'object' } } } },
+      content: { 'application/json': { schema: ref('BatchReply') } },
+    },
+    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'validation_failed'), ...ALWAYS], RATE_HEADERS),
+  },
+};
+
+export const previewOperation = {
+  operationId: 'previewOrder',
+  tags: ['Orders'],
+  summary: 'See what would become of an order',
+  description:
+    'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` mean nothing here: what strict handling would refuse is listed as warnings.',
+  requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
+  responses: {
+    200: {
+      description: 'The order as it would be written',
+      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
+      content: { 'application/json': { schema: ref('Preview') } },
+    },
+    ...refusals(
+      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
+      RATE_HEADERS,
+    ),
+  },
+};
+
+export const reconcileOperation = {
+  operationId: 'reconcileOrders',
+  tags: ['Orders'],
+  summary: 'Ask by your own ids what became of orders',
+  description:
+    'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['source_order_ids'],
+          properties: {
+            source_order_ids: {
+              type: 'array',
+              minItems: 1,
+              maxItems: MAX_SOURCE_ORDER_IDS,
+              items: { type: 'string', minLength: 1, maxLength: 255 },
+            },
           },
+          examples: [{ source_order_ids: ['SHOP-10001', 'SHOP-10002'] }],
         },
       },
     },
-    components: {
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your account: `oik_…`' },
-      },
-      schemas: {
-        Order: orderSchema,
-        Accepted: acceptedSchema,
-        BatchReply: batchReplySchema,
-        BatchResult: batchResultSchema,
-        Receipt: receiptSchema,
-        Preview: previewSchema,
-        ReconcileReply: reconcileSchema,
-        Warning: warningSchema,
-        FieldError: fieldErrorSchema,
-        Problem: problemSchema,
-      },
+  },
+  responses: {
+    200: {
+      description: 'What is known of each id',
+      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
+      content: { 'application/json': { schema: ref('ReconcileReply') } },
     },
-  };
-}
+    ...refusals(
+      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
+      RATE_HEADERS,
+    ),
+  },
+};
+
+export const statusOperation = {
+  operationId: 'getReceipt',
+  tags: ['Orders'],
+  summary: 'Ask what became of a receipt',
+  parameters: [
+    { name: 'receipt_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+    {
+      name: 'Prefer',
+      in: 'header',
+      description: '`wait=N`: reply when the state is final, or after N seconds.',
+      schema: text,
+    },
+  ],
+  responses: {
+    200: {
+      description: 'The receipt',
+      headers: { ...COMMON_HEADERS, 'Preference-Applied': header('The preferences that were heeded') },
+      content: { 'application/json': { schema: ref('Receipt') } },
+    },
+    ...refusals([...AUTHENTICATION.filter((code) => code !== 'rate_limited'), 'receipt_not_found', ...ALWAYS]),
+  },
+};
 
 function acceptOperation(operationId: string, summary: string, parameters: object[], problems: ProblemCode[]) {
   return {
@@ -154,124 +215,6 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
     },
   };
 }
-
-const batchOperation = {
-  operationId: 'submitBatch',
-  tags: ['Orders'],
-  summary: 'Send up to 1,000 orders together',
-  description:
-    'Each order is checked as if it had been sent alone, and what is wrong with one costs no other its place. Only what is wrong with the whole refuses all of them: more than 1,000 orders, none at all, more than 8,388,608 bytes unless the operator set another limit, or an array that is not JSON. It counts as so many requests as it has orders; one that is let in is taken whole, and what it had too many is waited for afterwards. A 503 may come when some are stored: send the batch again, with the same `Idempotency-Key`.',
-  parameters: [
-    {
-      name: 'Idempotency-Key',
-      in: 'header',
-      description:
-        'One key per batch, of which each order has its place. Repeated, the orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be mended where they stand.',
-      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-    },
-    {
-      name: 'Prefer',
-      in: 'header',
-      description: '`handling=strict` refuses each order that would be mended, with its first 20 errors.',
-      schema: text,
-    },
-  ],
-  requestBody: { required: true, content: batchContent },
-  responses: {
-    202: {
-      description: 'Each order with a receipt is stored and will be processed, even where others are refused.',
-      headers: {
-        ...COMMON_HEADERS,
-        ...RATE_HEADERS,
-        'Preference-Applied': header('The preferences that were heeded'),
-      },
-      content: { 'application/json': { schema: ref('BatchReply') } },
-    },
-    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'validation_failed'), ...ALWAYS], RATE_HEADERS),
-  },
-};
-
-const previewOperation = {
-  operationId: 'previewOrder',
-  tags: ['Orders'],
-  summary: 'See what would become of an order',
-  description:
-    'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` mean nothing here: what strict handling would refuse is listed as warnings.',
-  requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
-  responses: {
-    200: {
-      description: 'The order as it would be written',
-      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
-      content: { 'application/json': { schema: ref('Preview') } },
-    },
-    ...refusals(
-      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
-      RATE_HEADERS,
-    ),
-  },
-};
-
-const reconcileOperation = {
-  operationId: 'reconcileOrders',
-  tags: ['Orders'],
-  summary: 'Ask by your own ids what became of orders',
-  description:
-    'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly.',
-  requestBody: {
-    required: true,
-    content: {
-      'application/json': {
-        schema: {
-          type: 'object',
-          required: ['source_order_ids'],
-          properties: {
-            source_order_ids: {
-              type: 'array',
-              minItems: 1,
-              maxItems: MAX_SOURCE_ORDER_IDS,
-              items: { type: 'string', minLength: 1, maxLength: 255 },
-            },
-          },
-          examples: [{ source_order_ids: ['SHOP-10001', 'SHOP-10002'] }],
-        },
-      },
-    },
-  },
-  responses: {
-    200: {
-      description: 'What is known of each id',
-      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
-      content: { 'application/json': { schema: ref('ReconcileReply') } },
-    },
-    ...refusals(
-      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
-      RATE_HEADERS,
-    ),
-  },
-};
-
-const statusOperation = {
-  operationId: 'getReceipt',
-  tags: ['Orders'],
-  summary: 'Ask what became of a receipt',
-  parameters: [
-    { name: 'receipt_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
-    {
-      name: 'Prefer',
-      in: 'header',
-      description: '`wait=N`: reply when the state is final, or after N seconds.',
-      schema: text,
-    },
-  ],
-  responses: {
-    200: {
-      description: 'The receipt',
-      headers: { ...COMMON_HEADERS, 'Preference-Applied': header('The preferences that were heeded') },
-      content: { 'application/json': { schema: ref('Receipt') } },
-    },
-    ...refusals([...AUTHENTICATION.filter((code) => code !== 'rate_limited'), 'receipt_not_found', ...ALWAYS]),
-  },
-};
 
 /** One response for each status, naming the codes that come with it; `headers` may come with any of them. */
 function refusals(codes: ProblemCode[], headers = {}): Record<number, object> {

@@ -1,8 +1,31 @@
-import { attemptErrorDetail } from '@orders/domain';
-import type { ReceiptRow } from './find-receipt.ts';
+import { attemptErrorDetail } from './attempt-errors.ts';
+import type { Difference } from './compare-orders.ts';
+import { differenceJson, warningJson } from './json-members.ts';
+import type { Warning } from './normalize/warnings.ts';
+import type { Channel, ReceiptState } from './receipt-states.ts';
+
+/** A receipt as its account may see it. Times are by Postgres' clock. */
+export interface Receipt {
+  receipt_id: string;
+  state: ReceiptState;
+  order_id: number | null;
+  channel: Channel;
+  source_order_id: string;
+  received_at: Date;
+  updated_at: Date;
+  attempts: number;
+  next_attempt_at: Date | null;
+  warnings: Warning[] | null;
+  error_code: string | null;
+  /** The order that came first, for a duplicate. */
+  original_receipt_id: string | null;
+  original_order_id: number | null;
+  /** What a duplicate says otherwise than that order; null where nothing. */
+  changes: Difference[] | null;
+}
 
 /** A receipt as JSON shows it everywhere: the status reply (contract, section 2). */
-export function receiptJson(receipt: ReceiptRow) {
+export function receiptJson(receipt: Receipt) {
   const { error_code, original_receipt_id, original_order_id } = receipt;
   return {
     receipt_id: receipt.receipt_id,
@@ -14,11 +37,11 @@ export function receiptJson(receipt: ReceiptRow) {
     updated_at: receipt.updated_at,
     attempts: receipt.attempts,
     next_attempt_at: receipt.next_attempt_at,
-    warnings: receipt.warnings ?? [],
+    warnings: receipt.warnings?.map(warningJson) ?? [],
     error: error_code === null ? null : { code: error_code, detail: attemptErrorDetail(error_code) },
     duplicate_of:
       original_receipt_id === null ? null : { receipt_id: original_receipt_id, order_id: original_order_id },
-    changes: receipt.changes ?? [],
+    changes: receipt.changes?.map(differenceJson) ?? [],
   };
 }
 

@@ -1,18 +1,6 @@
-import {
-  ATTEMPT_ERRORS,
-  PROBLEMS,
-  type ProblemCode,
-  RECEIPT_STATES,
-  SOURCE_ORDER_ID_ERRORS,
-  SOURCE_ORDER_IDS_ERROR,
-  WARNINGS,
-} from '@orders/domain';
-import { normalizedItemSchema, normalizedOrderSchema } from './openapi-order.ts';
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const text = { type: 'string' };
-const time = { type: 'string', format: 'date-time' };
-const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+import { ATTEMPT_ERRORS, RECEIPT_STATES } from '@orders/domain';
+import { normalizedItemSchema, normalizedOrderSchema } from './order-schemas.ts';
+import { orNull, ref, text, time } from './schema.ts';
 
 const originalSchema = orNull({
   type: 'object',
@@ -20,8 +8,6 @@ const originalSchema = orNull({
   additionalProperties: false,
   properties: { receipt_id: { type: 'string', format: 'uuid' }, order_id: { type: 'integer' } },
 });
-
-const REFUSED_OF_BATCH: ProblemCode[] = ['malformed_body', 'payload_too_large', 'validation_failed', 'internal_error'];
 
 /** The reply to an accepted order. */
 export const acceptedSchema = {
@@ -39,92 +25,6 @@ export const acceptedSchema = {
     order_id: orNull({ type: 'integer' }),
   },
 };
-
-const refusedOfBatchSchema = {
-  type: 'object',
-  required: ['status', 'code', 'detail'],
-  additionalProperties: false,
-  description: 'What the order would have been refused with, had it been sent alone.',
-  properties: {
-    status: { type: 'integer' },
-    code: { enum: REFUSED_OF_BATCH },
-    detail: text,
-    errors: { type: 'array', maxItems: 20, items: ref('FieldError') },
-  },
-};
-
-/** What became of one order of a batch. */
-export const batchResultSchema = {
-  oneOf: [
-    {
-      type: 'object',
-      required: ['receipt_id'],
-      additionalProperties: false,
-      properties: {
-        receipt_id: acceptedSchema.properties.receipt_id,
-        duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key came before' },
-        payload_mismatch: {
-          const: true,
-          description: 'At this place of the batch another order came before under this key; its receipt stands',
-        },
-      },
-    },
-    {
-      type: 'object',
-      required: ['error'],
-      additionalProperties: false,
-      properties: { error: refusedOfBatchSchema },
-    },
-  ],
-};
-
-/** The reply to a batch. */
-export const batchReplySchema = {
-  type: 'object',
-  required: ['accepted', 'refused', 'results'],
-  additionalProperties: false,
-  properties: {
-    accepted: { type: 'integer', minimum: 0, description: 'Orders that have a receipt' },
-    refused: { type: 'integer', minimum: 0, description: 'Orders that are not stored' },
-    results: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 1000,
-      items: ref('BatchResult'),
-      description: 'One for each order, in their order',
-    },
-  },
-};
-
-const listOf = (codes: [code: string, meaning: string][]) =>
-  codes.map(([code, meaning]) => `- \`${code}\`: ${meaning}`).join('\n');
-const warningList = listOf(
-  Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}.`]),
-);
-const errorList = listOf([
-  ...[...Object.values(SOURCE_ORDER_ID_ERRORS), SOURCE_ORDER_IDS_ERROR].map(({ code, detail }): [string, string] => [
-    code,
-    detail,
-  ]),
-  ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
-]);
-
-const noteSchema = (codes: string) => ({
-  type: 'object',
-  required: ['pointer', 'code', 'detail'],
-  additionalProperties: false,
-  properties: {
-    pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
-    code: { type: 'string', description: `Stable. One of\n\n${codes}` },
-    detail: text,
-  },
-});
-
-/** What had to be mended at one place of the payload. */
-export const warningSchema = noteSchema(warningList);
-
-/** What was refused at one place of the payload: a broken rule or, by strict handling, what would have been a warning. */
-export const fieldErrorSchema = noteSchema(errorList);
 
 const valueSchema = {
   anyOf: [{ type: ['string', 'integer', 'null'] }, { type: 'array', items: normalizedItemSchema }],
@@ -235,23 +135,5 @@ export const reconcileSchema = {
         },
       },
     },
-  },
-};
-
-/** A refusal. */
-export const problemSchema = {
-  type: 'object',
-  description: 'RFC 9457 problem details; `code` is the stable part.',
-  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
-  additionalProperties: false,
-  properties: {
-    // Where the code is explained, relative to the address of the service.
-    type: { type: 'string', format: 'uri-reference', pattern: '/docs/senders/errors#[a-z_]+$' },
-    title: text,
-    status: { type: 'integer' },
-    detail: text,
-    code: { enum: Object.keys(PROBLEMS) },
-    request_id: text,
-    errors: { type: 'array', items: ref('FieldError') },
   },
 };

@@ -1,0 +1,75 @@
+import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS, type ProblemCode } from '@orders/domain';
+import { acceptedSchema } from './receipt-schemas.ts';
+import { grouped, ref, text } from './schema.ts';
+
+/** What a batch is sent as. */
+export const batchContent = {
+  'application/x-ndjson': {
+    schema: {
+      type: 'string',
+      description: `One order a line, at most ${grouped(MAX_BATCH_ORDERS)}; blank lines are skipped.`,
+      examples: ['{"source_order_id":"SHOP-10001","total":"149.50"}\n{"source_order_id":"SHOP-10002","total":99}\n'],
+    },
+  },
+  'application/json': {
+    schema: { type: 'array', minItems: 1, maxItems: MAX_BATCH_ORDERS, items: ref('Order') },
+  },
+};
+
+const REFUSED_OF_BATCH: ProblemCode[] = ['malformed_body', 'payload_too_large', 'validation_failed', 'internal_error'];
+
+const refusedOfBatchSchema = {
+  type: 'object',
+  required: ['status', 'code', 'detail'],
+  additionalProperties: false,
+  description: 'What the order would have been refused with, had it been sent alone.',
+  properties: {
+    status: { type: 'integer' },
+    code: { enum: REFUSED_OF_BATCH },
+    detail: text,
+    errors: { type: 'array', maxItems: MAX_BATCH_ERRORS, items: ref('FieldError') },
+  },
+};
+
+/** What became of one order of a batch. */
+export const batchResultSchema = {
+  oneOf: [
+    {
+      type: 'object',
+      required: ['receipt_id'],
+      additionalProperties: false,
+      properties: {
+        receipt_id: acceptedSchema.properties.receipt_id,
+        duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key came before' },
+        payload_mismatch: {
+          const: true,
+          description: 'At this place of the batch another order came before under this key; its receipt stands',
+        },
+      },
+    },
+    {
+      type: 'object',
+      required: ['error'],
+      additionalProperties: false,
+      properties: { error: refusedOfBatchSchema },
+    },
+  ],
+};
+
+/** The reply to a batch. */
+export const batchReplySchema = {
+  type: 'object',
+  required: ['accepted', 'refused', 'results'],
+  additionalProperties: false,
+  properties: {
+    accepted: { type: 'integer', minimum: 0, description: 'Orders that have a receipt' },
+    refused: { type: 'integer', minimum: 0, description: 'Orders that are not stored' },
+    results: {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_BATCH_ORDERS,
+      items: ref('BatchResult'),
+      description: 'One for each order, in their order',
+    },
+  },
+};

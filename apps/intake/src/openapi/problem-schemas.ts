@@ -1,0 +1,50 @@
+import { PROBLEMS, SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR, WARNINGS } from '@orders/domain';
+import { ref, text } from './schema.ts';
+
+const listOf = (codes: [code: string, meaning: string][]) =>
+  codes.map(([code, meaning]) => `- \`${code}\`: ${meaning}`).join('\n');
+const warningList = listOf(
+  Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}.`]),
+);
+const errorList = listOf([
+  ...[...Object.values(SOURCE_ORDER_ID_ERRORS), SOURCE_ORDER_IDS_ERROR].map(({ code, detail }): [string, string] => [
+    code,
+    detail,
+  ]),
+  ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
+]);
+
+const noteSchema = (codes: string) => ({
+  type: 'object',
+  required: ['pointer', 'code', 'detail'],
+  additionalProperties: false,
+  properties: {
+    pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
+    code: { type: 'string', description: `Stable. One of\n\n${codes}` },
+    detail: text,
+  },
+});
+
+/** What had to be mended at one place of the payload. */
+export const warningSchema = noteSchema(warningList);
+
+/** What was refused at one place of the payload: a broken rule or, by strict handling, what would have been a warning. */
+export const fieldErrorSchema = noteSchema(errorList);
+
+/** A refusal. */
+export const problemSchema = {
+  type: 'object',
+  description: 'RFC 9457 problem details; `code` is the stable part.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  additionalProperties: false,
+  properties: {
+    // Where the code is explained, relative to the address of the service.
+    type: { type: 'string', format: 'uri-reference', pattern: '/docs/senders/errors#[a-z_]+$' },
+    title: text,
+    status: { type: 'integer' },
+    detail: text,
+    code: { enum: Object.keys(PROBLEMS) },
+    request_id: text,
+    errors: { type: 'array', items: ref('FieldError') },
+  },
+};

@@ -1,0 +1,21 @@
+import type { Difference } from './compare-orders.ts';
+import type { Warning } from './normalize/warnings.ts';
+import type { Item } from './order.ts';
+
+// What was stored as jsonb comes back with its members in an order of Postgres' own; these put them in that of the contract.
+
+export function warningJson({ pointer, code, detail }: Warning): Warning {
+  return { pointer, code, detail };
+}
+
+export function itemJson({ name, quantity, sku }: Item): Item {
+  return { name, quantity, sku };
+}
+
+export function differenceJson({ pointer, from, to }: Difference): Difference {
+  return { pointer, from: valueJson(from), to: valueJson(to) };
+}
+
+function valueJson(value: Difference['from']): Difference['from'] {
+  return Array.isArray(value) ? value.map(itemJson) : value;
+}
