@@ -35,11 +35,11 @@ test('exit codes and streams are those of a real process, which ends at once', a
   expect(await runProcess(['accounts', 'list'], {})).toMatchObject({ code: 2 });
 });
 
-test("a sender's command loads no driver of a database or a queue", async () => {
+test.each(['send', 'listen'])('%s, for senders, loads no driver of a database or a queue', async (command) => {
   const directory = await mkdtemp(join(tmpdir(), 'orders-loaded-'));
   const list = join(directory, 'modules');
   const flags = ['--import', join(import.meta.dirname, '../../../test/harness/loaded-modules.ts')];
-  const child = spawn(process.execPath, [...flags, MAIN, 'send', '--help'], {
+  const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
     env: { PATH: process.env.PATH ?? '', LOADED_MODULES: list },
     stdio: 'ignore',
   });
