@@ -7,7 +7,8 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll } from '@jest/globals';
 import { runCli } from '@orders/cli';
 
-const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
+/** The program of the command line. */
+export const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 
 /** What a run of `orders send` printed, and how it ended. */
 export interface Sent {
@@ -19,6 +20,8 @@ export interface Sent {
 /** A run of `orders send` under way. */
 export interface Sending {
   kill(signal: NodeJS.Signals): void;
+  /** On stderr, so far. */
+  said(): string;
   ended: Promise<Sent>;
 }
 
@@ -57,9 +60,9 @@ export function saidBesides(stderr: string): string {
 }
 
 /** Starts `orders send` as a sender does, in a process of its own. */
-export function startSend(sender: Sender, args: string[], input = ''): Sending {
-  const child = spawn(process.execPath, [MAIN, 'send', ...args], {
-    env: { PATH: process.env.PATH ?? '', ...environmentOf(sender) },
+export function startSend(sender: Sender, args: string[], input = '', flags: string[] = [], env = {}): Sending {
+  const child = spawn(process.execPath, [...flags, MAIN, 'send', ...args], {
+    env: { PATH: process.env.PATH ?? '', ...environmentOf(sender), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => {});
@@ -71,6 +74,7 @@ export function startSend(sender: Sender, args: string[], input = ''): Sending {
     });
   return {
     kill: (signal) => void child.kill(signal),
+    said: () => printed.stderr,
     ended: once(child, 'close').then(([code]) => ({ code, ...printed })),
   };
 }

@@ -42,7 +42,9 @@ const SCHEMA = {
 };
 
 /** Where `npm start` of this clone keeps its data. */
-export const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
+export function localDirectoryOf({ LOCAL_DIRECTORY }: NodeJS.ProcessEnv): string {
+  return resolve(LOCAL_DIRECTORY || join(import.meta.dirname, '../../../.local'));
+}
 
 /**
  * The queue, the secrets key and the portal of `npm start` are only taken together with its database: a key of this machine must never
@@ -50,7 +52,7 @@ export const LOCAL_DIRECTORY = resolve(import.meta.dirname, '../../../.local');
  *
  * @throws {ConfigurationError} with one line that says what to set.
  */
-export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = LOCAL_DIRECTORY): Promise<CliConfig> {
+export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = localDirectoryOf(env)): Promise<CliConfig> {
   const { NODE_ENV, DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, env);
   if (NODE_ENV === 'production') {
     if (!DATABASE_URL) throw new ConfigurationError('Configuration: set DATABASE_URL.');

@@ -1,7 +1,7 @@
 import type { SecretsKeys } from '@orders/database';
 import { ConfigurationError, secretsKeysOf } from '@orders/runtime';
 import { type CliConfig, readConfig } from './config.ts';
-import { type Knex, withDatabase } from './with-database.ts';
+import type { Knex } from './with-database.ts';
 
 /** Where a call of the command line reads from and writes to. */
 export interface Surroundings {
@@ -35,6 +35,8 @@ export interface Context {
 export function createContext(surroundings: Surroundings): Context {
   const { stdout, stderr, env, localDirectory } = surroundings;
   const config = () => readConfig(env, localDirectory);
+  // Loaded when it is needed, as not all commands need a database.
+  const load = () => import('./with-database.ts');
   return {
     surroundings,
     print(options, value, text) {
@@ -43,7 +45,7 @@ export function createContext(surroundings: Surroundings): Context {
     report: (line) => void stderr.write(`${line}\n`),
     config,
     async withDatabase(work) {
-      return withDatabase(await config(), work);
+      return (await load()).withDatabase(await config(), work);
     },
     async withSecrets(work) {
       const settings = await config();
@@ -51,7 +53,7 @@ export function createContext(surroundings: Surroundings): Context {
       if (!SECRETS_KEY)
         throw new ConfigurationError('Configuration: set SECRETS_KEY to the key that intake runs with.');
       const keys = secretsKeysOf({ SECRETS_KEY, ...(SECRETS_KEY_PREVIOUS && { SECRETS_KEY_PREVIOUS }) });
-      return withDatabase(settings, (knex) => work(knex, keys));
+      return (await load()).withDatabase(settings, (knex) => work(knex, keys));
     },
   };
 }

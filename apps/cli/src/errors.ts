@@ -19,7 +19,9 @@ export function outcomeOf(error: unknown, command: string): { exitCode: number; 
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { exitCode: 0, line: null };
     if (error.code === 'commander.help') return { exitCode: 2, line: `Say what to do; see: ${command} --help` };
+    // Commander quotes words that it does not know; the password of an address may be among them.
     const complaint = oneLine(error)
+      .replace(/\w+:\/\/\S*[^\s']/g, '<address>')
       .replace(/^error: /, '')
       .replace(/\.$/, '');
     return { exitCode: 2, line: `${complaint}; see: ${command} --help` };
@@ -34,7 +36,7 @@ function oneLine({ message }: Error): string {
   return visible(redact(message.replace(/\s+/g, ' ').trim()));
 }
 
-/** Commander quotes words it does not know; a key, a secret or a password of an address may be among them. */
+/** A key or a secret may be among the words of a call. */
 function redact(text: string): string {
-  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…').replace(/\w+:\/\/\S*[^\s']/g, '<address>');
+  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…');
 }

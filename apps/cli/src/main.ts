@@ -1,10 +1,11 @@
 import { runCli } from './index.ts';
 
-// `orders … | head` closes the pipe early; that is no error, and there is nobody left to write to.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit();
-  throw error;
-});
+// `orders … | head` closes the pipe early; that is no error. What is under way goes on to its end, but for what would only be shown.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (stream === process.stdout) interrupt?.();
+  });
 let farewell = () => '';
 let interrupt: (() => void) | null = null;
 // As the first process of a container Node would not end by itself.

@@ -1,18 +1,25 @@
 import { VERSION } from '@orders/runtime';
 import { Command } from 'commander';
-import { addAccountCommands } from './commands/accounts.ts';
-import { addEraseCommand } from './commands/erase.ts';
-import { addKeyCommands } from './commands/keys.ts';
-import { addListenCommand } from './commands/listen.ts';
-import { addMigrateCommand } from './commands/migrate.ts';
-import { addOrderCommands } from './commands/orders.ts';
-import { addReceiptCommands } from './commands/receipts.ts';
-import { addSendCommand } from './commands/send.ts';
-import { addSigningCommands } from './commands/signing.ts';
-import { addUserCommands } from './commands/users.ts';
 import type { Context } from './context.ts';
 
+type AddCommand = (program: Command, context: Context) => void;
+
+/** Each with what it needs: a sender's command is there at once, without the drivers of a database and a queue. */
+const COMMANDS: Record<string, () => Promise<AddCommand>> = {
+  migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
+  accounts: async () => (await import('./commands/accounts.ts')).addAccountCommands,
+  keys: async () => (await import('./commands/keys.ts')).addKeyCommands,
+  signing: async () => (await import('./commands/signing.ts')).addSigningCommands,
+  receipts: async () => (await import('./commands/receipts.ts')).addReceiptCommands,
+  orders: async () => (await import('./commands/orders.ts')).addOrderCommands,
+  users: async () => (await import('./commands/users.ts')).addUserCommands,
+  erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
+  listen: async () => (await import('./commands/listen.ts')).addListenCommand,
+  send: async () => (await import('./commands/send.ts')).addSendCommand,
+};
+
 const EPILOGUE = `
+For operators, with a database; send and listen are for senders, who need none.
 An <account> is given by its id or its exact name. --json prints exactly one JSON value to stdout.
 
 Environment:
@@ -28,14 +35,22 @@ Environment:
 Exit codes: 0 done, 1 failed, 2 wrong use.
 
 Examples:
+  $ npm run --silent orders -- send orders.ndjson
   $ npm run --silent orders -- orders list --needs-review
   $ npm run --silent orders -- accounts create "Corner Bakery"
   $ npm run --silent orders -- receipts redrive --all-dead`;
 
-/** All commands. Nothing ends the process or writes to stderr: what goes wrong is thrown, and printed in one place. */
-export function createProgram(context: Context, writeHelp: (text: string) => void): Command {
+/**
+ * The command that is called first, or all where that is none, as for help. Nothing ends the process or writes to stderr: what goes wrong is
+ * thrown, and printed in one place.
+ */
+export async function createProgram(
+  context: Context,
+  writeHelp: (text: string) => void,
+  called: string | undefined,
+): Promise<Command> {
   const program = new Command('orders')
-    .description("The operator's command line of the order ingestion service.")
+    .description('The command line of the order ingestion service, for operators and senders.')
     .version(VERSION, '--version', 'print the version of the service')
     .exitOverride()
     .configureOutput({
@@ -45,15 +60,7 @@ export function createProgram(context: Context, writeHelp: (text: string) => voi
       getOutHasColors: () => false,
     })
     .addHelpText('after', EPILOGUE);
-  addMigrateCommand(program, context);
-  addAccountCommands(program, context);
-  addKeyCommands(program, context);
-  addSigningCommands(program, context);
-  addReceiptCommands(program, context);
-  addOrderCommands(program, context);
-  addUserCommands(program, context);
-  addEraseCommand(program, context);
-  addListenCommand(program, context);
-  addSendCommand(program, context);
+  const one = called !== undefined && Object.hasOwn(COMMANDS, called) ? COMMANDS[called] : undefined;
+  for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program, context);
   return program;
 }

@@ -10,7 +10,8 @@ import { createProgram } from './program.ts';
  * @returns the exit code: 0 done, 1 failed, 2 wrong use.
  */
 export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const program = createProgram(createContext(surroundings), (text) => surroundings.stdout.write(text));
+  const writeHelp = (text: string) => surroundings.stdout.write(text);
+  const program = await createProgram(createContext(surroundings), writeHelp, argv[0]);
   try {
     await program.parseAsync(argv, { from: 'user' });
     return 0;

@@ -6,7 +6,7 @@ import {
   type SenderEnvironment,
   senderEnvironment,
 } from '@orders/runtime';
-import { LOCAL_DIRECTORY, readLocalJson } from './config.ts';
+import { localDirectoryOf, readLocalJson } from './config.ts';
 
 /** As whom, and to where, orders are sent. */
 export interface SenderConfig {
@@ -53,7 +53,7 @@ export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
 export async function readSenderConfig(
   env: NodeJS.ProcessEnv,
   url: string | undefined,
-  localDirectory = LOCAL_DIRECTORY,
+  localDirectory = localDirectoryOf(env),
 ): Promise<SenderConfig> {
   const own = readEnvironment<Environment>(SCHEMA, { ...env, ...(url && { ORDERS_URL: url }) });
   const local = own.NODE_ENV === 'production' ? null : await readLocalSender(localDirectory);

@@ -5,3 +5,8 @@ const UNSAFE = /[^\P{Cc}\n\t]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\u202
 export function visible(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** The same for a text within a line: its line breaks are shown as such, too. */
+export function visibleInLine(text: string): string {
+  return visible(text.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
+}

@@ -45,6 +45,15 @@ test('values that are wrong are named, not repeated', async () => {
   expect(stderr).not.toContain('secret');
 });
 
+test('the example of an address is shown as it is', async () => {
+  const file = join(local, 'one.ndjson');
+  await writeFile(file, '{}');
+  expect(await run(['send', file, '--url', 'here'], {})).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/such as https?:\/\//),
+  });
+});
+
 test('in development what npm start left is used, and nothing is said about it', async () => {
   await leave(cli.url);
   const { code, stdout } = await run(['accounts', 'create', 'Local', '--json'], {}, local);
@@ -69,6 +78,7 @@ test("a sender's key of npm start is taken with its address, and never sent to a
   );
   expect(await readSenderConfig({}, undefined, local)).toMatchObject({ url: intakeUrl, apiKey: 'oik_local' });
   expect(await readSenderConfig({ ORDERS_API_KEY: 'oik_own' }, undefined, local)).toMatchObject({ apiKey: 'oik_own' });
+  expect(await readSenderConfig({ LOCAL_DIRECTORY: local }, undefined)).toMatchObject({ apiKey: 'oik_local' });
   await expect(readSenderConfig({}, 'https://orders.example.com/', local)).rejects.toThrow('set ORDERS_API_KEY');
   await expect(readSenderConfig({ NODE_ENV: 'production' }, undefined, local)).rejects.toThrow('set ORDERS_URL');
   await expect(readSenderConfig({ ORDERS_URL: 'https://me:secret@host' }, undefined, local)).rejects.toThrow(

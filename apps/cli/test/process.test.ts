@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
@@ -31,6 +33,21 @@ test('exit codes and streams are those of a real process, which ends at once', a
   expect(await runProcess(['accounts', 'shw'], env)).toMatchObject({ code: 2 });
   expect(await runProcess(['--help'], {})).toMatchObject({ code: 0 });
   expect(await runProcess(['accounts', 'list'], {})).toMatchObject({ code: 2 });
+});
+
+test.each(['send', 'listen'])('%s, for senders, loads no driver of a database or a queue', async (command) => {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-loaded-'));
+  const list = join(directory, 'modules');
+  const flags = ['--import', join(import.meta.dirname, '../../../test/harness/loaded-modules.ts')];
+  const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
+    env: { PATH: process.env.PATH ?? '', LOADED_MODULES: list },
+    stdio: 'ignore',
+  });
+  expect(await once(child, 'close')).toEqual([0, null]);
+  const loaded = await readFile(list, 'utf8');
+  await rm(directory, { recursive: true });
+  expect(loaded).toContain('/commander/');
+  expect(loaded).not.toMatch(/\/(knex|bullmq|ioredis|pg)\/|packages\/database/);
 });
 
 test('knex, too, prints nothing when the database is away', async () => {

@@ -20,7 +20,8 @@ test.each(['', ...COMMANDS])('"%s --help" needs no configuration', async (comman
 
 test('help names every command, the environment and the exit codes', async () => {
   const { stdout } = await run(['help'], {});
-  for (const word of [...VERBS[''], 'DATABASE_URL', 'SECRETS_KEY', 'Exit codes']) expect(stdout).toContain(word);
+  for (const word of [...VERBS[''], 'DATABASE_URL', 'SECRETS_KEY', 'Exit codes', 'orders -- send'])
+    expect(stdout).toContain(word);
 });
 
 test.each([

@@ -24,10 +24,11 @@ interface Options {
 const PATIENCE_MS = 1000;
 
 const EPILOGUE = `
-It answers as the service does, with receipts that it makes up, and forgets all at its end: no database, no queue. Each
-delivery to <base>/ingest/webhook or <base>/ingest/orders is shown with its verdict, the likely cause where a signature or
-a body is wrong, the order that it would become, and what it repeats of the last 500 deliveries and says otherwise.
-<base>/ingest/status/{receipt_id} tells of those too. It listens on this machine alone.
+It has three routes of the service, POST <base>/ingest/webhook, POST <base>/ingest/orders and GET
+<base>/ingest/status/{receipt_id}, and answers there with receipts that it makes up; it forgets all at its end: no
+database, no queue. Each delivery is shown with its verdict, the likely cause where a signature or a body is wrong, the
+order that it would become, and what it repeats of the last 500 deliveries and says otherwise. It listens on this machine
+alone. orders send comes here with --webhook --no-wait.
 
 The key and the secret are made up and shown at the start, or those of ORDERS_API_KEY and ORDERS_SIGNING_SECRET.
 

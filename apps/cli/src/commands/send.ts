@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,10 +8,11 @@ import { json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure, WrongUse } from '../errors.ts';
 import { dryRun, renderDryRun } from '../send/dry-run.ts';
-import { readFailedLines } from '../send/failures.ts';
+import { besideFailures, type FailedOrder, readFailures } from '../send/failures.ts';
 import { parseColumnMap } from '../send/map-columns.ts';
+import { requireApart } from '../send/own-files.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
-import { FORMATS, type Format, formatOf, type Input, openInput } from '../send/read-input.ts';
+import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
 import { count, isDone, renderReport } from '../send/report.ts';
 import { runSend, type SendPlan } from '../send/run-send.ts';
 import type { SourceOrder } from '../send/source-order.ts';
@@ -29,11 +30,14 @@ Formats, told by the end of the name or by --format:
   { "Order no.": "/source_order_id", "Mobile": "/customer/phone", "Item 1": "/items/0/name", "Notes": null }
 
 What was sent is on record in FILE.orders-send.jsonl (ids only, nothing else of an order). After an interruption the
-same command goes on where it stopped, and no order is stored twice. --restart begins anew; that does no harm either,
-but what is there already then ends as duplicate.
+same command goes on where it stopped, and no order is stored twice. Once all of it was answered, another input may take
+the same name: it is sent as a new one. --restart begins anew; that does no harm either, but what is there already may
+then end as duplicate.
 
-At the end it waits until it is known what became of each order, and reports. Those that were refused, or are dead, are
-in FILE.failed.jsonl, with their lines and the reason: mend them in FILE, then send them with --only-failed.
+At the end it waits until it is known what became of each order, and reports; with --no-wait it ends once each is
+accepted or refused. Those that were refused, or are dead, are in FILE.failed.jsonl, with their places and the reason:
+mend them in FILE, add none and take none out, then send them with --only-failed. What is dead gets a new receipt then,
+and with --restart as well. For what was still open at the end, run the same command again to ask.
 
 Environment:
   ORDERS_URL             where the service is
@@ -42,8 +46,8 @@ Environment:
   Each may come from a file: ORDERS_API_KEY_FILE says where ORDERS_API_KEY lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
 
-Exit codes: 0 all orders are written, or were there before; 1 some are not, or it could not go on; 2 wrong use;
-130 Ctrl-C.
+Exit codes: 0 all orders are written, or were there before (with --no-wait: are accepted); 1 some are not, or it could not
+go on; 2 wrong use; 130 ended by Ctrl-C; 143 ended by SIGTERM.
 
 Examples:
   $ orders send orders.ndjson --dry-run
@@ -104,7 +108,7 @@ export function addSendCommand(program: Command, context: Context): void {
         .argParser(span('--wait'))
         .default(300_000, '5m'),
     )
-    .option('--no-wait', 'end once all is accepted or refused')
+    .option('--no-wait', 'do not wait: end once each is accepted or refused')
     .addOption(
       new Option('--give-up-after <time>', 'how long to go on without any success')
         .argParser(span('--give-up-after'))
@@ -125,10 +129,11 @@ async function send(file: string, options: Options, context: Context): Promise<v
   const { stdin, env, localDirectory } = context.surroundings;
   const input = await openInput(file, format, await csvOptions(file, options), stdin ?? nothing());
   const failedPath = options.failed ?? (isStdin ? null : `${file}.failed.jsonl`);
-  const orders = options.onlyFailed ? onlyFailed(input, failedPath) : input.orders();
+  const failed = await failedBefore(failedPath, options);
+  const orders = () => (options.onlyFailed ? only(failed, input.orders()) : input.orders());
   const strict = options.strict === true;
   if (options.dryRun) {
-    const result = await dryRun(orders, { strict });
+    const result = await dryRun(orders(), { strict });
     context.print(options, result, () => renderDryRun(result));
     if (result.refused > 0) throw new Failure(`${count(result.refused)} of ${count(result.read)} would be refused.`);
     return;
@@ -136,10 +141,17 @@ async function send(file: string, options: Options, context: Context): Promise<v
   const config = await readSenderConfig(env, options.url, localDirectory);
   if (options.webhook && !config.signingSecret)
     throw new WrongUse('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
-  const plan = {
+  const journal = journalOf(file, options);
+  const cleanUp = () => {
+    if (journal.keepJournal === 'never') rmSync(dirname(journal.journalPath), { recursive: true, force: true });
+  };
+  const plan: SendPlan = {
     input,
     orders,
-    ...journalOf(file, options),
+    dead: new Map(
+      [...failed].flatMap(([place, { status, receipt_id: id }]) => (status === 'dead' && id ? [[place, id]] : [])),
+    ),
+    ...journal,
     failedPath,
     restart: options.restart === true,
     webhook: options.webhook === true,
@@ -148,23 +160,30 @@ async function send(file: string, options: Options, context: Context): Promise<v
     concurrency: options.concurrency ?? (options.webhook ? WEBHOOKS_AT_ONCE : BATCHES_AT_ONCE),
     giveUpAfterMs: options.giveUpAfter,
     waitMs: options.wait === false ? null : options.wait,
+    cleanUp,
   };
-  const report = await runSend(plan, config, context).finally(() => {
-    if (plan.keepJournal === 'never') rmSync(dirname(plan.journalPath), { recursive: true, force: true });
-  });
+  const report = await requireApart({
+    'the input': isStdin ? null : file,
+    'the file of --map': options.map ?? null,
+    'the journal': plan.journalPath,
+    'the file of failures': failedPath,
+    'the file of failures under way': failedPath && besideFailures(failedPath),
+  })
+    .then(() => runSend(plan, config, context))
+    .finally(cleanUp);
   context.print(options, report, () => renderReport(report));
   if (!isDone(report)) throw new Failure('Not all orders are written.');
 }
 
 function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPlan, 'journalPath' | 'keepJournal'> {
-  if (onlyFailed) return { journalPath: journal ?? `${file}.orders-send-again.jsonl`, keepJournal: 'until sent' };
+  if (onlyFailed) return { journalPath: journal ?? `${file}.orders-send-again.jsonl`, keepJournal: 'until known' };
   if (journal || file !== '-') return { journalPath: journal ?? `${file}.orders-send.jsonl`, keepJournal: 'always' };
   return { journalPath: join(mkdtempSync(join(tmpdir(), 'orders-send-')), 'journal'), keepJournal: 'never' };
 }
 
 async function csvOptions(file: string, { map, delimiter, ignoreUnmapped = false }: Options): Promise<CsvOptions> {
   const text = map === undefined ? '{}' : await readFile(map, 'utf8').catch(() => null);
-  if (text === null) throw new WrongUse('The file of --map cannot be read.');
+  if (text === null) throw new WrongUse(`The file of --map cannot be read: ${map}.`);
   return { map: parseColumnMap(text), delimiter: delimiterOf(file, delimiter), ignoreUnmapped };
 }
 
@@ -176,10 +195,18 @@ function delimiterOf(file: string, given: string | undefined): string {
   return delimiter;
 }
 
-async function* onlyFailed(input: Input, failedPath: string | null): AsyncGenerator<SourceOrder> {
-  if (failedPath === null) throw new WrongUse('--only-failed from standard input needs --failed.');
-  const lines = await readFailedLines(failedPath);
-  for await (const order of input.orders()) if (lines.has(order.line)) yield order;
+/** What an earlier run wrote down: with `--only-failed` that alone is sent; of what is dead, `--restart` needs to know as well. */
+async function failedBefore(path: string | null, { onlyFailed, restart }: Options): Promise<Map<number, FailedOrder>> {
+  if (onlyFailed && path === null) throw new WrongUse('--only-failed from standard input needs --failed.');
+  if (path === null || !(onlyFailed || (restart && existsSync(path)))) return new Map();
+  return readFailures(path);
+}
+
+async function* only(
+  failed: ReadonlyMap<number, FailedOrder>,
+  orders: AsyncIterable<SourceOrder>,
+): AsyncGenerator<SourceOrder> {
+  for await (const order of orders) if (failed.has(order.place)) yield order;
 }
 
 async function* nothing(): AsyncGenerator<Buffer> {}

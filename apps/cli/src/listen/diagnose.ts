@@ -77,7 +77,7 @@ export function diagnose(
   if (code === 'not_found')
     return {
       code: 'another_path',
-      detail: `This takes ${basePath}/ingest/webhook, ${basePath}/ingest/orders and ${basePath}/ingest/status/{receipt_id} alone.`,
+      detail: `This takes ${basePath}/ingest/webhook, ${basePath}/ingest/orders and ${basePath}/ingest/status/{receipt_id} alone; orders send comes here with --webhook --no-wait.`,
     };
   if (code === 'invalid_api_key') return diagnoseKey(headers.authorization ?? '');
   if (code === 'missing_signature')

@@ -8,6 +8,8 @@ export interface Batch {
   orders: SourceOrder[];
   /** Idempotency key of the whole. */
   key: string;
+  /** Dead receipts of orders in it, which are to get new ones. */
+  replaces: readonly string[];
 }
 
 export interface BatchLimits {
@@ -18,22 +20,25 @@ export interface BatchLimits {
 /**
  * Cuts the input into batches, in the same places whenever it is read.
  *
- * @param begun how many orders each batch held that was begun before; the limits may have been others then.
+ * @param begun the batches that were begun before; the limits may have been others then, and other receipts dead.
+ * @param dead the receipts of orders that are dead, by their places.
  */
 export async function* cutBatches(
   orders: AsyncIterable<SourceOrder>,
   limits: BatchLimits,
-  begun: readonly { orders: number }[] = [],
+  begun: readonly { orders: number; replaces: readonly string[] }[] = [],
+  dead: ReadonlyMap<number, string> = new Map(),
 ): AsyncGenerator<Batch> {
   let number = 0;
-  let place = 0;
+  let from = 0;
   let held: SourceOrder[] = [];
   let bytes = 0;
 
   function cut(): Batch {
-    const batch = { number, orders: held, key: keyOf(held, place) };
+    const replaces = begun[number]?.replaces ?? held.flatMap(({ place }) => dead.get(place) ?? []);
+    const batch = { number, orders: held, key: keyOf(held, from, replaces), replaces };
     number += 1;
-    place += held.length;
+    from += held.length;
     held = [];
     bytes = 0;
     return batch;
@@ -52,11 +57,11 @@ export async function* cutBatches(
 
 /**
  * An idempotency key that follows from what the orders say and where they stand: the same orders sent once more replay their receipts, also
- * where no journal is left of the first time.
+ * where no journal is left of the first time. A receipt that is dead would be replayed as well; it makes another key.
  *
- * @param place of the first order in the input, from 0.
+ * @param from how many orders were sent before them.
  */
-export function keyOf(orders: readonly SourceOrder[], place: number): string {
-  const hash = createHash('sha256').update(`${place}\n`);
+function keyOf(orders: readonly SourceOrder[], from: number, replaces: readonly string[]): string {
+  const hash = createHash('sha256').update([from, ...replaces, ''].join('\n'));
   return `send-${hash.update(orders.map(({ text }) => text).join('\n')).digest('base64url')}`;
 }

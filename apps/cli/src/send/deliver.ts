@@ -1,8 +1,8 @@
 import { type OrdersClient, ProblemError, ServerError } from '@orders/client';
 import { MAX_BATCH_ERRORS } from '@orders/domain';
-import { type Batch, keyOf } from './cut-batches.ts';
-import { type Gate, NotYet } from './gate.ts';
-import type { Result } from './journal.ts';
+import type { Batch } from './cut-batches.ts';
+import type { Gate } from './gate.ts';
+import type { Result } from './journal-entries.ts';
 import type { Refusal, SourceOrder } from './source-order.ts';
 
 /** Sends the orders of a batch until each is accepted or refused for good. */
@@ -24,29 +24,21 @@ const MAX_FAULTS = 5;
 export function byBatches({ client, gate, strict, signal }: Way): Deliver {
   async function deliver({ orders, key }: Pick<Batch, 'orders' | 'key'>): Promise<Result[]> {
     const texts = orders.filter((order) => !order.refusal).map(({ text }) => text);
-    if (texts.length === 0) return orders.map((order) => resultOf(order, undefined));
     try {
-      const reply = await gate.ask(async () => {
-        const options = { idempotencyKey: key, strict, signal, timeoutMs: BATCH_TIMEOUT_MS };
-        const { results } = await client.submitBatch(texts, options);
-        const passing = results.find(({ error }) => error && isPassing(error.status));
-        // What was stored of the batch is replayed, what was not is stored then.
-        if (passing?.error) throw new NotYet(`the service answers ${passing.error.status}`);
-        return results;
-      });
-      const outcomes = reply.values();
-      return orders.map((order) => resultOf(order, order.refusal ? undefined : outcomes.next().value));
+      const options = { idempotencyKey: key, strict, signal, timeoutMs: BATCH_TIMEOUT_MS };
+      const { results } = texts.length > 0 ? await gate.ask(() => client.submitBatch(texts, options)) : { results: [] };
+      const answers = results.values();
+      return orders.map((order) =>
+        order.refusal ? refused(order, order.refusal) : resultOf(order, answers.next().value as Answer),
+      );
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
-      if (orders.length === 1 && isOfTheOrder(error)) return [refused(orders[0] as SourceOrder, refusalOf(error))];
+      if (orders.length === 1 && isOfTheOrder(error)) return [refused(orders[0] as SourceOrder, refusalIn(error))];
       if (error.status !== 413 || orders.length === 1) throw error;
       // Something before the service takes less at once. The halves get keys of their own, the same ones whenever this happens.
       const middle = orders.length >> 1;
-      const halves = [orders.slice(0, middle), orders.slice(middle)];
-      const results = [];
-      for (const half of halves)
-        results.push(...(await deliver({ orders: half, key: keyOf(half, half[0]?.line ?? 0) })));
-      return results;
+      const first = await deliver({ orders: orders.slice(0, middle), key: `${key}.0` });
+      return [...first, ...(await deliver({ orders: orders.slice(middle), key: `${key}.1` }))];
     }
   }
   return deliver;
@@ -64,12 +56,12 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
           const send = () =>
             client.sendWebhook(order.text, { idempotencyKey: `${key}.${index}`, strict, signal }).catch((error) => {
               if (!(error instanceof ServerError) || error.status !== 500 || ++faults < MAX_FAULTS) throw error;
-              return { error: refusalOf(error) };
+              return { error: refusalIn(error) };
             });
           try {
             return resultOf(order, await gate.ask(send));
           } catch (error) {
-            if (error instanceof ProblemError && isOfTheOrder(error)) return refused(order, refusalOf(error));
+            if (error instanceof ProblemError && isOfTheOrder(error)) return refused(order, refusalIn(error));
             throw error;
           }
         }),
@@ -77,28 +69,27 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
     );
 }
 
-function resultOf(order: SourceOrder, outcome: { receipt_id: string } | { error: Refusal } | undefined): Result {
-  if (order.refusal) return refused(order, order.refusal);
-  if (!outcome)
-    return refused(order, { status: 502, code: 'unexpected_reply', detail: 'The reply left this order out.' });
-  if ('error' in outcome) return refused(order, outcome.error);
-  return [order.line, order.sourceOrderId, outcome.receipt_id];
+type Answer = { receipt_id: string; error?: undefined } | { error: Refusal };
+
+function resultOf(order: SourceOrder, outcome: Answer): Result {
+  if (outcome.error) return refused(order, outcome.error);
+  return [order.place, order.line, order.sourceOrderId, outcome.receipt_id];
 }
 
-function refused({ line, sourceOrderId }: SourceOrder, { status, code, detail, errors }: Refusal): Result {
-  return [line, sourceOrderId, { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_BATCH_ERRORS) }) }];
+function refused({ place, line, sourceOrderId }: SourceOrder, { status, code, detail, errors }: Refusal): Result {
+  return [
+    place,
+    line,
+    sourceOrderId,
+    { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_BATCH_ERRORS) }) },
+  ];
 }
 
 function isOfTheOrder({ status }: ProblemError): boolean {
   return status === 400 || status === 413 || status === 422;
 }
 
-/** A 500 of one order among others that were accepted is that order's own. */
-function isPassing(status: number): boolean {
-  return status === 429 || status === 503;
-}
-
-function refusalOf({ status, problem: { code, detail, errors } }: ProblemError): Refusal {
+function refusalIn({ status, problem: { code, detail, errors } }: ProblemError): Refusal {
   return { status, code, detail, ...(errors && { errors }) };
 }
 

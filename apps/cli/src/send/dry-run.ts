@@ -1,10 +1,13 @@
-import { normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
+import { DEFAULT_MAX_BODY_BYTES, normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
+import { visibleInLine } from '../visible.ts';
 import { count } from './report.ts';
 import type { SourceOrder } from './source-order.ts';
 
 /** What would become of an input, told without sending it. */
 export interface DryRun {
   read: number;
+  /** Of them, those with the source_order_id of one before, which would end as duplicate. */
+  repeated: number;
   /** Cannot be accepted; with strict handling also what would have to be mended. */
   refused: number;
   refused_by_code: Record<string, Finding>;
@@ -16,6 +19,7 @@ export interface DryRun {
 interface Finding {
   orders: number;
   /** Where it was met first. */
+  first_place: number;
   first_line: number;
   pointer: string | null;
   detail: string;
@@ -23,17 +27,25 @@ interface Finding {
 
 /** Reads the orders as the service would, by the same rules. */
 export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { strict: boolean }): Promise<DryRun> {
-  const result: DryRun = { read: 0, refused: 0, refused_by_code: {}, with_warnings: 0, warnings_by_code: {} };
+  const result = { read: 0, repeated: 0, refused: 0, with_warnings: 0 };
+  const [refusals, allWarnings]: [Findings, Findings] = [new Map(), new Map()];
+  const ids = new Set<string>();
   for await (const order of orders) {
     result.read += 1;
+    const { sourceOrderId: id } = order;
+    if (id !== null && ids.has(id)) result.repeated += 1;
+    if (id !== null) ids.add(id);
     const { refusal, warnings } = judge(order);
-    if (refusal) note(result.refused_by_code, order, [refusal]);
-    if (warnings.length > 0) note(result.warnings_by_code, order, warnings);
+    if (refusal) note(refusals, order, [refusal]);
+    if (warnings.length > 0) note(allWarnings, order, warnings);
     if (refusal || (strict && warnings.length > 0)) result.refused += 1;
     else if (warnings.length > 0) result.with_warnings += 1;
   }
-  return result;
+  const [refused_by_code, warnings_by_code] = [Object.fromEntries(refusals), Object.fromEntries(allWarnings)];
+  return { ...result, refused_by_code, warnings_by_code };
 }
+
+type Findings = Map<string, Finding>;
 
 interface Remark {
   code: string;
@@ -41,8 +53,14 @@ interface Remark {
   detail: string;
 }
 
+const TOO_LARGE = {
+  code: 'payload_too_large',
+  detail: `The order is larger than ${count(DEFAULT_MAX_BODY_BYTES)} bytes, the most that the service takes by default.`,
+};
+
 function judge({ text, refusal }: SourceOrder): { refusal: Remark | null; warnings: readonly Remark[] } {
   if (refusal) return { refusal, warnings: [] };
+  if (Buffer.byteLength(text) > DEFAULT_MAX_BODY_BYTES) return { refusal: TOO_LARGE, warnings: [] };
   try {
     const payload = parseBody(Buffer.from(text));
     validateOrder(payload);
@@ -54,20 +72,28 @@ function judge({ text, refusal }: SourceOrder): { refusal: Remark | null; warnin
   }
 }
 
-function note(findings: Record<string, Finding>, { line }: SourceOrder, remarks: readonly Remark[]): void {
+function note(findings: Findings, { place, line }: SourceOrder, remarks: readonly Remark[]): void {
   for (const code of new Set(remarks.map((remark) => remark.code))) {
     const { pointer = null, detail } = remarks.find((remark) => remark.code === code) as Remark;
-    findings[code] ??= { orders: 0, first_line: line, pointer, detail };
-    findings[code].orders += 1;
+    const finding = findings.get(code) ?? { orders: 0, first_place: place, first_line: line, pointer, detail };
+    findings.set(code, { ...finding, orders: finding.orders + 1 });
   }
 }
 
 /** The result for people. */
-export function renderDryRun({ read, refused, refused_by_code, with_warnings, warnings_by_code }: DryRun): string {
+export function renderDryRun({
+  read,
+  repeated,
+  refused,
+  refused_by_code,
+  with_warnings,
+  warnings_by_code,
+}: DryRun): string {
   const fine = read - refused - with_warnings;
   return [
     `${count(read)} ${read === 1 ? 'order' : 'orders'} read; nothing was sent`,
     `  ${count(fine)} as they are, ${count(with_warnings)} with warnings, ${count(refused)} would be refused`,
+    ...(repeated > 0 ? [`  ${count(repeated)} with the id of an order before it: would end as duplicate`] : []),
     ...renderFindings('Refused', refused_by_code),
     ...renderFindings('Warnings', warnings_by_code),
   ].join('\n');
@@ -80,8 +106,8 @@ function renderFindings(title: string, findings: Record<string, Finding>): strin
     '',
     `${title}:`,
     ...sorted.map(
-      ([code, { orders, first_line, pointer, detail }]) =>
-        `  ${count(orders)} × ${code}, first on line ${first_line}${pointer ? ` at ${pointer}` : ''}: ${detail}`,
+      ([code, { orders, first_place, first_line, pointer, detail }]) =>
+        `  ${visibleInLine(`${count(orders)} × ${code}, first order ${first_place}, line ${first_line}${pointer ? ` at ${pointer}` : ''}: ${detail}`)}`,
     ),
   ];
 }

@@ -2,10 +2,13 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Failure, WrongUse } from '../errors.ts';
 import type { Outcome } from './follow-up.ts';
-import type { Result } from './journal.ts';
+import type { Result } from './journal-entries.ts';
+import { requireOurs } from './own-files.ts';
 
 /** An order that did not get through, and why; nothing of what it says. */
 export interface FailedOrder {
+  /** Among the orders of the input, from 1. */
+  place: number;
   line: number;
   source_order_id: string | null;
   receipt_id: string | null;
@@ -18,7 +21,9 @@ export interface FailedOrder {
 /** Where failures are written down, one JSON object a line; in place of what was there only once it is whole. */
 export interface FailureFile {
   add(failure: FailedOrder): void;
-  finish(): void;
+  finish(): Promise<void>;
+  /** Leaves what was there. */
+  discard(): void;
 }
 
 const NOT_KNOWN = {
@@ -27,10 +32,11 @@ const NOT_KNOWN = {
 };
 
 /** Null for one that was accepted. */
-export function refusalOf([line, sourceOrderId, outcome]: Result): FailedOrder | null {
+export function ofRefused([place, line, sourceOrderId, outcome]: Result): FailedOrder | null {
   if (typeof outcome === 'string') return null;
   const { code, detail, errors } = outcome;
   return {
+    place,
     line,
     source_order_id: sourceOrderId,
     receipt_id: null,
@@ -42,50 +48,82 @@ export function refusalOf([line, sourceOrderId, outcome]: Result): FailedOrder |
 }
 
 /** Null for one that got through, or still may. */
-export function failureOf({ line, sourceOrderId, receiptId, status, error }: Outcome): FailedOrder | null {
+export function ofAccepted({ place, line, sourceOrderId, receiptId, status, error }: Outcome): FailedOrder | null {
   if (status !== 'dead' && status !== 'unknown') return null;
   const { code, detail } = error ?? NOT_KNOWN;
-  return { line, source_order_id: sourceOrderId, receipt_id: receiptId, status, code, detail };
+  return { place, line, source_order_id: sourceOrderId, receipt_id: receiptId, status, code, detail };
 }
 
-/** @param path where there is none, failures are only counted. */
-export function openFailureFile(path: string | null): FailureFile {
-  if (path === null) return { add: () => {}, finish: () => {} };
-  const beside = `${path}.new`;
+/** Where they are written until they are whole. */
+export function besideFailures(path: string): string {
+  return `${path}.new`;
+}
+
+/**
+ * @param path where there is none, failures are only counted.
+ * @throws {Failure} when there is anything that is no such file.
+ */
+export async function openFailureFile(path: string | null): Promise<FailureFile> {
+  if (path === null) return { add: () => {}, finish: async () => {}, discard: () => {} };
+  const beside = besideFailures(path);
+  await requireFailures(path);
+  // A run that was killed leaves it.
+  if (await requireFailures(beside)) rmSync(beside);
   let file: number | null = null;
+  const close = () => {
+    if (file === null) return false;
+    closeSync(file);
+    file = null;
+    return true;
+  };
   return {
     add(failure) {
       file ??= open(beside);
       writeSync(file, `${JSON.stringify(failure)}\n`);
     },
-    finish() {
-      if (file === null) return rmSync(path, { force: true });
-      closeSync(file);
-      renameSync(beside, path);
+    async finish() {
+      // Once more, as somebody may have put something else there meanwhile.
+      const isThere = await requireFailures(path);
+      if (close()) renameSync(beside, path);
+      else if (isThere) rmSync(path);
+    },
+    discard() {
+      if (close()) rmSync(beside);
     },
   };
 }
 
-/** The lines of the input that an earlier run wrote down as failed. */
-export async function readFailedLines(path: string): Promise<Set<number>> {
+/** What an earlier run wrote down as failed, by place. */
+export async function readFailures(path: string): Promise<Map<number, FailedOrder>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Failure(`${path} cannot be read (${error.code}): no failures were written down there.`);
   });
-  try {
-    return new Set(text.split('\n').flatMap((line) => (line === '' ? [] : lineOf(JSON.parse(line)))));
-  } catch {
-    throw new WrongUse('--only-failed takes the file of failures that an earlier orders send wrote.');
-  }
+  const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
+  if (failures.includes(null)) throw new WrongUse(`${path} is no file of failures that an earlier orders send wrote.`);
+  return new Map((failures as FailedOrder[]).map((failure) => [failure.place, failure]));
 }
 
-function lineOf({ line }: Partial<FailedOrder>): number {
-  if (!Number.isInteger(line)) throw new Error('no line');
-  return line as number;
+function requireFailures(path: string): Promise<boolean> {
+  return requireOurs(path, 'file of failures', (line) => readFailure(line) !== null);
+}
+
+const STATUSES: readonly unknown[] = ['refused', 'dead', 'unknown'] satisfies FailedOrder['status'][];
+
+function readFailure(line: string): FailedOrder | null {
+  try {
+    const failure = JSON.parse(line) as Partial<FailedOrder> | null;
+    const { place, line: at, receipt_id: receiptId, status, code, detail } = failure ?? {};
+    if (!Number.isSafeInteger(place) || !Number.isSafeInteger(at) || !STATUSES.includes(status)) return null;
+    if (typeof code !== 'string' || typeof detail !== 'string') return null;
+    return receiptId === null || typeof receiptId === 'string' ? (failure as FailedOrder) : null;
+  } catch {
+    return null;
+  }
 }
 
 function open(path: string): number {
   try {
-    return openSync(path, 'w', 0o600);
+    return openSync(path, 'a', 0o600);
   } catch (error) {
     throw new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   }

@@ -3,14 +3,15 @@ import { NotFoundError, type OrdersClient, type Receipt, type ReceiptStatus } fr
 import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
 import { Failure } from '../errors.ts';
 import type { Gate } from './gate.ts';
-import type { Result } from './journal.ts';
+import type { Result } from './journal-entries.ts';
 
-/** How far an accepted order is; `unknown` where the service has no such receipt any more, or could not be asked. */
+/** How far an accepted order is; `unknown` where the service has no such receipt any more, `not_asked` where it did not answer. */
 export interface Outcome {
+  place: number;
   line: number;
   sourceOrderId: string | null;
   receiptId: string;
-  status: ReceiptStatus | 'unknown';
+  status: ReceiptStatus | 'unknown' | 'not_asked';
   error: { code: string; detail: string } | null;
 }
 
@@ -86,9 +87,9 @@ export async function* followUp(
   }
 }
 
-function acceptedOf([line, sourceOrderId, outcome]: Result): Outcome[] {
+function acceptedOf([place, line, sourceOrderId, outcome]: Result): Outcome[] {
   if (typeof outcome !== 'string') return [];
-  return [{ line, sourceOrderId, receiptId: outcome, status: 'unknown', error: null }];
+  return [{ place, line, sourceOrderId, receiptId: outcome, status: 'not_asked', error: null }];
 }
 
 function inParts(orders: readonly Outcome[]): Outcome[][] {

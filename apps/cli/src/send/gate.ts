@@ -8,24 +8,22 @@ export interface Gate {
    * Asks until there is an answer. What passes is waited out: a rate limit or an overload for as long as the service says, a lost connection
    * or a service that restarts with growing pauses.
    *
-   * @throws {Failure} when there was no success at all for too long.
+   * @throws {Failure} when there was no success at all for too long, or will be none for so long by what the service says.
    */
   ask<Answer>(question: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** An answer that is none yet, for this reason. */
-export class NotYet extends Error {}
-
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
+/** A timer takes no more than 2^31 ms; a longer wait is one of several. */
+const LONGEST_SLEEP_MS = 3_600_000;
 
 /**
- * @param limits.giveUpAfterMs without an answer.
- * @param limits.isImpatient also gives up when it is told to wait for longer than that.
+ * @param limits.giveUpAfterMs without an answer; at once, when it is told to wait until then.
  * @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came.
  */
 export function createGate(
-  { giveUpAfterMs, isImpatient = false, signal }: { giveUpAfterMs: number; isImpatient?: boolean; signal: AbortSignal },
+  { giveUpAfterMs, signal }: { giveUpAfterMs: number; signal: AbortSignal },
   onWait: (wait: { ms: number; why: string } | null) => void,
 ): Gate {
   let opensAt = 0;
@@ -35,7 +33,7 @@ export function createGate(
 
   async function open(): Promise<void> {
     for (let left = opensAt - performance.now(); left > 0; left = opensAt - performance.now())
-      await sleep(left, undefined, { signal });
+      await sleep(Math.min(left, LONGEST_SLEEP_MS), undefined, { signal });
     signal.throwIfAborted();
   }
 
@@ -46,8 +44,11 @@ export function createGate(
     const growing = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + Math.random() / 2);
     const told = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const ms = told || growing;
-    if (now - answeredAt + (isImpatient ? told : 0) > giveUpAfterMs)
-      throw new Failure(`The service has taken nothing for ${Math.round((now - answeredAt) / 1000)} s: ${why}.`);
+    const without = now - answeredAt;
+    if (without + told > giveUpAfterMs) {
+      const until = told > 0 ? `, and says to come back in ${Math.ceil(told / 1000)} s` : '';
+      throw new Failure(`The service has taken nothing for ${Math.round(without / 1000)} s: ${why}${until}.`);
+    }
     // Those in flight together fail together, and count once.
     if (now >= opensAt) failures = Math.min(failures + 1, 10);
     opensAt = Math.max(opensAt, now + ms);
@@ -75,7 +76,6 @@ export function createGate(
 
 /** Null for what waiting does not mend. */
 function reasonToWait(error: unknown): string | null {
-  if (error instanceof NotYet) return error.message;
   if (error instanceof ConnectionError || error instanceof TimeoutError) return 'no connection';
   if (!(error instanceof ProblemError)) return null;
   if (error.status === 429) return 'rate limit';
@@ -83,7 +83,7 @@ function reasonToWait(error: unknown): string | null {
 }
 
 /** An error of the client in one line: what it means for the whole run. */
-export function failureOf(error: unknown): unknown {
+export function endOfRun(error: unknown): unknown {
   if (!(error instanceof OrdersError)) return error;
   const status = error instanceof ProblemError ? `${error.status} ` : '';
   return new Failure(`The service refuses all of it (${status}${error.code}): ${error.message}`);

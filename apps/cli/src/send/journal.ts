@@ -2,12 +2,10 @@ import { appendFileSync, closeSync, createReadStream, ftruncateSync, openSync } 
 import { rm } from 'node:fs/promises';
 import { Failure } from '../errors.ts';
 import type { Batch } from './cut-batches.ts';
+import { type Begun, type JournalHead, type Result, readEntry, readHead, writeHead } from './journal-entries.ts';
 import { lock } from './lock.ts';
+import { requireOurs } from './own-files.ts';
 import { linesOf } from './read-ndjson.ts';
-import type { Refusal } from './source-order.ts';
-
-/** What became of one order at the door: its line, its source_order_id, and its receipt id or why it has none. */
-export type Result = readonly [line: number, sourceOrderId: string | null, outcome: string | Refusal];
 
 /**
  * The record of a run, so that the next one goes on where it stopped: which batches were begun, under which keys, and the answers. It holds
@@ -18,8 +16,12 @@ export type Result = readonly [line: number, sourceOrderId: string | null, outco
 export interface Journal {
   path: string;
   /** The batches that were begun before this run. */
-  before: readonly { orders: number; key: string }[];
+  before(): readonly Begun[];
   isAnswered(number: number): boolean;
+  /** Whether each batch that was begun before this run has its answers, so that it can give way to another input. */
+  isSettled(): boolean;
+  /** Forgets all, for another input. */
+  beginAnew(): void;
   /** To be called before a batch is sent. */
   begin(batch: Batch): void;
   answer(number: number, results: readonly Result[]): void;
@@ -30,42 +32,44 @@ export interface Journal {
   remove(): Promise<void>;
 }
 
-/** Of what and to where the journal is; another run must say the same. */
-export interface JournalHead {
-  /** Of the file, in bytes; null for standard input. */
-  size: number | null;
-  url: string;
-}
-
-type Head = { journal: string } & JournalHead;
-type Entry = { batch: number; orders: number; key: string } | { batch: number; results: Result[] };
-
-const KIND = 'orders send 1';
-
 /** The input is not what it was when the journal was begun. */
-export function changedInput(path: string): Failure {
-  return new Failure(
-    `The input has changed since ${path} was begun: give --restart to send all of it (what was sent before ends as duplicate), or the input as it was.`,
-  );
+export class ChangedInput extends Failure {
+  constructor(path: string) {
+    super(
+      `The input has changed since ${path} was begun, and not all that was sent of it was answered: give --restart to send all of it (what is there already then ends as duplicate), or the input as it was.`,
+    );
+  }
 }
 
-/** @throws {Failure} when it is in use, or is of another file or service. */
+/**
+ * Opens the journal of a run, or begins it: also in place of one of another input whose every batch was answered, and of one to another
+ * address that accepted nothing.
+ *
+ * @throws {Failure} when it is in use, damaged, none at all, or of another input, service or way.
+ */
 export async function openJournal(path: string, head: JournalHead, { restart = false } = {}): Promise<Journal> {
   const release = await lock(path).catch((error) => Promise.reject(unusable(path, error)));
   if (!release) throw new Failure(`Another orders send works with ${path}: wait for its end.`);
-  const begun: { orders: number; key: string }[] = [];
-  const answered = new Set<number>();
   let file = -1;
+  let before: readonly Begun[] = [];
+  let answered: ReadonlySet<number> = new Set();
+  // One without a batch says nothing to the next run.
+  let isEmpty = true;
 
-  const append = (entry: Head | Entry) => {
+  const append = (entry: object) => {
     try {
       appendFileSync(file, `${JSON.stringify(entry)}\n`);
     } catch (error) {
       throw unusable(path, error);
     }
   };
-  // One without a batch says nothing to the next run.
-  let isEmpty = true;
+  const beginAnew = () => {
+    before = [];
+    answered = new Set();
+    isEmpty = true;
+    ftruncateSync(file, 0);
+    append(writeHead(head));
+  };
   const close = async () => {
     if (file >= 0) {
       closeSync(file);
@@ -76,34 +80,35 @@ export async function openJournal(path: string, head: JournalHead, { restart = f
   };
 
   try {
-    if (restart) await rm(path, { force: true });
+    const isThere = await requireOurs(path, 'journal', (line) => readHead(line) !== null);
+    const found = isThere && !restart ? await readBack(path) : null;
+    const goesOn = found !== null && fits(path, found, head);
     file = open(path);
-    const { kept, found } = await readBack(path, (entry) => {
-      if ('results' in entry) answered.add(entry.batch);
-      else begun.push({ orders: entry.orders, key: entry.key });
-    });
-    isEmpty = begun.length === 0;
-    if (found && !isEmpty) check(path, found, head);
-    // What was torn off in the middle of a line is cut away.
-    ftruncateSync(file, isEmpty ? 0 : kept);
-    if (isEmpty) append({ journal: KIND, ...head });
+    if (goesOn) {
+      ({ begun: before, answered } = found);
+      isEmpty = before.length === 0;
+      // What was torn off in the middle of a line is cut away.
+      ftruncateSync(file, found.kept);
+    } else beginAnew();
   } catch (error) {
     await close();
     throw error;
   }
   return {
     path,
-    before: begun,
+    before: () => before,
     isAnswered: (number) => answered.has(number),
-    begin({ number, orders, key }) {
-      append({ batch: number, orders: orders.length, key });
+    isSettled: () => answered.size === before.length,
+    beginAnew,
+    begin({ number, orders, key, replaces }) {
+      append({ batch: number, orders: orders.length, key, replaces });
       isEmpty = false;
     },
-    answer: (number, results) => append({ batch: number, results: [...results] }),
+    answer: (number, results) => append({ batch: number, results }),
     async *results() {
       for await (const line of linesOf(createReadStream(path))) {
-        const entry = JSON.parse(line.toString()) as Entry;
-        if ('results' in entry) yield entry.results;
+        const entry = readEntry(line.toString());
+        if (entry && entry !== 'torn' && 'results' in entry) yield entry.results;
       }
     },
     close,
@@ -114,33 +119,43 @@ export async function openJournal(path: string, head: JournalHead, { restart = f
   };
 }
 
-function open(path: string): number {
-  try {
-    return openSync(path, 'a', 0o600);
-  } catch (error) {
-    throw unusable(path, error);
-  }
+interface Found {
+  head: JournalHead;
+  begun: Begun[];
+  answered: Set<number>;
+  /** Whether any order was accepted. */
+  hasReceipt: boolean;
+  /** Bytes of the lines that are whole. */
+  kept: number;
 }
 
-/** Reads whole lines until one that is none. Returns its head, and how many bytes they take. */
-async function readBack(path: string, take: (entry: Entry) => void): Promise<{ kept: number; found: Head | null }> {
+/** Reads whole lines until one that is torn. */
+async function readBack(path: string): Promise<Found> {
   const input = { read: 0 };
-  let found: Head | null = null;
-  let kept = 0;
+  let head: JournalHead | null = null;
+  const [begun, answered]: [Begun[], Set<number>] = [[], new Set()];
+  let [kept, hasReceipt] = [0, false];
   for await (const line of linesOf(counting(createReadStream(path), input))) {
-    const entry = entryOf(line);
-    const isWhole = kept + line.length + 1 <= input.read;
-    if (!found) {
-      if (isWhole && !(entry && 'journal' in entry && entry.journal === KIND)) throw foreign(path);
-      if (!isWhole) break;
-      found = entry as Head;
-    } else {
-      if (!isWhole || entry === null) break;
-      take(entry as Entry);
+    if (kept + line.length + 1 > input.read) break;
+    const text = line.toString();
+    if (!head) head = readHead(text);
+    else {
+      const entry = readEntry(text);
+      if (entry === 'torn') break;
+      if (!entry) throw damaged(path, begun.length);
+      const { batch } = entry;
+      if ('key' in entry) {
+        if (batch !== begun.length) throw damaged(path, begun.length);
+        begun.push({ orders: entry.orders, key: entry.key, replaces: entry.replaces });
+      } else {
+        if (begun[batch]?.orders !== entry.results.length || answered.has(batch)) throw damaged(path, begun.length);
+        answered.add(batch);
+        hasReceipt ||= entry.results.some(([, , , outcome]) => typeof outcome === 'string');
+      }
     }
     kept += line.length + 1;
   }
-  return { kept, found };
+  return { head: head as JournalHead, begun, answered, hasReceipt, kept };
 }
 
 async function* counting(chunks: AsyncIterable<Buffer>, input: { read: number }): AsyncGenerator<Buffer> {
@@ -150,25 +165,32 @@ async function* counting(chunks: AsyncIterable<Buffer>, input: { read: number })
   }
 }
 
-function entryOf(line: Buffer): Head | Entry | null {
+/** Whether a run goes on with what it found; false for what is of no use to anybody any more. */
+function fits(path: string, { head, begun, answered, hasReceipt }: Found, { size, url, way, strict }: JournalHead) {
+  const isSettled = answered.size === begun.length;
+  if (head.size !== size && isSettled) return false;
+  const change =
+    (head.url !== url && 'to another service: give that address') ||
+    (head.way !== way && (way === 'webhook' ? 'without --webhook: leave it out' : 'with --webhook: give it')) ||
+    (head.strict !== strict && (strict ? 'without --strict: leave it out' : 'with --strict: give it'));
+  if (change && !hasReceipt) return false;
+  if (change) throw new Failure(`${path} is of orders that were sent ${change}, another --journal, or --restart.`);
+  if (head.size !== size) throw new ChangedInput(path);
+  return true;
+}
+
+function open(path: string): number {
   try {
-    const value: unknown = JSON.parse(line.toString());
-    return typeof value === 'object' ? (value as Head | Entry | null) : null;
-  } catch {
-    return null;
+    return openSync(path, 'a', 0o600);
+  } catch (error) {
+    throw unusable(path, error);
   }
 }
 
-function check(path: string, found: Head, { size, url }: JournalHead): void {
-  if (found.url !== url)
-    throw new Failure(
-      `${path} is of orders that were sent to another service: give that address, another --journal, or --restart.`,
-    );
-  if (found.size !== size) throw changedInput(path);
-}
-
-function foreign(path: string): Failure {
-  return new Failure(`${path} is no journal of orders send: give another file with --journal.`);
+function damaged(path: string, batches: number): Failure {
+  return new Failure(
+    `The journal ${path} is damaged behind batch ${batches}: give --restart to send all again (what is there already then ends as duplicate).`,
+  );
 }
 
 function unusable(path: string, error: unknown): Failure {

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { Failure, WrongUse } from '../errors.ts';
 import { type Column, type ColumnMap, mapColumns } from './map-columns.ts';
-import { type SourceOrder, unsendable } from './source-order.ts';
+import { type ReadOrder, unsendable } from './source-order.ts';
 
 export interface CsvOptions {
   delimiter: string;
@@ -11,11 +11,11 @@ export interface CsvOptions {
   ignoreUnmapped: boolean;
 }
 
-/** More in one row is a quote that was never closed. */
+/** More in one row is hardly an order: rather a quote that was never closed. */
 const MAX_ROW_CHARACTERS = 2 ** 20;
 
 /** One order a row below the headings; rows without any text are skipped. */
-export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<SourceOrder> {
+export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<ReadOrder> {
   const parser = parse({
     delimiter: options.delimiter,
     info: true,
@@ -35,7 +35,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     }
     await feeding;
   } catch (error) {
-    if (error instanceof CsvError) throw new Failure(`Line ${error.lines ?? line}: ${complaintOf(error)}`);
+    if (error instanceof CsvError) throw new Failure(`line ${error.lines ?? line}: ${complaintOf(error)}`);
     throw error;
   }
   if (!columns) throw new WrongUse('There is no line of headings.');
@@ -48,7 +48,7 @@ async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
     yield decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new Failure('The table is not UTF-8: save it as "CSV UTF-8", or convert it with iconv.');
+    throw new Failure('the table is not UTF-8: save it as "CSV UTF-8", or convert it with iconv.');
   }
 }
 
@@ -65,7 +65,7 @@ function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }
 type Parts = { [step: string]: string | number | Parts | unknown[] };
 
 /** Absent where a cell is empty. All is text, so that no id loses a zero or a digit, but a quantity, which is a number by its kind. */
-function orderOf(record: readonly string[], columns: readonly Column[], line: number): SourceOrder {
+function orderOf(record: readonly string[], columns: readonly Column[], line: number): ReadOrder {
   const order: Parts = Object.create(null);
   for (const [at, column] of columns.entries()) {
     const cell = record[at] ?? '';
@@ -94,6 +94,7 @@ function put(order: Parts, path: readonly string[], cell: string): void {
 }
 
 function complaintOf({ code }: CsvError): string {
-  if (code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE') return 'a quote is opened and never closed.';
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed.';
+  if (code === 'CSV_MAX_RECORD_SIZE') return 'the row is longer than 1 MiB; perhaps a quote before it is never closed.';
   return `this is no CSV (${code}).`;
 }

@@ -4,7 +4,7 @@ import { Failure, WrongUse } from '../errors.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
-import type { SourceOrder } from './source-order.ts';
+import type { ReadOrder, SourceOrder } from './source-order.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -21,6 +21,7 @@ export interface Input {
   size: number | null;
   /** How many bytes were read so far. */
   bytesRead: number;
+  /** From the beginning; of standard input only once. */
   orders(): AsyncGenerator<SourceOrder>;
 }
 
@@ -43,20 +44,34 @@ export async function openInput(
     size: name === '-' ? null : await sizeOf(name),
     bytesRead: 0,
     orders() {
-      const chunks = counted(name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES }), input);
-      if (format === 'csv') return readCsv(chunks, csv);
-      return format === 'json' ? readJson(chunks) : readNdjson(chunks);
+      input.bytesRead = 0;
+      return placed(read(), name === '-' ? 'standard input' : name);
     },
   };
+  function read(): AsyncGenerator<ReadOrder> {
+    const chunks = counted(name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES }), input);
+    if (format === 'csv') return readCsv(chunks, csv);
+    return format === 'json' ? readJson(chunks) : readNdjson(chunks);
+  }
   return input;
 }
 
 async function sizeOf(name: string): Promise<number> {
   const found = await stat(name).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`The file cannot be read (${error.code ?? error.name}).`);
+    throw new Failure(`${name} cannot be read (${error.code ?? error.name}).`);
   });
-  if (!found.isFile()) throw new Failure('This is no file; give - to read from standard input.');
+  if (!found.isFile()) throw new Failure(`${name} is no regular file; give - to read from standard input.`);
   return found.size;
+}
+
+/** The orders with their places; what is wrong with the input is said with its name. */
+async function* placed(orders: AsyncIterable<ReadOrder>, name: string): AsyncGenerator<SourceOrder> {
+  let place = 0;
+  try {
+    for await (const order of orders) yield { ...order, place: ++place };
+  } catch (error) {
+    throw error instanceof Failure ? new Failure(`${name}: ${error.message}`) : error;
+  }
 }
 
 /** The bytes without a byte order mark. */
@@ -70,6 +85,6 @@ async function* counted(chunks: AsyncIterable<Buffer>, input: Input): AsyncGener
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code ? new Failure(`The file cannot be read (${code}).`) : error;
+    throw code ? new Failure(`it cannot be read (${code}).`) : error;
   }
 }

@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import { MAX_ORDER_BYTES, type SourceOrder, sourceOrder, unsendable } from './source-order.ts';
+import { MAX_ORDER_BYTES, type ReadOrder, sourceOrder, unsendable } from './source-order.ts';
 
 const [QUOTE, BACKSLASH, COMMA, NEWLINE, RETURN, SPACE] = [0x22, 0x5c, 0x2c, 0x0a, 0x0d, 0x20] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
@@ -8,7 +8,7 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
  * The elements of a JSON array, or objects one after another, each as it stands there: it only counts brackets and quotes, so that no more
  * than one order is held, and no number loses digits. What lies between the commas is judged by who receives it.
  */
-export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceOrder> {
+export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadOrder> {
   let line = 1;
   let depth = 0;
   let inText = false;
@@ -20,7 +20,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<S
   let held = 0;
   let startLine = 0;
 
-  function take(last: Buffer): SourceOrder {
+  function take(last: Buffer): ReadOrder {
     const bytes = Buffer.concat([...pieces, last]);
     pieces = [];
     held = 0;
@@ -41,7 +41,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<S
         continue;
       }
       if (byte <= SPACE) continue;
-      if (hasEnded) throw new Failure(`Line ${line}: there is more behind the end of the array.`);
+      if (hasEnded) throw new Failure(`line ${line}: there is more behind the end of the array.`);
       if (base === null) {
         base = byte === OPEN_ARRAY ? 1 : 0;
         if (base === 1) {
@@ -75,7 +75,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<S
     pieces.push(chunk.subarray(start));
     held += chunk.length - start;
     if (held > MAX_ORDER_BYTES)
-      throw new Failure(`The order at line ${startLine} is longer than 16 MiB: a quote or a bracket is missing there.`);
+      throw new Failure(`the order at line ${startLine} is longer than 16 MiB: a quote or a bracket is missing there.`);
   }
   if (startLine > 0) yield take(Buffer.alloc(0));
   if (base === 1 && !hasEnded) yield unsendable(line, 'The file ends in the middle of its array.');

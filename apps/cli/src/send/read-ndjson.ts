@@ -1,11 +1,11 @@
 import { Failure } from '../errors.ts';
-import { MAX_ORDER_BYTES, type SourceOrder, sourceOrder } from './source-order.ts';
+import { MAX_ORDER_BYTES, type ReadOrder, sourceOrder } from './source-order.ts';
 
 const NEWLINE = 0x0a;
 const BLANK = /^[ \t\r]*$/;
 
 /** One order a line; blank lines are skipped. */
-export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<SourceOrder> {
+export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadOrder> {
   let line = 0;
   for await (const bytes of linesOf(chunks)) {
     line += 1;
@@ -29,7 +29,7 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
     if (start === chunk.length) continue;
     pieces.push(chunk.subarray(start));
     held += chunk.length - start;
-    if (held > MAX_ORDER_BYTES) throw new Failure('A line is longer than 16 MiB: is this NDJSON, one order a line?');
+    if (held > MAX_ORDER_BYTES) throw new Failure('a line is longer than 16 MiB: is this NDJSON, one order a line?');
   }
   if (held > 0) yield Buffer.concat(pieces);
 }

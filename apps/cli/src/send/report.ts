@@ -1,8 +1,11 @@
+import { visibleInLine } from '../visible.ts';
 import type { FailedOrder } from './failures.ts';
 
 /** What became of the orders of an input: `read` is the sum of `refused` and of all statuses. */
 export interface Report {
   read: number;
+  /** Of them, those with the source_order_id of one before. */
+  repeated: number;
   refused: number;
   /** How many were refused for each reason. */
   refused_by_code: Record<string, number>;
@@ -26,9 +29,9 @@ export type Status = (typeof STATUSES)[number];
 const MEANINGS: Record<Status, string> = {
   written: 'written',
   duplicate: 'duplicate: the account had this order before',
-  dead: 'dead: could not be written; ask the operator, or send again',
-  failed: 'failed so far: the service tries again',
-  pending: 'accepted, not written yet',
+  dead: 'dead: could not be written; ask the operator, or send them anew with --only-failed',
+  failed: 'failed so far: the service tries again; run the same command again to ask',
+  pending: 'accepted, not known to be written yet; run the same command again to ask',
   unknown: 'accepted, but what became of it is not known',
   not_followed: 'accepted; what became of it was not asked',
 };
@@ -41,11 +44,13 @@ export function isDone({ refused, statuses }: Report): boolean {
 /** The report for people. */
 export function renderReport(report: Report): string {
   const { read, refused, statuses, seconds, sent_before: before, failures } = report;
+  const parts = [
+    `${read === 1 ? 'order' : 'orders'} read`,
+    ...(before > 0 ? [`${count(before)} of them sent by an earlier run`] : []),
+    ...(report.repeated > 0 ? [`${count(report.repeated)} with the id of an order before it`] : []),
+  ];
   const lines: [number, string][] = [
-    [
-      read,
-      `${read === 1 ? 'order' : 'orders'} read${before > 0 ? `, ${count(before)} of them sent by an earlier run` : ''}`,
-    ],
+    [read, parts.join(', ')],
     ...STATUSES.flatMap((status): [number, string][] =>
       statuses[status] > 0 ? [[statuses[status], MEANINGS[status]]] : [],
     ),
@@ -54,9 +59,12 @@ export function renderReport(report: Report): string {
   const width = Math.max(...lines.map(([number]) => count(number).length));
   const counts = lines.map(([number, meaning]) => `${count(number).padStart(width + 2)}  ${meaning}`);
   const reasons = Object.entries(report.refused_by_code).map(
-    ([code, number]) => `${' '.repeat(width + 4)}${count(number)} × ${code}`,
+    ([code, number]) => `${' '.repeat(width + 4)}${count(number)} × ${visibleInLine(code)}`,
   );
-  const speed = `in ${seconds.toFixed(1)} s, ${count(Math.round(report.orders_per_second))} orders/s`;
+  const speed =
+    before > 0 && before === read
+      ? 'nothing was left to send'
+      : `in ${seconds.toFixed(1)} s, ${count(Math.round(report.orders_per_second))} orders/s`;
   return [...counts, ...reasons, speed, ...renderFailures(report, failures)].join('\n');
 }
 
@@ -68,13 +76,14 @@ function renderFailures({ failed_file: file, refused, statuses }: Report, failur
     '',
     ...failures.map((failure) => `  ${renderFailure(failure)}`),
     ...more,
-    ...(file ? [`All of them: ${file}`] : []),
+    ...(file ? [`All of them: ${visibleInLine(file)}`] : []),
   ];
 }
 
-function renderFailure({ line, source_order_id: id, code, detail, errors = [] }: FailedOrder): string {
+function renderFailure({ place, line, source_order_id: id, code, detail, errors = [] }: FailedOrder): string {
   const [first] = errors;
-  return `line ${line}${id === null ? '' : ` (${id})`}: ${code}${first ? ` at ${first.pointer}: ${first.detail}` : `: ${detail}`}`;
+  const why = first ? ` at ${first.pointer}: ${first.detail}` : `: ${detail}`;
+  return visibleInLine(`order ${place}, line ${line}${id === null ? '' : ` (${id})`}: ${code}${why}`);
 }
 
 /** 12,345 */

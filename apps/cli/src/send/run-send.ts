@@ -2,12 +2,14 @@ import { NotFoundError, OrdersClient } from '@orders/client';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
 import type { SenderConfig } from '../sender-config.ts';
+import { visibleInLine } from '../visible.ts';
 import type { Batch, BatchLimits } from './cut-batches.ts';
 import { byBatches, byWebhook } from './deliver.ts';
-import { type FailedOrder, failureOf, openFailureFile, refusalOf } from './failures.ts';
+import { type FailedOrder, type FailureFile, ofAccepted, ofRefused, openFailureFile } from './failures.ts';
 import { followUp, type Outcome } from './follow-up.ts';
-import { createGate, failureOf as fatal, type Gate } from './gate.ts';
-import { type Journal, openJournal, type Result } from './journal.ts';
+import { createGate, endOfRun, type Gate } from './gate.ts';
+import { ChangedInput, type Journal, openJournal } from './journal.ts';
+import type { Result } from './journal-entries.ts';
 import { type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import type { Report, Status } from './report.ts';
@@ -18,10 +20,12 @@ import type { SourceOrder } from './source-order.ts';
 export interface SendPlan {
   input: Input;
   /** Of all orders of the input, those that are to be sent. */
-  orders: AsyncIterable<SourceOrder>;
+  orders(): AsyncIterable<SourceOrder>;
+  /** Receipts that are not to be replayed, by the places of their orders. */
+  dead: ReadonlyMap<number, string>;
   journalPath: string;
-  /** For how long the journal is of use: to a later run of the same, until all was sent, or to this run alone. */
-  keepJournal: 'always' | 'until sent' | 'never';
+  /** For how long the journal is of use: to a later run of the same, until all is known, or to this run alone. */
+  keepJournal: 'always' | 'until known' | 'never';
   failedPath: string | null;
   restart: boolean;
   webhook: boolean;
@@ -31,6 +35,8 @@ export interface SendPlan {
   giveUpAfterMs: number;
   /** Null not to ask what became of the orders. */
   waitMs: number | null;
+  /** Removes what is of use to this run alone, also when the run is ended in the middle. */
+  cleanUp(): void;
 }
 
 /** With its line break it stays below the megabyte that many proxies let through. */
@@ -43,9 +49,14 @@ const TIMEOUT_MS = 90_000;
 
 /** Sends the orders of an input, waits for what becomes of them, and reports. What was sent by an earlier run is not sent again. */
 export async function runSend(plan: SendPlan, config: SenderConfig, { surroundings }: Context): Promise<Report> {
-  const { input, journalPath: path, webhook } = plan;
-  const journal = await openJournal(path, { size: input.size, url: config.url }, plan);
-  surroundings.onInterrupt?.(() => `\n${howToGoOn(plan)}\n`);
+  const { input, webhook, strict } = plan;
+  const failures = await openFailureFile(plan.failedPath);
+  const head = { size: input.size, url: config.url, way: webhook ? 'webhook' : 'batches', strict } as const;
+  const journal = await openJournal(plan.journalPath, head, plan);
+  surroundings.onInterrupt?.(() => {
+    plan.cleanUp();
+    return `\n${visibleInLine(howToGoOn(plan))}\n`;
+  });
   const progress: Progress = { orders: 0, refused: 0, share: null, wait: null, followed: null };
   const display = showProgress(progress, surroundings.stderr);
   const ending = new AbortController();
@@ -59,36 +70,39 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
     const gate = createGate({ giveUpAfterMs: plan.giveUpAfterMs, signal }, onWait);
     await requireSameAccount(journal, client, gate);
 
-    const way = { client, gate, strict: plan.strict, signal };
+    const way = { client, gate, strict, signal };
     const limits: BatchLimits = webhook
       ? { orders: Math.min(plan.batchSize, WEBHOOKS_ON_RECORD), bytes: BATCH_BYTES }
       : { orders: plan.batchSize, bytes: BATCH_BYTES };
-    const tally = createTally(plan, progress);
-    await sendBatches({
-      orders: plan.orders,
-      limits,
-      journal,
-      deliver: webhook ? byWebhook(way, plan.concurrency) : byBatches(way),
-      // So that there is always an order that waits for its turn.
-      atOnce: webhook ? Math.ceil(plan.concurrency / limits.orders) + 1 : plan.concurrency,
-      watcher: tally,
+    const deliver = webhook ? byWebhook(way, plan.concurrency) : byBatches(way);
+    // So that there is always an order that waits for its turn.
+    const atOnce = webhook ? Math.ceil(plan.concurrency / limits.orders) + 1 : plan.concurrency;
+    const sendAll = async () => {
+      const tally = createTally(plan, progress);
+      const { dead } = plan;
+      await sendBatches({ orders: plan.orders(), dead, limits, journal, deliver, atOnce, watcher: tally });
+      return tally.sent();
+    };
+    const sent = await sendAll().catch((error) => {
+      // Standard input is gone once it was read.
+      if (!(error instanceof ChangedInput) || !journal.isSettled() || input.size === null) throw error;
+      journal.beginAnew();
+      return sendAll();
     });
-    const sent = tally.sent();
     const { waitMs } = plan;
     const means =
-      waitMs === null
-        ? null
-        : {
-            client,
-            gate: createGate({ giveUpAfterMs: waitMs, isImpatient: true, signal }, onWait),
-            waitMs,
-            signal,
-          };
-    const report = await conclude(journal, plan.failedPath, means, progress);
-    if (plan.keepJournal !== 'always') await journal.remove();
-    return { ...report, ...sent };
+      waitMs === null ? null : { client, gate: createGate({ giveUpAfterMs: waitMs, signal }, onWait), waitMs, signal };
+    const { hasOpen, ...result } = await conclude(journal, failures, means, progress);
+    if (plan.keepJournal === 'until known' && hasOpen) failures.discard();
+    else {
+      if (plan.keepJournal !== 'always') await journal.remove();
+      // After the journal that names what it held before.
+      await failures.finish();
+    }
+    return { ...result, ...sent, failed_file: result.failures.length > 0 ? plan.failedPath : null };
   } catch (error) {
-    throw goingOn(fatal(error), plan);
+    failures.discard();
+    throw goingOn(endOfRun(error), plan);
   } finally {
     ending.abort();
     display.close();
@@ -100,10 +114,17 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
 function createTally({ input }: SendPlan, progress: Progress) {
   const startedAt = performance.now();
   let endedAt = startedAt;
-  let [read, before] = [0, 0];
+  let [read, before, repeated] = [0, 0, 0];
+  const ids = new Set<string>();
+  progress.orders = 0;
   return {
     read({ orders }: Batch, known: boolean): void {
       read += orders.length;
+      for (const { sourceOrderId: id } of orders) {
+        if (id === null) continue;
+        if (ids.has(id)) repeated += 1;
+        ids.add(id);
+      }
       if (known) {
         before += orders.length;
         progress.orders += orders.length;
@@ -113,25 +134,26 @@ function createTally({ input }: SendPlan, progress: Progress) {
     answered(results: readonly Result[]): void {
       endedAt = performance.now();
       progress.orders += results.length;
-      progress.refused += results.filter((result) => refusalOf(result)).length;
+      progress.refused += results.filter((result) => ofRefused(result)).length;
       if (input.size) progress.share = Math.min(1, (input.bytesRead / input.size) * (progress.orders / read));
     },
     sent() {
       const seconds = (endedAt - startedAt) / 1000;
-      return { read, sent_before: before, seconds, orders_per_second: seconds > 0 ? (read - before) / seconds : 0 };
+      return {
+        read,
+        repeated,
+        sent_before: before,
+        seconds,
+        orders_per_second: seconds > 0 ? (read - before) / seconds : 0,
+      };
     },
   };
 }
 
 type Means = Parameters<typeof followUp>[1];
 
-/** What became of all orders of all runs; writes down those that failed. */
-async function conclude(
-  journal: Journal,
-  failedPath: string | null,
-  means: Means | null,
-  progress: Progress,
-): Promise<Omit<Report, 'read' | 'sent_before' | 'seconds' | 'orders_per_second'>> {
+/** What became of all orders of all runs, and whether anything of it is still open; writes down those that failed. */
+async function conclude(journal: Journal, file: FailureFile, means: Means | null, progress: Progress) {
   const statuses: Record<Status, number> = {
     written: 0,
     duplicate: 0,
@@ -141,19 +163,22 @@ async function conclude(
     unknown: 0,
     not_followed: 0,
   };
-  const refusedByCode: Record<string, number> = {};
+  // Codes are whatever the service says, such as `constructor`.
+  const refusedByCode = new Map<string, number>();
+  let refused = 0;
   const failures: FailedOrder[] = [];
-  const file = openFailureFile(failedPath);
   const note = (failure: FailedOrder | null) => {
     if (!failure) return;
     file.add(failure);
     if (failures.length < SHOWN_FAILURES) failures.push(failure);
-    if (failure.status === 'refused') refusedByCode[failure.code] = (refusedByCode[failure.code] ?? 0) + 1;
+    if (failure.status !== 'refused') return;
+    refused += 1;
+    refusedByCode.set(failure.code, (refusedByCode.get(failure.code) ?? 0) + 1);
   };
   async function* withoutRefusals() {
     for await (const results of journal.results()) {
-      for (const result of results) note(refusalOf(result));
-      yield results.filter((result) => !refusalOf(result));
+      for (const result of results) note(ofRefused(result));
+      yield results.filter((result) => !ofRefused(result));
     }
   }
 
@@ -164,25 +189,23 @@ async function conclude(
       followed.known += outcomes.length;
       for (const outcome of outcomes) {
         statuses[statusOf(outcome)] += 1;
-        note(failureOf(outcome));
+        note(ofAccepted(outcome));
       }
     }
   } else for await (const accepted of withoutRefusals()) statuses.not_followed += accepted.length;
-  file.finish();
-  const refused = Object.values(refusedByCode).reduce((sum, one) => sum + one, 0);
-  const hasFailures = failures.length > 0;
-  return { refused, refused_by_code: refusedByCode, statuses, failed_file: hasFailures ? failedPath : null, failures };
+  const hasOpen = statuses.pending + statuses.failed > 0;
+  return { refused, refused_by_code: Object.fromEntries(refusedByCode), statuses, failures, hasOpen };
 }
 
 function statusOf({ status }: Outcome): Status {
-  return status === 'received' || status === 'normalized' ? 'pending' : status;
+  return status === 'received' || status === 'normalized' || status === 'not_asked' ? 'pending' : status;
 }
 
 /** Another account's key would take as sent what this account never got. */
 async function requireSameAccount(journal: Journal, client: OrdersClient, gate: Gate): Promise<void> {
-  if (journal.before.length === 0) return;
+  if (journal.before().length === 0) return;
   for await (const results of journal.results()) {
-    const receiptId = results.map(([, , outcome]) => outcome).find((outcome) => typeof outcome === 'string');
+    const receiptId = results.map(([, , , outcome]) => outcome).find((outcome) => typeof outcome === 'string');
     if (receiptId === undefined) continue;
     const found = await gate
       .ask(() => client.getReceipt(receiptId))

@@ -1,6 +1,7 @@
 import { type Batch, type BatchLimits, cutBatches } from './cut-batches.ts';
 import type { Deliver } from './deliver.ts';
-import { changedInput, type Journal, type Result } from './journal.ts';
+import { ChangedInput, type Journal } from './journal.ts';
+import type { Result } from './journal-entries.ts';
 import type { SourceOrder } from './source-order.ts';
 
 /** Told what happens on the way. */
@@ -12,6 +13,8 @@ export interface Watcher {
 
 interface Plan {
   orders: AsyncIterable<SourceOrder>;
+  /** Receipts that are not to be replayed, by the places of their orders. */
+  dead: ReadonlyMap<number, string>;
   limits: BatchLimits;
   journal: Journal;
   deliver: Deliver;
@@ -23,10 +26,10 @@ interface Plan {
 /**
  * Sends what the journal has no answers to: first the batches that an earlier run began, as the same batches, then all others.
  *
- * @throws {Failure} before anything is sent, when the input is not the one that the journal is of.
+ * @throws {ChangedInput} before anything is sent, when the input is not the one that the journal is of.
  */
-export async function sendBatches({ orders, limits, journal, deliver, atOnce, watcher }: Plan): Promise<void> {
-  const { before } = journal;
+export async function sendBatches({ orders, dead, limits, journal, deliver, atOnce, watcher }: Plan): Promise<void> {
+  const before = journal.before();
   const interrupted: Batch[] = [];
   const flying = new Set<Promise<unknown>>();
 
@@ -44,10 +47,10 @@ export async function sendBatches({ orders, limits, journal, deliver, atOnce, wa
   }
 
   let read = 0;
-  for await (const batch of cutBatches(orders, limits, before)) {
+  for await (const batch of cutBatches(orders, limits, before, dead)) {
     read += 1;
     const known = before[batch.number];
-    if (known && known.key !== batch.key) throw changedInput(journal.path);
+    if (known && known.key !== batch.key) throw new ChangedInput(journal.path);
     watcher.read(batch, journal.isAnswered(batch.number));
     if (known) {
       if (!journal.isAnswered(batch.number)) interrupted.push(batch);
@@ -56,7 +59,7 @@ export async function sendBatches({ orders, limits, journal, deliver, atOnce, wa
     for (const one of interrupted.splice(0)) await send(one);
     await send(batch);
   }
-  if (read < before.length) throw changedInput(journal.path);
+  if (read < before.length) throw new ChangedInput(journal.path);
   for (const one of interrupted) await send(one);
   await Promise.all(flying);
 }

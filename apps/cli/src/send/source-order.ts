@@ -8,8 +8,14 @@ export interface Refusal {
   errors?: readonly { pointer: string; code: string; detail: string }[] | undefined;
 }
 
-/** One order of the input, as it stands there. */
-export interface SourceOrder {
+/** One order as it stands in the input. */
+export interface SourceOrder extends ReadOrder {
+  /** Among the orders of the input, from 1; as JSON on one line has them all on line 1. */
+  place: number;
+}
+
+/** One order as it was read. */
+export interface ReadOrder {
   /** Of its first character, from 1. */
   line: number;
   /** Its JSON, without a line break; empty where it is refused. */
@@ -24,7 +30,7 @@ export interface SourceOrder {
 export const MAX_ORDER_BYTES = 16 * 2 ** 20;
 
 /** An order from the bytes of its JSON; whether they are JSON is for the service to say. */
-export function sourceOrder(bytes: Buffer, line: number): SourceOrder {
+export function sourceOrder(bytes: Buffer, line: number): ReadOrder {
   // Decoded it would be another text: two ids with different broken characters would become one.
   if (!isUtf8(bytes)) return unsendable(line, 'The order is not UTF-8.');
   const text = bytes.toString('utf8');
@@ -32,7 +38,7 @@ export function sourceOrder(bytes: Buffer, line: number): SourceOrder {
 }
 
 /** An order that cannot be sent keeps its place, with the reason. */
-export function unsendable(line: number, detail: string, sourceOrderId: string | null = null): SourceOrder {
+export function unsendable(line: number, detail: string, sourceOrderId: string | null = null): ReadOrder {
   return { line, text: '', sourceOrderId, refusal: { status: 400, code: 'malformed_body', detail } };
 }
 

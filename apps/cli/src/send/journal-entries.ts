@@ -1,0 +1,84 @@
+import type { Refusal } from './source-order.ts';
+
+/** What became of one order at the door: where it stands, its source_order_id, and its receipt id or why it has none. */
+export type Result = readonly [place: number, line: number, sourceOrderId: string | null, outcome: string | Refusal];
+
+/** Of what the journal is, to where and how it was sent; another run must say the same. */
+export interface JournalHead {
+  /** Of the file, in bytes; null for standard input. */
+  size: number | null;
+  url: string;
+  way: 'batches' | 'webhook';
+  strict: boolean;
+}
+
+/** A batch that was begun; its key depends on the receipts that it is to replace, too. */
+export interface Begun {
+  orders: number;
+  key: string;
+  replaces: readonly string[];
+}
+
+export type Entry = ({ batch: number } & Begun) | { batch: number; results: Result[] };
+
+const KIND = 'orders send 2';
+
+/** The first line of a journal. */
+export function writeHead({ size, url, way, strict }: JournalHead): object {
+  return { journal: KIND, size, url, way, strict };
+}
+
+/** Null for a line that begins no journal. */
+export function readHead(line: string): JournalHead | null {
+  const value = parse(line) as Partial<JournalHead & { journal: string }> | undefined;
+  if (value?.journal !== KIND || !(value.size === null || isCount(value.size))) return null;
+  if (typeof value.url !== 'string' || typeof value.strict !== 'boolean') return null;
+  return value.way === 'batches' || value.way === 'webhook' ? (value as JournalHead) : null;
+}
+
+/** A line of a journal below its head: `torn` where it is no JSON, as a power cut leaves it; null where it is no entry. */
+export function readEntry(line: string): Entry | 'torn' | null {
+  const value = parse(line);
+  if (value === undefined) return 'torn';
+  const { batch, orders, key, replaces, results } = (value ?? {}) as Record<string, unknown>;
+  if (!isCount(batch)) return null;
+  if (results !== undefined) return isListOf(isResult, results) ? { batch, results } : null;
+  if (!isCount(orders) || orders === 0 || !isText(key) || !isListOf(isText, replaces)) return null;
+  return { batch, orders, key, replaces };
+}
+
+function isResult(value: unknown): value is Result {
+  if (!Array.isArray(value) || value.length !== 4) return false;
+  const [place, line, id, outcome] = value;
+  return isCount(place) && isCount(line) && (id === null || isText(id)) && (isText(outcome) || isRefusal(outcome));
+}
+
+function isRefusal(value: unknown): value is Refusal {
+  const { status, code, detail, errors = [] } = (value ?? {}) as Partial<Refusal>;
+  return isCount(status) && isText(code) && isText(detail) && isListOf(isFieldError, errors);
+}
+
+function isFieldError(value: unknown): value is { pointer: string; code: string; detail: string } {
+  const { pointer, code, detail } = (value ?? {}) as Record<string, unknown>;
+  return isText(pointer) && isText(code) && isText(detail);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isListOf<T>(isOne: (value: unknown) => value is T, value: unknown): value is T[] {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from '@jest/globals';
+import { MAIN, send, startSend, useDirectory } from './harness/send.ts';
+import { until } from './harness/until.ts';
+
+const files = useDirectory();
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  }
+});
+
+/** A service that answers as it is told to. */
+async function startService(answer: RequestListener): Promise<{ url: string; key: string }> {
+  const server = createServer((request, response) => request.resume().on('end', () => answer(request, response)));
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'oik_x' };
+}
+const ORDERS = '{"source_order_id":"1"}\n{"source_order_id":"2"}\n';
+
+function json(value: object, status = 200): Parameters<typeof startService>[0] {
+  return (_, response) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+const batch = (...results: object[]) => json({ accepted: 0, refused: 0, results }, 202);
+const problem = (status: number, headers = {}): RequestListener => {
+  const text = JSON.stringify({ type: 'about:blank', title: '-', status, code: 'overloaded', detail: 'Later.' });
+  return (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...headers }).end(text);
+};
+
+/** Tells of these receipts, by reconcile, and by the status of the first. */
+const settled =
+  (...results: object[]): RequestListener =>
+  (request, response) =>
+    json(request.url?.endsWith('/reconcile') ? { results } : { ...results[0] })(request, response);
+
+test('told to come back after the time to give up, it gives up at once', async () => {
+  let asked = 0;
+  const sender = await startService((...all) => {
+    asked += 1;
+    problem(503, { 'retry-after': '900' })(...all);
+  });
+  const file = await files.write('later.ndjson', ORDERS);
+  const { code, stderr } = await send(sender, [file]);
+  expect([code, asked, stderr]).toEqual([1, 1, expect.stringContaining('says to come back in 900 s')]);
+});
+
+test('a wait of weeks is waited out without asking again and again', async () => {
+  let asked = 0;
+  const sender = await startService((...all) => {
+    asked += 1;
+    problem(503, { 'retry-after': '3000000' })(...all);
+  });
+  const file = await files.write('weeks.ndjson', ORDERS);
+  const sending = startSend(sender, [file, '--give-up-after', '365d'], '', ['--trace-warnings']);
+  await until('it has asked', async () => asked > 0);
+  await until('it says that it waits', async () => sending.said().includes('waits'));
+  sending.kill('SIGINT');
+  const { code, stderr } = await sending.ended;
+  expect([code, asked, stderr]).toEqual([130, 1, expect.not.stringContaining('TimeoutOverflowWarning')]);
+});
+
+test('codes are counted whatever they are, and nothing of a reply moves the cursor', async () => {
+  const refusal = (code: string) => ({ error: { status: 422, code, detail: 'a\nb\u001b[2J\u009b1m\u202e' } });
+  const sender = await startService(batch(refusal('__proto__'), refusal('constructor')));
+  const file = await files.write('codes.ndjson', ORDERS);
+  const { code, stdout } = await send(sender, [file, '--json']);
+  const report = JSON.parse(stdout);
+  expect([code, report.refused]).toEqual([1, 2]);
+  expect(Object.entries(report.refused_by_code)).toEqual([
+    ['__proto__', 1],
+    ['constructor', 1],
+  ]);
+  const shown = (await send(sender, [file])).stdout;
+  expect(shown).toContain('1 × __proto__');
+  expect(shown).toContain('order 1, line 1 (1): __proto__: a\\nb\\u001b[2J\\u009b1m\\u202e\n');
+});
+
+test('a dry run tells an order that is too large by default', async () => {
+  const file = await files.write(
+    'large.ndjson',
+    `{"source_order_id":"1","address":"${'x'.repeat(262_144)}"}\n${ORDERS}`,
+  );
+  const { code, stdout } = await send({ url: '', key: '' }, [file, '--dry-run']);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/1 × payload_too_large, first order 1, .*262,144.*by default/),
+  ]);
+});
+
+test('what could not be asked is pending, no failure, and the same command asks again', async () => {
+  let followUp: RequestListener = problem(503, { 'retry-after': '900' });
+  const ids = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
+  const results = ids.map((receipt_id, at) => ({
+    source_order_id: String(at + 1),
+    status: 'written',
+    receipt_id,
+    order_id: at + 1,
+    received_at: '2026-01-01T00:00:00Z',
+  }));
+  const sender = await startService((request, response) => {
+    if (request.url?.endsWith('/batch')) return batch(...ids.map((receipt_id) => ({ receipt_id })))(request, response);
+    return followUp(request, response);
+  });
+  const file = await files.write('away.ndjson', ORDERS);
+  const { code, stdout } = await send(sender, [file, '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { statuses: { pending: 2, unknown: 0 }, failed_file: null }]);
+  followUp = settled(...results);
+  const again = await send(sender, [file, '--json']);
+  expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
+});
+
+test('with --only-failed, what is still open stays on record until it is known', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  let followUp: RequestListener = problem(503, { 'retry-after': '900' });
+  const sender = await startService((request, response) =>
+    (request.url?.endsWith('/batch') ? batch({ receipt_id: id }) : followUp)(request, response),
+  );
+  const file = await files.write('open.ndjson', ORDERS);
+  const failure = {
+    place: 2,
+    line: 2,
+    source_order_id: '2',
+    receipt_id: null,
+    status: 'refused',
+    code: 'x',
+    detail: '',
+  };
+  await files.write('open.ndjson.failed.jsonl', `${JSON.stringify(failure)}\n`);
+  expect(await send(sender, [file, '--only-failed'])).toMatchObject({ code: 1 });
+  const receipt = { receipt_id: id, status: 'written', order_id: 1, received_at: '2026-01-01T00:00:00Z' };
+  followUp = settled({ source_order_id: '2', ...receipt });
+  const { code, stdout } = await send(sender, [file, '--only-failed', '--json']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    { sent_before: 1, statuses: { written: 1 }, failed_file: null },
+  ]);
+  await expect(files.read('open.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
+});
+
+test('where less is taken at once, the parts have keys of their own, the same ones again', async () => {
+  const keys: string[] = [];
+  const sender = await startService((request, response) => {
+    if (Number(request.headers['content-length']) > 30) return problem(413)(request, response);
+    keys.push(String(request.headers['idempotency-key']));
+    batch({ error: { status: 422, code: 'validation_failed', detail: 'x' } })(request, response);
+  });
+  const file = await files.write('halves.ndjson', `${ORDERS}{"source_order_id":"3"}\n`);
+  await send(sender, [file]);
+  await send(sender, [file, '--restart']);
+  expect(new Set(keys).size).toBe(3);
+  expect(keys.slice(3)).toEqual(keys.slice(0, 3));
+});
+
+test('Ctrl-C leaves no temporary journal', async () => {
+  const sender = await startService(problem(503, { 'retry-after': '5' }));
+  const sending = startSend(sender, ['-', '--format', 'ndjson'], ORDERS, [], { TMPDIR: files.path('') });
+  const journals = () => readdirSync(files.path('')).filter((name) => name.startsWith('orders-send-'));
+  await until('it has begun', async () => journals().length > 0 && sending.said().includes('waits'));
+  sending.kill('SIGTERM');
+  expect((await sending.ended).code).toBe(143);
+  expect(journals()).toEqual([]);
+});
+
+test.each(['stdout', 'stderr'] as const)('a closed %s changes nothing of how it ends', async (name) => {
+  const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };
+  const sender = await startService((request, response) => {
+    // Later than the first line about how far it is.
+    setTimeout(() => batch(refusal, refusal)(request, response), 1500);
+  });
+  const file = await files.write(`closed-${name}.ndjson`, ORDERS);
+  const child = spawn(process.execPath, [MAIN, 'send', file], {
+    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ORDERS_URL: sender.url, ORDERS_API_KEY: sender.key },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child[name].destroy();
+  const other = name === 'stdout' ? child.stderr : child.stdout;
+  let said = '';
+  other.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [code] = await once(child, 'close');
+  expect([code, said]).toEqual([1, expect.stringContaining(name === 'stdout' ? 'Not all orders' : '2  refused')]);
+  expect((await files.read(`closed-${name}.ndjson.failed.jsonl`)).trim().split('\n')).toHaveLength(2);
+});
