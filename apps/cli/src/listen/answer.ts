@@ -13,12 +13,14 @@ import {
   validateStrictly,
 } from '@orders/domain';
 import {
+  acceptedJson,
   checkJson,
   collectBody,
   type Preferences,
   readBearerKey,
   readIdempotencyKey,
   readPreferences,
+  readSignature,
 } from '@orders/http';
 import type { Deliveries, Outcome, Taken } from './deliveries.ts';
 import type { Failures } from './failures.ts';
@@ -123,10 +125,10 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-function verify({ signingSecret }: Setup, { headers }: IncomingMessage, body: Buffer): void {
-  const header = headers['x-service-signature'];
+function verify({ signingSecret }: Setup, request: IncomingMessage, body: Buffer): void {
+  const header = readSignature(request);
   if (header === undefined) throw new Problem('missing_signature');
-  const claimed = claimedDigest(String(header));
+  const claimed = claimedDigest(header);
   if (!claimed || !isSignedWith(signingSecret, body, claimed)) throw new Problem('invalid_signature');
 }
 
@@ -142,12 +144,8 @@ function sendAccepted(
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');
   response.setHeader('Location', `${basePath}/ingest/status/${receiptId}`);
   const { status, order_id } = statusOf(taken);
-  sendJson(response, 202, {
-    receipt_id: receiptId,
-    ...(replayed && { duplicate: true }),
-    ...(mismatch && { payload_mismatch: true }),
-    ...(wait !== null && { status, order_id }),
-  });
+  const accepted = { receiptId, duplicate: replayed, payloadMismatch: mismatch };
+  sendJson(response, 202, acceptedJson(accepted, wait === null ? null : { status, order_id }));
 }
 
 /** The status reply. */

@@ -9,6 +9,7 @@ import {
   type Problem,
   type RejectionCode,
 } from '@orders/domain';
+import { readSignature } from '@orders/http';
 import type { Answered, Setup } from './answer.ts';
 
 type Causes = { [Code in RejectionCode]?: Record<Diagnosis<Code>, string> };
@@ -85,7 +86,7 @@ export function diagnose(
   if (code === 'unsupported_media_type') return causeOf(CAUSES[code], diagnoseMediaType(headers['content-type']));
   if (code === 'malformed_body') return causeOf(CAUSES[code], diagnoseBody(body ?? undefined));
   if (code !== 'invalid_signature' || !body) return null;
-  const header = String(headers['x-service-signature']);
+  const header = readSignature(request) ?? '';
   const secrets = [{ secret: signingSecret, isLive: true }];
   return causeOf(CAUSES[code], diagnoseSignature({ header, body, secrets, apiKey }));
 }
