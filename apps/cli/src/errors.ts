@@ -19,9 +19,7 @@ export function outcomeOf(error: unknown, command: string): { exitCode: number; 
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { exitCode: 0, line: null };
     if (error.code === 'commander.help') return { exitCode: 2, line: `Say what to do; see: ${command} --help` };
-    // Commander quotes words that it does not know; the password of an address may be among them.
     const complaint = oneLine(error)
-      .replace(/\w+:\/\/\S*[^\s']/g, '<address>')
       .replace(/^error: /, '')
       .replace(/\.$/, '');
     return { exitCode: 2, line: `${complaint}; see: ${command} --help` };
@@ -36,7 +34,10 @@ function oneLine({ message }: Error): string {
   return visible(redact(message.replace(/\s+/g, ' ').trim()));
 }
 
-/** A key or a secret may be among the words of a call. */
+/** An address, but not the one that messages give as an example. */
+const ADDRESS = /(?!https:\/\/orders\.example\.com(?![^\s,.]))\b\w+:\/\/\S*[^\s']/g;
+
+/** A key, a secret or the password of an address may be among the words of a call, which messages quote. */
 function redact(text: string): string {
-  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…');
+  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…').replace(ADDRESS, '<address>');
 }

@@ -27,6 +27,7 @@ begin
   return null;
 end
 $$;
+-- safe: it acts on the new table alone, only when an order is erased, and is made without reading orders; writers wait for a moment.
 create trigger erase_changes after update of erased_at on orders
 for each row when (new.erased_at is not null) execute function erase_changes();
 `;
