@@ -1,4 +1,4 @@
-import { atEnd, requestIdOf } from '@orders/http';
+import { requestIdOf } from '@orders/http';
 import type { Counter, Histogram, Logger, Span, Tracing } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { contextOf, namesOf, placeOf, type RequestContext, setContext } from './context.ts';
@@ -15,7 +15,7 @@ export function beginRequest(deps: {
     const span = beginSpan(deps.tracing, request);
     setContext(request, { requestId, startedAt: performance.now(), route: 'none', span, leave: placeOf(request) });
     response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
-    atEnd(response, () => {
+    response.on('close', () => {
       const context = contextOf(request);
       const { route, startedAt, problem, leave } = context;
       leave();

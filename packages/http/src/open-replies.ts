@@ -17,19 +17,6 @@ export interface OpenReplies {
   drain(patienceMs: number): Promise<void>;
 }
 
-const AT_END = Symbol('at its end');
-type WatchedResponse = ServerResponse & { [AT_END]?: () => void };
-
-/**
- * Does `work`, one for each reply, when the reply is out or cut off; for replies of a server that `createOpenReplies` watches.
- *
- * So a hot request has one listener of `close`. Two are an array, which V8 allocates as old once it has seen enough of them survive; whatever
- * an old one holds, here the whole request, outlives its request until the next full collection: a third more processor and memory.
- */
-export function atEnd(response: WatchedResponse, work: () => void): void {
-  response[AT_END] = work;
-}
-
 const LOOK_AGAIN_MS = 100;
 const UNUSED_MS = 1000;
 
@@ -50,12 +37,11 @@ export function createOpenReplies(server: Server): OpenReplies {
     open.set(socket, null);
     socket.once('close', () => open.delete(socket));
   });
-  server.on('request', ({ socket }, response: WatchedResponse) => {
+  server.on('request', ({ socket }, response) => {
     if (open.has(socket)) open.set(socket, response);
     if (draining) endBehindReply(response);
-    response.on('close', () => {
+    response.once('close', () => {
       if (open.get(socket) === response) open.set(socket, null);
-      response[AT_END]?.();
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
