@@ -1,5 +1,6 @@
 import { ConfigurationError, describeError } from '@orders/runtime';
 import { CommanderError } from 'commander';
+import { hideKeys } from './hide-keys.ts';
 import { visible } from './visible.ts';
 
 /** The command could not do what it was asked to: exit code 1. The message is printed as it is. */
@@ -39,5 +40,5 @@ const ADDRESS = /(?!https:\/\/orders\.example\.com(?![^\s,.]))\b\w+:\/\/\S*[^\s'
 
 /** A key, a secret or the password of an address may be among the words of a call, which messages quote. */
 function redact(text: string): string {
-  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…').replace(ADDRESS, '<address>');
+  return hideKeys(text).replace(ADDRESS, '<address>');
 }

@@ -1,25 +1,15 @@
 import { Problem } from '@orders/domain';
 import express, { type ErrorRequestHandler, Router } from 'express';
-import helmet from 'helmet';
 import swaggerUi from 'swagger-ui-dist';
 import { contextOf } from './context.ts';
+import { pageSecurity } from './page-security.ts';
 import { senderPages } from './sender-pages/sender-pages.ts';
 
 // Swagger UI sets style attributes and draws its icons from data: addresses; everything else comes from this service.
-const security = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  strictTransportSecurity: false,
+const security = pageSecurity({
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
 });
 
 /** `GET /docs`: the OpenAPI document as a page, and below it the pages for senders; each file of them is shipped with the service. */

@@ -1,11 +1,12 @@
+import { hideKeys } from '../hide-keys.ts';
+
 /** Header fields of which only the scheme or the prefix is shown. */
 const SECRET_HEADER = /authorization|signature|hmac|cookie|secret|token|api-?key/i;
-const SECRETS = /\b(o[is][ks]_)\w+/g;
 
 /** Takes these secrets, and whatever else has the form of one of ours, out of a text, also where it is written as JSON. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
-  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, '…'), text).replace(SECRETS, '$1…');
+  return (text) => hideKeys(forms.reduce((rest, form) => rest.replaceAll(form, '…'), text));
 }
 
 /** Names and values of header fields, those that hold secrets without them. */

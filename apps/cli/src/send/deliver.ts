@@ -1,5 +1,6 @@
 import { type OrdersClient, ProblemError, ServerError } from '@orders/client';
 import { MAX_BATCH_ERRORS } from '@orders/domain';
+import { atMost } from '@orders/runtime';
 import type { Batch } from './cut-batches.ts';
 import type { Gate } from './gate.ts';
 import type { Result } from './journal-entries.ts';
@@ -46,7 +47,7 @@ export function byBatches({ client, gate, strict, signal }: Way): Deliver {
 
 /** Each order in a request of its own, signed, so many at once. */
 export function byWebhook({ client, gate, strict, signal }: Way, concurrency: number): Deliver {
-  const inTurn = limited(concurrency);
+  const inTurn = atMost(concurrency);
   return ({ orders, key }) =>
     Promise.all(
       orders.map((order, index) =>
@@ -91,21 +92,4 @@ function isOfTheOrder({ status }: ProblemError): boolean {
 
 function refusalIn({ status, problem: { code, detail, errors } }: ProblemError): Refusal {
   return { status, code, detail, ...(errors && { errors }) };
-}
-
-/** At most so many of these at once, in the order in which they came. */
-function limited(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectionError, OrdersError, ProblemError, TimeoutError } from '@orders/client';
+import { OrdersError, ProblemError } from '@orders/client';
 import { Failure } from '../errors.ts';
 
 /** Through which every request goes: closed by one that was told to wait, it holds all of them back. */
@@ -76,10 +76,9 @@ export function createGate(
 
 /** Null for what waiting does not mend. */
 function reasonToWait(error: unknown): string | null {
-  if (error instanceof ConnectionError || error instanceof TimeoutError) return 'no connection';
-  if (!(error instanceof ProblemError)) return null;
-  if (error.status === 429) return 'rate limit';
-  return error.status === 408 || error.status >= 500 ? `the service answers ${error.status}` : null;
+  if (!(error instanceof OrdersError) || !error.isRetryable) return null;
+  if (!(error instanceof ProblemError)) return 'no connection';
+  return error.status === 429 ? 'rate limit' : `the service answers ${error.status}`;
 }
 
 /** An error of the client in one line: what it means for the whole run. */

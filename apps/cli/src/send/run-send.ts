@@ -117,6 +117,9 @@ function createTally({ input }: SendPlan, progress: Progress) {
   let [read, before, repeated] = [0, 0, 0];
   const ids = new Set<string>();
   progress.orders = 0;
+  const tellShare = () => {
+    if (input.size) progress.share = Math.min(1, (input.bytesRead / input.size) * (progress.orders / read || 0));
+  };
   return {
     read({ orders }: Batch, known: boolean): void {
       read += orders.length;
@@ -129,13 +132,13 @@ function createTally({ input }: SendPlan, progress: Progress) {
         before += orders.length;
         progress.orders += orders.length;
       }
-      if (input.size) progress.share = Math.min(1, (input.bytesRead / input.size) * (progress.orders / read || 0));
+      tellShare();
     },
     answered(results: readonly Result[]): void {
       endedAt = performance.now();
       progress.orders += results.length;
       progress.refused += results.filter((result) => ofRefused(result)).length;
-      if (input.size) progress.share = Math.min(1, (input.bytesRead / input.size) * (progress.orders / read));
+      tellShare();
     },
     sent() {
       const seconds = (endedAt - startedAt) / 1000;

@@ -2,25 +2,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
-import helmet from 'helmet';
+import { pageSecurity } from '../page-security.ts';
 import { readSenderPages } from './read-pages.ts';
 import { renderPage } from './render-page.ts';
 
-const security = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  strictTransportSecurity: false,
-});
+const security = pageSecurity({ formAction: ["'none'"] });
 
 /** `GET /docs/senders` and below: the pages of docs/senders, rendered once, and each as it is written under its name with `.md`; the first also beside its address. */
 export function senderPages(reference: string): Router {
