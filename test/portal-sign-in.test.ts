@@ -121,8 +121,13 @@ describe('signing in', () => {
       ]);
       return performance.now() - startedAt;
     };
-    const best = async (address: string) => Math.min(await time(address), await time(address), await time(address));
-    expect((await best('nobody@example.test')) / (await best(email))).toBeGreaterThan(0.4);
+    // By turns, so that what else the machine does slows both.
+    const best = { nobody: Number.POSITIVE_INFINITY, somebody: Number.POSITIVE_INFINITY };
+    for (let round = 0; round < 8; round += 1) {
+      best.nobody = Math.min(best.nobody, await time('nobody@example.test'));
+      best.somebody = Math.min(best.somebody, await time(email));
+    }
+    expect(best.nobody / best.somebody).toBeGreaterThan(0.4);
   });
 
   test.each([
