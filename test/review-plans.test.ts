@@ -109,7 +109,7 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
 ];
 
-test('what was planned for an empty list does not read a full one through', async () => {
+test('what was planned for an empty list does not read a full one through, and nor does what is planned for a full one', async () => {
   for (const [, , work] of CASES) for (let time = 0; time < 3; time += 1) await work();
   await db.knex.raw(
     'insert into accounts (account_id, name) overriding system value select i, i::text from generate_series(1, ?::int) as i',
@@ -120,12 +120,16 @@ test('what was planned for an empty list does not read a full one through', asyn
   await apart(async (knex) => {
     while ((await fillWords(knex)) > 0);
   });
-  const tooMany: [string, number][] = [];
-  for (const [name, most, work] of CASES) {
-    const rows = await rowsRead(work);
-    if (rows > most) tooMany.push([name, rows]);
+  // The second time as planned for what a full list was found to hold.
+  for (const statistics of ['none', 'analyzed']) {
+    if (statistics === 'analyzed') await db.knex.raw('analyze');
+    const tooMany: [string, number][] = [];
+    for (const [name, most, work] of CASES) {
+      const rows = await rowsRead(work);
+      if (rows > most) tooMany.push([name, rows]);
+    }
+    expect([statistics, tooMany]).toEqual([statistics, []]);
   }
-  expect(tooMany).toEqual([]);
   expect((await page({ words: 'rare' })).orders).toHaveLength(6);
   expect((await page({ words: 'SHOP-18' })).orders).toHaveLength(50);
 });

@@ -14,7 +14,10 @@ export interface ReviewNews {
 }
 
 const ANY_ID = Number.MAX_SAFE_INTEGER;
-/** Newer orders than these are not looked through. */
+/**
+ * Newer orders than these are not looked through. It is a parameter of the statements: of a range between parameters Postgres expects fewer
+ * orders than a limit that it knows, and would read and sort all of the account's.
+ */
 const STRETCH = 500;
 /** Two workers may commit in another order than that of the ids they took, by as long as a write may take. */
 const LATE_SECONDS = 10;
@@ -24,7 +27,7 @@ const news = (state: ReviewState): Statement => ({
   name: `list-news-${state}`,
   text: `
 select * from (
-  select * from orders where ${inState(state)} order by order_id desc limit ${STRETCH}
+  select * from orders where ${inState(state)} order by order_id desc limit $12::int
 ) as newest
 where (order_id > $10::bigint or written_at > now() - interval '${LATE_SECONDS} seconds') and ${MATCHES}
 order by order_id desc limit $11::int`,
@@ -34,7 +37,7 @@ const newest = (state: ReviewState): Statement => ({
   name: `newest-order-${state}`,
   text: `
 with newest as materialized (
-  select order_id from orders where ${inState(state)} order by order_id desc limit ${STRETCH + 1}
+  select order_id from orders where ${inState(state)} order by order_id desc limit $4::int
 )
 select max(order_id) as latest, count(*) > ${STRETCH} as "isMany" from newest`,
 });
@@ -52,8 +55,9 @@ export async function listReviewSince(
     accountId,
     ANY_ID,
     after + 1,
+    STRETCH + 1,
   ]);
-  const values = [...parametersOf(prepared, ANY_ID, Math.max(0, after - LATE_IDS)), after, limit + 1];
+  const values = [...parametersOf(prepared, ANY_ID, Math.max(0, after - LATE_IDS)), after, limit + 1, STRETCH];
   const rows = await run<OrderRow>(database, news(state), values);
   return {
     orders: rows.slice(0, limit).map(toJson),
@@ -62,13 +66,14 @@ export async function listReviewSince(
   };
 }
 
+/** A parameter, and in the order of the index, for the reason above. */
 const MAX_COUNTED = 10_000;
 
 const COUNT = {
   name: 'count-needing-review',
   text: `
 select count(*) as waiting from (
-  select from orders where account_id = $1::int and review_state = 'needs_review' limit ${MAX_COUNTED + 1}
+  select from orders where account_id = $1::int and review_state = 'needs_review' order by order_id limit $2::int
 ) as counted`,
 };
 
@@ -77,7 +82,7 @@ export async function countNeedingReview(
   database: Database,
   accountId: number,
 ): Promise<{ count: number; capped: boolean }> {
-  const [row] = await run<{ waiting: number }>(database, COUNT, [accountId]);
+  const [row] = await run<{ waiting: number }>(database, COUNT, [accountId, MAX_COUNTED + 1]);
   const waiting = row?.waiting ?? 0;
   return { count: Math.min(waiting, MAX_COUNTED), capped: waiting > MAX_COUNTED };
 }
