@@ -18,9 +18,15 @@ export interface FailedOrder {
   errors?: readonly { pointer: string; code: string; detail: string }[];
 }
 
+/** The same as it is written down, for a run with `--only-failed`. */
+export interface FailedBefore extends FailedOrder {
+  /** How many orders the input held. */
+  of: number;
+}
+
 /** Where failures are written down, one JSON object a line; in place of what was there only once it is whole. */
 export interface FailureFile {
-  add(failure: FailedOrder): void;
+  add(failure: FailedBefore): void;
   finish(): Promise<void>;
   /** Leaves what was there. */
   discard(): void;
@@ -94,13 +100,13 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
 }
 
 /** What an earlier run wrote down as failed, by place. */
-export async function readFailures(path: string): Promise<Map<number, FailedOrder>> {
+export async function readFailures(path: string): Promise<Map<number, FailedBefore>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Failure(`${path} cannot be read (${error.code}): no failures were written down there.`);
   });
   const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
   if (failures.includes(null)) throw new WrongUse(`${path} is no file of failures that an earlier orders send wrote.`);
-  return new Map((failures as FailedOrder[]).map((failure) => [failure.place, failure]));
+  return new Map((failures as FailedBefore[]).map((failure) => [failure.place, failure]));
 }
 
 function requireFailures(path: string): Promise<boolean> {
@@ -109,13 +115,13 @@ function requireFailures(path: string): Promise<boolean> {
 
 const STATUSES: readonly unknown[] = ['refused', 'dead', 'unknown'] satisfies FailedOrder['status'][];
 
-function readFailure(line: string): FailedOrder | null {
+function readFailure(line: string): FailedBefore | null {
   try {
-    const failure = JSON.parse(line) as Partial<FailedOrder> | null;
-    const { place, line: at, receipt_id: receiptId, status, code, detail } = failure ?? {};
-    if (!Number.isSafeInteger(place) || !Number.isSafeInteger(at) || !STATUSES.includes(status)) return null;
+    const failure = JSON.parse(line) as Partial<FailedBefore> | null;
+    const { place, of, line: at, receipt_id: receiptId, status, code, detail } = failure ?? {};
+    if (![place, of, at].every(Number.isSafeInteger) || !STATUSES.includes(status)) return null;
     if (typeof code !== 'string' || typeof detail !== 'string') return null;
-    return receiptId === null || typeof receiptId === 'string' ? (failure as FailedOrder) : null;
+    return receiptId === null || typeof receiptId === 'string' ? (failure as FailedBefore) : null;
   } catch {
     return null;
   }
