@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { link, readFile, rm, symlink } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { QUEUE_KINDS } from './harness/queue.ts';
-import { type Sender, send, useDirectory } from './harness/send.ts';
+import { MAIN, type Sender, saidBesides, send, useDirectory } from './harness/send.ts';
 import { type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
 let stack: Stack;
@@ -162,6 +165,26 @@ test('an id that stands in the file twice is told', async () => {
     '3  orders read, 1 with the id of an order before it\n',
   );
   expect((await send(await newSender(), [file, '--dry-run'])).stdout).toContain('1 with the id of an order before it');
+});
+
+test('a file of failures that the disk has no room for is told, and not left half written', async () => {
+  const sender = await newSender();
+  const file = await files.write('full.ndjson', ndjson(['F-1', 'F'.repeat(4000)]));
+  await send(sender, [file]);
+  const whole = await files.read('full.ndjson.failed.jsonl');
+  const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ORDERS_URL: url, ORDERS_API_KEY: sender.key };
+  // No file may grow beyond a kilobyte or two, by which a write is cut short as on a full disk.
+  const words = ['-c', 'ulimit -f 2; exec "$@"', 'sh', process.execPath, MAIN, 'send', file];
+  const child = spawn('sh', words, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  expect([code, saidBesides(stderr)]).toEqual([
+    1,
+    expect.stringMatching(
+      /^\S+full\.ndjson\.failed\.jsonl\.new cannot be written \(EFBIG\)\. The same command goes on /,
+    ),
+  ]);
+  expect(existsSync(files.path('full.ndjson.failed.jsonl.new'))).toBe(false);
+  expect(await files.read('full.ndjson.failed.jsonl')).toBe(whole);
 });
 
 test('nothing is left beside the file but what belongs there', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Failure, WrongUse } from '../errors.ts';
 import type { Outcome } from './follow-up.ts';
@@ -74,7 +74,7 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
   const beside = besideFailures(path);
   await requireFailures(path);
   // A run that was killed leaves it.
-  if (await requireFailures(beside)) rmSync(beside);
+  if (await requireFailures(beside)) orFail(beside, () => rmSync(beside));
   let file: number | null = null;
   const close = () => {
     if (file === null) return false;
@@ -84,14 +84,18 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
   };
   return {
     add(failure) {
-      file ??= open(beside);
-      writeSync(file, `${JSON.stringify(failure)}\n`);
+      orFail(beside, () => {
+        file ??= openSync(beside, 'a', 0o600);
+        appendFileSync(file, `${JSON.stringify(failure)}\n`);
+      });
     },
     async finish() {
       // Once more, as somebody may have put something else there meanwhile.
       const isThere = await requireFailures(path);
-      if (close()) renameSync(beside, path);
-      else if (isThere) rmSync(path);
+      orFail(path, () => {
+        if (close()) renameSync(beside, path);
+        else if (isThere) rmSync(path);
+      });
     },
     discard() {
       if (close()) rmSync(beside);
@@ -127,9 +131,10 @@ function readFailure(line: string): FailedBefore | null {
   }
 }
 
-function open(path: string): number {
+/** A full disk or a directory that takes no files is told in one line. */
+function orFail(path: string, work: () => void): void {
   try {
-    return openSync(path, 'a', 0o600);
+    work();
   } catch (error) {
     throw new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   }
