@@ -262,6 +262,41 @@ test('a table whose headings are fields needs no map', async () => {
   expect(order).toMatchObject({ customer_phone: '+971501234567', items: [{ name: 'Soup' }], warnings: [] });
 });
 
+test('of a table nothing is left out in silence: a cell without a heading has its row refused', async () => {
+  const sender = await newSender();
+  const table = 'source_order_id,,total,\nH-1,,1,\nH-2,ring twice,2,\nH-3,,3,,4\n';
+  const file = await files.write('bare.csv', table);
+  const { code, stdout } = await send(sender, [file]);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/line 3 \(H-2\): malformed_body: Cell 2 of the row has no/),
+  ]);
+  expect(stdout).toContain('line 4 (H-3): malformed_body: Cell 5 of the row has no heading above it.');
+  expect(await idsOf(sender)).toEqual(['H-1']);
+  await files.write('bare.json', '{"":null}');
+  await files.write('bare.csv', table.replace(',,4', ','));
+  expect(await send(sender, [file, '--map', files.path('bare.json')])).toMatchObject({ code: 0 });
+  expect(await send(sender, [file, '--ignore-unmapped', '--dry-run'])).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ['table.csv', `source_order_id,total\n${'"Q\n1",1\n'.repeat(3)}Q-2,"1\nQ-3,2\n`, 'line 8: a quote is opened and'],
+  [
+    'lines.ndjson',
+    `{"source_order_id":"Q-1"}\n{"source_order_id":"${'Q'.repeat(2 ** 25)}"}\n`,
+    'line 2 is longer than 16',
+  ],
+])('what makes the rest of %s unreadable is told with the line where it begins', async (name, content, complaint) => {
+  const file = await files.write(name, content);
+  const { code, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file]);
+  expect([code, saidBesides(stderr)]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`^\\S+${name}: ${complaint} .*\n$`)),
+  ]);
+  // Nothing is on record, so nothing is said of going on.
+  expect(stderr).not.toContain('goes on');
+});
+
 test.each([
   [
     'a heading that leads nowhere',
