@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '@orders/local-services';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type Sender, saidBesides, send, startSend, useDirectory } from './harness/send.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -390,26 +391,33 @@ test('a rate limit is obeyed by all that is under way, and said on the terminal 
   await limited.close();
 });
 
-test('a wrong key ends it at once, with the words of the service', async () => {
-  const file = await files.write('denied.ndjson', ndjson(['N-1']));
-  const { code, stdout, stderr } = await send({ url: intake.api.url, key: 'oik_wrong' }, [file]);
+test.each([
+  ['key', { key: 'oik_wrong' }, '401 invalid_api_key', 'See to ORDERS_API_KEY.'],
+  ['secret', { secret: 'oss_wrong' }, '401 invalid_signature', 'See to ORDERS_SIGNING_SECRET.'],
+  ['address', { path: '/elsewhere' }, '404 not_found', 'See to ORDERS_URL: it must lead to the service.'],
+])('a wrong %s ends it at once, with the words of the service and what to see to', async (what, wrong, why, advice) => {
+  const { path = '', ...other } = wrong as { path?: string };
+  const sender = { ...(await newSender()), ...other, url: `${intake.api.url}${path}` };
+  const file = await files.write(`wrong-${what}.ndjson`, ndjson(['N-1']));
+  const { code, stdout, stderr } = await send(sender, what === 'secret' ? [file, '--webhook'] : [file]);
   expect([code, stdout]).toEqual([1, '']);
-  expect(saidBesides(stderr)).toMatch(
-    /^The service refuses all of it \(401 invalid_api_key\): .* The same command goes on .*\n$/,
-  );
+  const [, said, rest] = /^The service refuses all of it \((.*?)\): (.*)\n$/.exec(saidBesides(stderr)) ?? [];
+  expect([said, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command goes on `)]);
 });
 
 test('a service that never answers is given up, with a line that says how to go on', async () => {
   const file = await files.write('nobody.ndjson', ndjson(['G-1']));
-  const nobody = { url: 'http://127.0.0.1:9', key: 'oik_x' };
+  const nobody = { url: `http://127.0.0.1:${await freePort()}`, key: 'oik_x' };
   const { code, stderr } = await send(nobody, [file, '--give-up-after', '2s']);
   const lines = stderr.trimEnd().split('\n');
   expect([code, lines.at(-1)]).toEqual([
     1,
-    expect.stringMatching(/^The service has taken nothing for \d+ s: no connection\. The same command goes on /),
+    expect.stringMatching(
+      /^The service has taken nothing for \d+ s: no connection \(ECONNREFUSED\)\. The same command goes on /,
+    ),
   ]);
   // Not a terminal: whole lines now and then.
   for (const line of lines.slice(0, -1))
-    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection$/);
+    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection \(ECONNREFUSED\)$/);
   expect(lines.length).toBeGreaterThan(1);
 });
