@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '@orders/local-services';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type Sender, saidBesides, send, startSend, useDirectory } from './harness/send.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -262,6 +263,41 @@ test('a table whose headings are fields needs no map', async () => {
   expect(order).toMatchObject({ customer_phone: '+971501234567', items: [{ name: 'Soup' }], warnings: [] });
 });
 
+test('of a table nothing is left out in silence: a cell without a heading has its row refused', async () => {
+  const sender = await newSender();
+  const table = 'source_order_id,,total,\nH-1,,1,\nH-2,ring twice,2,\nH-3,,3,,4\n';
+  const file = await files.write('bare.csv', table);
+  const { code, stdout } = await send(sender, [file]);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/line 3 \(H-2\): malformed_body: Cell 2 of the row has no/),
+  ]);
+  expect(stdout).toContain('line 4 (H-3): malformed_body: Cell 5 of the row has no heading above it.');
+  expect(await idsOf(sender)).toEqual(['H-1']);
+  await files.write('bare.json', '{"":null}');
+  await files.write('bare.csv', table.replace(',,4', ','));
+  expect(await send(sender, [file, '--map', files.path('bare.json')])).toMatchObject({ code: 0 });
+  expect(await send(sender, [file, '--ignore-unmapped', '--dry-run'])).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ['table.csv', `source_order_id,total\n${'"Q\n1",1\n'.repeat(3)}Q-2,"1\nQ-3,2\n`, 'line 8: a quote is opened and'],
+  [
+    'lines.ndjson',
+    `{"source_order_id":"Q-1"}\n{"source_order_id":"${'Q'.repeat(2 ** 25)}"}\n`,
+    'line 2 is longer than 16',
+  ],
+])('what makes the rest of %s unreadable is told with the line where it begins', async (name, content, complaint) => {
+  const file = await files.write(name, content);
+  const { code, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file]);
+  expect([code, saidBesides(stderr)]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`^\\S+${name}: ${complaint} .*\n$`)),
+  ]);
+  // Nothing is on record, so nothing is said of going on.
+  expect(stderr).not.toContain('goes on');
+});
+
 test.each([
   [
     'a heading that leads nowhere',
@@ -355,26 +391,33 @@ test('a rate limit is obeyed by all that is under way, and said on the terminal 
   await limited.close();
 });
 
-test('a wrong key ends it at once, with the words of the service', async () => {
-  const file = await files.write('denied.ndjson', ndjson(['N-1']));
-  const { code, stdout, stderr } = await send({ url: intake.api.url, key: 'oik_wrong' }, [file]);
+test.each([
+  ['key', { key: 'oik_wrong' }, '401 invalid_api_key', 'See to ORDERS_API_KEY.'],
+  ['secret', { secret: 'oss_wrong' }, '401 invalid_signature', 'See to ORDERS_SIGNING_SECRET.'],
+  ['address', { path: '/elsewhere' }, '404 not_found', 'See to ORDERS_URL: it must lead to the service.'],
+])('a wrong %s ends it at once, with the words of the service and what to see to', async (what, wrong, why, advice) => {
+  const { path = '', ...other } = wrong as { path?: string };
+  const sender = { ...(await newSender()), ...other, url: `${intake.api.url}${path}` };
+  const file = await files.write(`wrong-${what}.ndjson`, ndjson(['N-1']));
+  const { code, stdout, stderr } = await send(sender, what === 'secret' ? [file, '--webhook'] : [file]);
   expect([code, stdout]).toEqual([1, '']);
-  expect(saidBesides(stderr)).toMatch(
-    /^The service refuses all of it \(401 invalid_api_key\): .* The same command goes on .*\n$/,
-  );
+  const [, said, rest] = /^The service refuses all of it \((.*?)\): (.*)\n$/.exec(saidBesides(stderr)) ?? [];
+  expect([said, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command goes on `)]);
 });
 
 test('a service that never answers is given up, with a line that says how to go on', async () => {
   const file = await files.write('nobody.ndjson', ndjson(['G-1']));
-  const nobody = { url: 'http://127.0.0.1:9', key: 'oik_x' };
+  const nobody = { url: `http://127.0.0.1:${await freePort()}`, key: 'oik_x' };
   const { code, stderr } = await send(nobody, [file, '--give-up-after', '2s']);
   const lines = stderr.trimEnd().split('\n');
   expect([code, lines.at(-1)]).toEqual([
     1,
-    expect.stringMatching(/^The service has taken nothing for \d+ s: no connection\. The same command goes on /),
+    expect.stringMatching(
+      /^The service has taken nothing for \d+ s: no connection \(ECONNREFUSED\)\. The same command goes on /,
+    ),
   ]);
   // Not a terminal: whole lines now and then.
   for (const line of lines.slice(0, -1))
-    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection$/);
+    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection \(ECONNREFUSED\)$/);
   expect(lines.length).toBeGreaterThan(1);
 });

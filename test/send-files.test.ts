@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { link, readFile, rm, symlink } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { QUEUE_KINDS } from './harness/queue.ts';
-import { type Sender, send, useDirectory } from './harness/send.ts';
+import { MAIN, type Sender, saidBesides, send, useDirectory } from './harness/send.ts';
 import { type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
 let stack: Stack;
@@ -164,6 +167,26 @@ test('an id that stands in the file twice is told', async () => {
   expect((await send(await newSender(), [file, '--dry-run'])).stdout).toContain('1 with the id of an order before it');
 });
 
+test('a file of failures that the disk has no room for is told, and not left half written', async () => {
+  const sender = await newSender();
+  const file = await files.write('full.ndjson', ndjson(['F-1', 'F'.repeat(4000)]));
+  await send(sender, [file]);
+  const whole = await files.read('full.ndjson.failed.jsonl');
+  const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ORDERS_URL: url, ORDERS_API_KEY: sender.key };
+  // No file may grow beyond a kilobyte or two, by which a write is cut short as on a full disk.
+  const words = ['-c', 'ulimit -f 2; exec "$@"', 'sh', process.execPath, MAIN, 'send', file];
+  const child = spawn('sh', words, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  expect([code, saidBesides(stderr)]).toEqual([
+    1,
+    expect.stringMatching(
+      /^\S+full\.ndjson\.failed\.jsonl\.new cannot be written \(EFBIG\)\. The same command goes on /,
+    ),
+  ]);
+  expect(existsSync(files.path('full.ndjson.failed.jsonl.new'))).toBe(false);
+  expect(await files.read('full.ndjson.failed.jsonl')).toBe(whole);
+});
+
 test('nothing is left beside the file but what belongs there', async () => {
   const directory = files.path('');
   const before = readdirSync(directory);
@@ -172,4 +195,43 @@ test('nothing is left beside the file but what belongs there', async () => {
   const left = readdirSync(directory).filter((name) => !before.includes(name));
   expect(left.toSorted()).toEqual(['tidy.ndjson', 'tidy.ndjson.failed.jsonl', 'tidy.ndjson.orders-send.jsonl']);
   expect(await readFile(file, 'utf8')).toBe(`${ndjson(['Y-1'])}x\n`);
+});
+
+describe('orders that have moved since they failed are not mistaken for others', () => {
+  const lines = (ids: readonly unknown[]) => ids.map((id) => `${JSON.stringify({ source_order_id: id })}\n`).join('');
+
+  test.each([
+    ['one before it was taken out', ['O-1', 'O-2', 3, 'O-4'], ['O-2', 'O-3', 'O-4'], /is of 4 orders, and .* has 3:/],
+    ['it was taken out, at the end', ['O-1', 'O-2', 3], ['O-1', 'O-2'], /is of 3 orders, and .* has 2:/],
+    ['they were sorted', ['O-1', 'O-2'], ['O-2', 'O-1'], /^Order 2 of .* has another source_order_id than /],
+  ])('%s: nothing is sent, and what failed stays on record', async (_, before, after, complaint) => {
+    const sender = await newSender();
+    const file = await files.write('moved.ndjson', lines(before));
+    await send(sender, [file, '--restart']);
+    const [place, id] = before.includes(3) ? [3, null] : [2, 'O-2'];
+    const failure = { place, of: before.length, line: place, source_order_id: id, receipt_id: null, status: 'refused' };
+    const name = 'moved.ndjson.failed.jsonl';
+    if (id) await files.write(name, `${JSON.stringify({ ...failure, code: 'x', detail: '' })}\n`);
+    else expect(JSON.parse(await files.read(name))).toMatchObject(failure);
+    const onRecord = await files.read(name);
+    const known = await receiptsOf(sender);
+    await files.write('moved.ndjson', lines(after));
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stdout, stderr } = await send(sender, [file, '--only-failed', ...more]);
+      expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(complaint)]);
+      expect(stderr).toMatch(/mend orders where they stand, or send all of them, without --only-failed; .*twice\.\n$/);
+    }
+    expect(await files.read(name)).toBe(onRecord);
+    expect(await receiptsOf(sender)).toEqual(known);
+    expect(await send(sender, [file, '--json'])).toMatchObject({ code: 0 });
+  });
+
+  test('an id that was refused may be mended', async () => {
+    const sender = await newSender();
+    const file = await files.write('long.ndjson', lines(['I-1', 'I'.repeat(256)]));
+    await send(sender, [file]);
+    await files.write('long.ndjson', lines(['I-1', 'I-2']));
+    expect(await send(sender, [file, '--only-failed'])).toMatchObject({ code: 0 });
+    expect(await receiptsOf(sender)).toHaveLength(2);
+  });
 });

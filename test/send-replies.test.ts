@@ -126,6 +126,7 @@ test('with --only-failed, what is still open stays on record until it is known',
   const file = await files.write('open.ndjson', ORDERS);
   const failure = {
     place: 2,
+    of: 2,
     line: 2,
     source_order_id: '2',
     receipt_id: null,

@@ -1,11 +1,13 @@
 import { runCli } from './index.ts';
 
 // `orders … | head` closes the pipe early; that is no error. What is under way goes on to its end, but for what would only be shown.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (stream === process.stdout) interrupt?.();
-  });
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return interrupt?.();
+  process.stderr.write(`What was to be printed cannot be written (${code}).\n`);
+  process.exit(1);
+});
+// Nobody can be told, and work that is under way is worth more than what is said of it.
+process.stderr.on('error', () => {});
 let farewell = () => '';
 let interrupt: (() => void) | null = null;
 // As the first process of a container Node would not end by itself.

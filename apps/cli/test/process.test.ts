@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/local-services';
@@ -53,6 +54,29 @@ test.each(['send', 'listen'])('%s, for senders, loads no driver of a database or
 test('knex, too, prints nothing when the database is away', async () => {
   const env = { DATABASE_URL: `postgres://me:passw0rd@127.0.0.1:${await freePort()}/orders` };
   expect(await runProcess(['accounts', 'list', '--json'], env)).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('a full disk is told in a line, and what was said of it on stderr is no loss', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-full-'));
+  for (const [redirection, told] of [
+    ['>', [1, 'What was to be printed cannot be written (EFBIG).\n']],
+    ['2>', [2, '']],
+  ] as const) {
+    // No file may grow at all, as on a full disk.
+    const words = [
+      '-c',
+      `ulimit -f 0; exec "$@" ${redirection}${join(directory, 'out')}`,
+      'sh',
+      process.execPath,
+      MAIN,
+    ];
+    const child = spawn('sh', [...words, redirection === '>' ? '--help' : 'nonsense'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [stderr, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')]);
+    expect([code, stderr]).toEqual(told);
+  }
+  await rm(directory, { recursive: true });
 });
 
 test('a reader that goes away early is no error', async () => {

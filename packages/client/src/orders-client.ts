@@ -107,8 +107,9 @@ export class OrdersClient {
     orders: Iterable<T> | AsyncIterable<T>,
     options: SubmitManyOptions<T> = {},
   ): AsyncGenerator<Submitted<T>, void, undefined> {
-    const { via, signingSecret = this.#signingSecret } = options;
-    if (via !== 'webhook') return submitMany((order, ofOne) => this.submitOrder(order, ofOne), orders, options);
+    const { via = 'rest', signingSecret = this.#signingSecret } = options;
+    if (via === 'rest') return submitMany((order, ofOne) => this.submitOrder(order, ofOne), orders, options);
+    if (via !== 'webhook') throw new TypeError('via must be "rest" or "webhook".');
     mustBeSecret(signingSecret);
     return submitMany((order, ofOne) => this.sendWebhook(order, { ...ofOne, signingSecret }), orders, options);
   }

@@ -44,6 +44,14 @@ function isOfOne(error: unknown): error is SubmitError {
   return error instanceof OrdersError ? error.code !== 'unexpected_reply' : error instanceof TypeError;
 }
 
+/** Said of the whole: what the platform says of a text quotes it. */
+function iteratorOf<T>(orders: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
+  const all = Object(orders) as Partial<Iterable<T> & AsyncIterable<T>>;
+  const input = typeof orders === 'string' ? null : (all[Symbol.asyncIterator]?.() ?? all[Symbol.iterator]?.());
+  if (!input) throw new TypeError('orders must be a list or a stream of orders: any iterable or async iterable.');
+  return input;
+}
+
 /**
  * Submits orders, some at a time, each retried until its time is up, however often.
  *
@@ -58,7 +66,7 @@ export async function* submitMany<T>(
   if (idempotencyKey !== undefined && typeof idempotencyKey !== 'function') {
     throw new TypeError('idempotencyKey must be a function that makes the key of each order.');
   }
-  const input = Symbol.asyncIterator in orders ? orders[Symbol.asyncIterator]() : orders[Symbol.iterator]();
+  const input = iteratorOf(orders);
   const results: Submitted<T>[] = [];
   const state: State = { isOpen: true, isReading: false, underWay: 0, count: 0, failure: null };
   let wake = () => {};

@@ -286,6 +286,19 @@ test('by webhook, with the keys it is given', async () => {
   );
 });
 
+test('what is no stream of orders, and no way to send, is told before anything is sent, without a word of it', async () => {
+  await using script = await startScript(accepted);
+  for (const input of ['{"secret":1}', undefined, null, 5, { source_order_id: 'secret' }])
+    await expect(
+      script
+        .client()
+        .submitMany(input as never)
+        .next(),
+    ).rejects.toThrow(new TypeError('orders must be a list or a stream of orders: any iterable or async iterable.'));
+  expect(() => script.client().submitMany(ordersTo(1), { via: 'webhooks' as never })).toThrow(/^via must be/);
+  expect(script.arrived).toEqual([]);
+});
+
 describe('batches', () => {
   test('every order has one line, whatever it is', () => {
     const orders = [

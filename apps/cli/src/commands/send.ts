@@ -8,14 +8,14 @@ import { json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure, WrongUse } from '../errors.ts';
 import { dryRun, renderDryRun } from '../send/dry-run.ts';
-import { besideFailures, type FailedOrder, readFailures } from '../send/failures.ts';
+import { besideFailures, type FailedBefore, readFailures } from '../send/failures.ts';
 import { parseColumnMap } from '../send/map-columns.ts';
+import { onlyFailed } from '../send/only-failed.ts';
 import { requireApart } from '../send/own-files.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
 import { count, isDone, renderReport } from '../send/report.ts';
 import { runSend, type SendPlan } from '../send/run-send.ts';
-import type { SourceOrder } from '../send/source-order.ts';
 import { readSenderConfig } from '../sender-config.ts';
 
 const HELP = `
@@ -130,7 +130,8 @@ async function send(file: string, options: Options, context: Context): Promise<v
   const input = await openInput(file, format, await csvOptions(file, options), stdin ?? nothing());
   const failedPath = options.failed ?? (isStdin ? null : `${file}.failed.jsonl`);
   const failed = await failedBefore(failedPath, options);
-  const orders = () => (options.onlyFailed ? only(failed, input.orders()) : input.orders());
+  const orders = () =>
+    options.onlyFailed && failedPath !== null ? onlyFailed(input, failed, failedPath) : input.orders();
   const strict = options.strict === true;
   if (options.dryRun) {
     const result = await dryRun(orders(), { strict });
@@ -196,17 +197,10 @@ function delimiterOf(file: string, given: string | undefined): string {
 }
 
 /** What an earlier run wrote down: with `--only-failed` that alone is sent; of what is dead, `--restart` needs to know as well. */
-async function failedBefore(path: string | null, { onlyFailed, restart }: Options): Promise<Map<number, FailedOrder>> {
+async function failedBefore(path: string | null, { onlyFailed, restart }: Options): Promise<Map<number, FailedBefore>> {
   if (onlyFailed && path === null) throw new WrongUse('--only-failed from standard input needs --failed.');
   if (path === null || !(onlyFailed || (restart && existsSync(path)))) return new Map();
   return readFailures(path);
-}
-
-async function* only(
-  failed: ReadonlyMap<number, FailedOrder>,
-  orders: AsyncIterable<SourceOrder>,
-): AsyncGenerator<SourceOrder> {
-  for await (const order of orders) if (failed.has(order.place)) yield order;
 }
 
 async function* nothing(): AsyncGenerator<Buffer> {}

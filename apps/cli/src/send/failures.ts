@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Failure, WrongUse } from '../errors.ts';
 import type { Outcome } from './follow-up.ts';
@@ -18,9 +18,15 @@ export interface FailedOrder {
   errors?: readonly { pointer: string; code: string; detail: string }[];
 }
 
+/** The same as it is written down, for a run with `--only-failed`. */
+export interface FailedBefore extends FailedOrder {
+  /** How many orders the input held. */
+  of: number;
+}
+
 /** Where failures are written down, one JSON object a line; in place of what was there only once it is whole. */
 export interface FailureFile {
-  add(failure: FailedOrder): void;
+  add(failure: FailedBefore): void;
   finish(): Promise<void>;
   /** Leaves what was there. */
   discard(): void;
@@ -68,7 +74,7 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
   const beside = besideFailures(path);
   await requireFailures(path);
   // A run that was killed leaves it.
-  if (await requireFailures(beside)) rmSync(beside);
+  if (await requireFailures(beside)) orFail(beside, () => rmSync(beside));
   let file: number | null = null;
   const close = () => {
     if (file === null) return false;
@@ -78,14 +84,18 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
   };
   return {
     add(failure) {
-      file ??= open(beside);
-      writeSync(file, `${JSON.stringify(failure)}\n`);
+      orFail(beside, () => {
+        file ??= openSync(beside, 'a', 0o600);
+        appendFileSync(file, `${JSON.stringify(failure)}\n`);
+      });
     },
     async finish() {
       // Once more, as somebody may have put something else there meanwhile.
       const isThere = await requireFailures(path);
-      if (close()) renameSync(beside, path);
-      else if (isThere) rmSync(path);
+      orFail(path, () => {
+        if (close()) renameSync(beside, path);
+        else if (isThere) rmSync(path);
+      });
     },
     discard() {
       if (close()) rmSync(beside);
@@ -94,13 +104,13 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
 }
 
 /** What an earlier run wrote down as failed, by place. */
-export async function readFailures(path: string): Promise<Map<number, FailedOrder>> {
+export async function readFailures(path: string): Promise<Map<number, FailedBefore>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Failure(`${path} cannot be read (${error.code}): no failures were written down there.`);
   });
   const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
   if (failures.includes(null)) throw new WrongUse(`${path} is no file of failures that an earlier orders send wrote.`);
-  return new Map((failures as FailedOrder[]).map((failure) => [failure.place, failure]));
+  return new Map((failures as FailedBefore[]).map((failure) => [failure.place, failure]));
 }
 
 function requireFailures(path: string): Promise<boolean> {
@@ -109,21 +119,22 @@ function requireFailures(path: string): Promise<boolean> {
 
 const STATUSES: readonly unknown[] = ['refused', 'dead', 'unknown'] satisfies FailedOrder['status'][];
 
-function readFailure(line: string): FailedOrder | null {
+function readFailure(line: string): FailedBefore | null {
   try {
-    const failure = JSON.parse(line) as Partial<FailedOrder> | null;
-    const { place, line: at, receipt_id: receiptId, status, code, detail } = failure ?? {};
-    if (!Number.isSafeInteger(place) || !Number.isSafeInteger(at) || !STATUSES.includes(status)) return null;
+    const failure = JSON.parse(line) as Partial<FailedBefore> | null;
+    const { place, of, line: at, receipt_id: receiptId, status, code, detail } = failure ?? {};
+    if (![place, of, at].every(Number.isSafeInteger) || !STATUSES.includes(status)) return null;
     if (typeof code !== 'string' || typeof detail !== 'string') return null;
-    return receiptId === null || typeof receiptId === 'string' ? (failure as FailedOrder) : null;
+    return receiptId === null || typeof receiptId === 'string' ? (failure as FailedBefore) : null;
   } catch {
     return null;
   }
 }
 
-function open(path: string): number {
+/** A full disk or a directory that takes no files is told in one line. */
+function orFail(path: string, work: () => void): void {
   try {
-    return openSync(path, 'a', 0o600);
+    work();
   } catch (error) {
     throw new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OrdersError, ProblemError } from '@orders/client';
+import { AuthenticationError, NotFoundError, OrdersError, ProblemError, TimeoutError } from '@orders/client';
 import { Failure } from '../errors.ts';
 
 /** Through which every request goes: closed by one that was told to wait, it holds all of them back. */
@@ -77,13 +77,28 @@ export function createGate(
 /** Null for what waiting does not mend. */
 function reasonToWait(error: unknown): string | null {
   if (!(error instanceof OrdersError) || !error.isRetryable) return null;
-  if (!(error instanceof ProblemError)) return 'no connection';
+  if (error instanceof TimeoutError) return 'no reply in time';
+  if (!(error instanceof ProblemError)) return `no connection${codeOf(error)}`;
   return error.status === 429 ? 'rate limit' : `the service answers ${error.status}`;
+}
+
+/** The platform's, such as ENOTFOUND for a name that there is none of, or that of a certificate which is not trusted. */
+function codeOf({ cause }: OrdersError): string {
+  const { code } = (cause as { cause?: { code?: unknown } } | undefined)?.cause ?? {};
+  return typeof code === 'string' ? ` (${code})` : '';
 }
 
 /** An error of the client in one line: what it means for the whole run. */
 export function endOfRun(error: unknown): unknown {
   if (!(error instanceof OrdersError)) return error;
   const status = error instanceof ProblemError ? `${error.status} ` : '';
-  return new Failure(`The service refuses all of it (${status}${error.code}): ${error.message}`);
+  return new Failure(`The service refuses all of it (${status}${error.code}): ${error.message}${adviceOn(error)}`);
+}
+
+/** What the sender has set wrongly, most likely. */
+function adviceOn(error: OrdersError): string {
+  if (error instanceof AuthenticationError)
+    return ` See to ${/signature/.test(error.code) ? 'ORDERS_SIGNING_SECRET' : 'ORDERS_API_KEY'}.`;
+  const isElsewhere = error instanceof NotFoundError || error.code === 'unexpected_reply';
+  return isElsewhere ? ' See to ORDERS_URL: it must lead to the service.' : '';
 }

@@ -18,6 +18,8 @@ export interface Journal {
   /** The batches that were begun before this run. */
   before(): readonly Begun[];
   isAnswered(number: number): boolean;
+  /** Whether no batch was begun, by this run neither. */
+  isEmpty(): boolean;
   /** Whether each batch that was begun before this run has its answers, so that it can give way to another input. */
   isSettled(): boolean;
   /** Forgets all, for another input. */
@@ -98,6 +100,7 @@ export async function openJournal(path: string, head: JournalHead, { restart = f
     path,
     before: () => before,
     isAnswered: (number) => answered.has(number),
+    isEmpty: () => isEmpty,
     isSettled: () => answered.size === before.length,
     beginAnew,
     begin({ number, orders, key, replaces }) {

@@ -1,8 +1,11 @@
 import { WrongUse } from '../errors.ts';
 import { visible } from '../visible.ts';
 
-/** Where a column's cells go: the steps from the order to the field; null for one that is left out. */
-export type Column = readonly string[] | null;
+/**
+ * Where a column's cells go: the steps from the order to the field; null for one that is left out, undefined for one without a heading, which
+ * is to be empty.
+ */
+export type Column = readonly string[] | null | undefined;
 
 /** What `--map` holds: for a heading an RFC 6901 pointer to a field, or null for a column to leave out. */
 export type ColumnMap = Readonly<Record<string, string | null>>;
@@ -36,6 +39,7 @@ export function mapColumns(headings: readonly string[], map: ColumnMap, { ignore
   const unmapped: string[] = [];
   const columns = headings.map((heading) => {
     const pointer = Object.hasOwn(map, heading) ? map[heading] : pointerOf(heading);
+    if (pointer === undefined && heading === '' && !ignoreUnmapped) return undefined;
     if (pointer === undefined && heading !== '') unmapped.push(heading);
     return pointer ? stepsOf(pointer) : null;
   });

@@ -35,7 +35,7 @@ export function showProgress(progress: Progress, stderr: Surroundings['stderr'])
     while (samples.length > 2 && (samples[1]?.at ?? 0) <= now.at - WINDOW_MS) samples.shift();
     const line = lineOf(progress, speedOf(samples[0] as Sample, now), isTTY);
     // The cursor stays at the end of a line that is cut to the width of the terminal.
-    stderr.write(isTTY ? `\r${line.slice(0, (stderr.columns ?? 80) - 1)}\x1b[K` : `${line}\n`);
+    stderr.write(isTTY ? `\r${line.slice(0, (stderr.columns || 80) - 1)}\x1b[K` : `${line}\n`);
   };
   const timer = setInterval(show, isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS);
   const first = isTTY ? undefined : setTimeout(show, FIRST_LINE_MS);

@@ -35,7 +35,8 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     }
     await feeding;
   } catch (error) {
-    if (error instanceof CsvError) throw new Failure(`line ${error.lines ?? line}: ${complaintOf(error)}`);
+    // Where the row begins; the quote's own error comes at the end of the file.
+    if (error instanceof CsvError) throw new Failure(`line ${line}: ${complaintOf(error)}`);
     throw error;
   }
   if (!columns) throw new WrongUse('There is no line of headings.');
@@ -74,12 +75,8 @@ function orderOf(record: readonly string[], columns: readonly Column[], line: nu
   if (typeof order.items === 'object') order.items = Object.values(order.items);
   const { source_order_id: id } = order;
   const sourceOrderId = typeof id === 'string' ? id : null;
-  if (record.slice(columns.length).some((cell) => cell.trim() !== ''))
-    return unsendable(
-      line,
-      `The row has ${record.length} cells, and there are ${columns.length} headings.`,
-      sourceOrderId,
-    );
+  const stray = record.findIndex((cell, at) => columns[at] === undefined && cell.trim() !== '');
+  if (stray >= 0) return unsendable(line, `Cell ${stray + 1} of the row has no heading above it.`, sourceOrderId);
   return { line, text: JSON.stringify(order), sourceOrderId };
 }
 
@@ -95,6 +92,6 @@ function put(order: Parts, path: readonly string[], cell: string): void {
 
 function complaintOf({ code }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed.';
-  if (code === 'CSV_MAX_RECORD_SIZE') return 'the row is longer than 1 MiB; perhaps a quote before it is never closed.';
+  if (code === 'CSV_MAX_RECORD_SIZE') return 'the row is longer than 1 MiB; perhaps a quote in it is never closed.';
   return `this is no CSV (${code}).`;
 }

@@ -15,12 +15,14 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** What is to be sent: a file, or standard input. */
 export interface Input {
-  /** As it was named; `-` for standard input. */
+  /** As it is called in what is said of it. */
   name: string;
   /** In bytes; null for standard input. */
   size: number | null;
   /** How many bytes were read so far. */
   bytesRead: number;
+  /** How many orders were read so far. */
+  count: number;
   /** From the beginning; of standard input only once. */
   orders(): AsyncGenerator<SourceOrder>;
 }
@@ -40,12 +42,14 @@ export async function openInput(
   stdin: AsyncIterable<Buffer>,
 ): Promise<Input> {
   const input: Input = {
-    name,
+    name: name === '-' ? 'standard input' : name,
     size: name === '-' ? null : await sizeOf(name),
     bytesRead: 0,
+    count: 0,
     orders() {
       input.bytesRead = 0;
-      return placed(read(), name === '-' ? 'standard input' : name);
+      input.count = 0;
+      return placed(read(), input);
     },
   };
   function read(): AsyncGenerator<ReadOrder> {
@@ -65,12 +69,11 @@ async function sizeOf(name: string): Promise<number> {
 }
 
 /** The orders with their places; what is wrong with the input is said with its name. */
-async function* placed(orders: AsyncIterable<ReadOrder>, name: string): AsyncGenerator<SourceOrder> {
-  let place = 0;
+async function* placed(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGenerator<SourceOrder> {
   try {
-    for await (const order of orders) yield { ...order, place: ++place };
+    for await (const order of orders) yield { ...order, place: ++input.count };
   } catch (error) {
-    throw error instanceof Failure ? new Failure(`${name}: ${error.message}`) : error;
+    throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`) : error;
   }
 }
 

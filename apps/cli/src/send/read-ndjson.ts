@@ -17,6 +17,7 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator
 export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let held = 0;
+  let line = 1;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -24,12 +25,14 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
       yield pieces.length === 0 ? piece : Buffer.concat([...pieces, piece]);
       pieces = [];
       held = 0;
+      line += 1;
       start = end + 1;
     }
     if (start === chunk.length) continue;
     pieces.push(chunk.subarray(start));
     held += chunk.length - start;
-    if (held > MAX_ORDER_BYTES) throw new Failure('a line is longer than 16 MiB: is this NDJSON, one order a line?');
+    if (held > MAX_ORDER_BYTES)
+      throw new Failure(`line ${line} is longer than 16 MiB: is this NDJSON, one order a line?`);
   }
   if (held > 0) yield Buffer.concat(pieces);
 }

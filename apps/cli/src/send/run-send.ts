@@ -92,7 +92,7 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
     const { waitMs } = plan;
     const means =
       waitMs === null ? null : { client, gate: createGate({ giveUpAfterMs: waitMs, signal }, onWait), waitMs, signal };
-    const { hasOpen, ...result } = await conclude(journal, failures, means, progress);
+    const { hasOpen, ...result } = await conclude(journal, failures, means, progress, input.count);
     if (plan.keepJournal === 'until known' && hasOpen) failures.discard();
     else {
       if (plan.keepJournal !== 'always') await journal.remove();
@@ -102,7 +102,7 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
     return { ...result, ...sent, failed_file: result.failures.length > 0 ? plan.failedPath : null };
   } catch (error) {
     failures.discard();
-    throw goingOn(endOfRun(error), plan);
+    throw journal.isEmpty() ? endOfRun(error) : goingOn(endOfRun(error), plan);
   } finally {
     ending.abort();
     display.close();
@@ -156,7 +156,7 @@ function createTally({ input }: SendPlan, progress: Progress) {
 type Means = Parameters<typeof followUp>[1];
 
 /** What became of all orders of all runs, and whether anything of it is still open; writes down those that failed. */
-async function conclude(journal: Journal, file: FailureFile, means: Means | null, progress: Progress) {
+async function conclude(journal: Journal, file: FailureFile, means: Means | null, progress: Progress, of: number) {
   const statuses: Record<Status, number> = {
     written: 0,
     duplicate: 0,
@@ -172,7 +172,7 @@ async function conclude(journal: Journal, file: FailureFile, means: Means | null
   const failures: FailedOrder[] = [];
   const note = (failure: FailedOrder | null) => {
     if (!failure) return;
-    file.add(failure);
+    file.add({ ...failure, of });
     if (failures.length < SHOWN_FAILURES) failures.push(failure);
     if (failure.status !== 'refused') return;
     refused += 1;
@@ -222,7 +222,7 @@ async function requireSameAccount(journal: Journal, client: OrdersClient, gate: 
   }
 }
 
-/** The error with what to do next, where something is on record that the next run can use. */
+/** The error with what to do next, as something is on record that the next run can use. */
 function goingOn(error: unknown, plan: SendPlan): unknown {
   if (!(error instanceof Failure) || error.message.includes('--restart')) return error;
   return new Failure(`${error.message} ${howToGoOn(plan)}`);
