@@ -109,6 +109,16 @@ describe('refused whole, with nothing stored', () => {
     ['lines called an array', '400 malformed_body', many(2).join('\n')],
     ['an array cut short', '400 malformed_body', `[${many(3).join(',')}`],
     ['an array with an element that is no JSON', '400 malformed_body', `[${order('good')},{"source_order_id":"bad",}]`],
+    [
+      'an array in which a quote is missing in one order and in another, far behind',
+      '400 malformed_body',
+      `[${order('good')},{"source_order_id":"6" box"},${many(100).join(',')},{"source_order_id":"8" box"},${order('good')}]`,
+    ],
+    [
+      'an array with an element that nobody looks at',
+      '413 payload_too_large',
+      `[${order('good')},"${'x'.repeat(8000)}"]`,
+    ],
     ['an array that goes on', '400 malformed_body', `[${order('good')}]]`],
     ['1,001 lines', '413 payload_too_large', lines(...many(1001))],
     ['1,001 elements', '413 payload_too_large', `[${many(1001).join(',')}]`],
@@ -176,6 +186,12 @@ describe('taken at its limits', () => {
     const body = lines(ofLength(2000), ofLength(2001));
     const full = Buffer.concat([body, Buffer.alloc(200_000 - body.length, '\n')]);
     expect(counts(await intake.api.batch(account, full))).toEqual([202, 1, 1]);
+  });
+
+  test('an element of an array four times as long as an order may be, beside another order', async () => {
+    const long = JSON.stringify({ source_order_id: 'x'.repeat(8000 - 22) });
+    expect(long).toHaveLength(8000);
+    expect(counts(await intake.api.batch(account, `[${long},${order('beside')}]`))).toEqual([202, 1, 1]);
   });
 
   test('behind a byte order mark, with CRLF, without a last line break; the body is kept as it came', async () => {

@@ -248,6 +248,18 @@ describe('deciding', () => {
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
   });
 
+  test('hold: one whose receipt was dropped, and which is not removed yet, is still there to be decided', async () => {
+    const { orderId } = await begin();
+    await hold();
+    const { receipt_id } = await again(OTHER_PHONE);
+    await stack.database.knex('receipts').where({ receipt_id }).delete();
+    expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [], unchanged: [{ held: true }] });
+    const [left] = await resendsOf(orderId);
+    expect(left).toMatchObject({ receipt_id, received_at: expect.any(Date), changes: [PHONE_CHANGED] });
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
+    expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
+  });
+
   test('one that is refused changes nothing, and the same again is refused with it; another is not', async () => {
     const { orderId } = await begin();
     await hold();

@@ -14,21 +14,15 @@ export type Difference = {
 
 /** How long the differences of one order that was sent again may be, as JSON in characters. */
 const MAX_LENGTH = 16_384;
+/** Those of items, which come last, are then too long whatever they are: each takes more than 40 characters. */
+const ENOUGH = 500;
 
 /**
  * The fields, apart from `source_order_id`, in which two normalized orders differ, in the order of their fields. Items are compared member
  * by member where there are as many; else they are one field, `/items`.
  */
 export function compareOrders(one: Order, other: Order): Difference[] {
-  const [from, to] = [fieldsOf(one), fieldsOf(other)];
-  if (one.items.length === other.items.length) {
-    spreadItems(from, one.items);
-    spreadItems(to, other.items);
-  }
-  return [...to].flatMap(([pointer, value]) => {
-    const was = from.get(pointer) ?? null;
-    return isSame(was, value) ? [] : [{ pointer, from: was, to: value }];
-  });
+  return [...findDifferences(one, other)];
 }
 
 /**
@@ -36,8 +30,43 @@ export function compareOrders(one: Order, other: Order): Difference[] {
  * values are left out, all items counting as one: what is kept of a short order must not be as long as the one that it repeats.
  */
 export function compareResent(first: Order, again: Order): Difference[] {
-  const differences = compareOrders(first, again);
-  return cutLongest(differences.filter(({ pointer, from, to }) => pointer !== '/total' || !isSameAmount(from, to)));
+  const differences: Difference[] = [];
+  for (const difference of findResent(first, again)) {
+    if (differences.push(difference) === ENOUGH) break;
+  }
+  return cutLongest(differences);
+}
+
+/** Whether `compareResent` finds anything; it looks no further than that. */
+export function isResentOtherwise(first: Order, again: Order): boolean {
+  return !findResent(first, again).next().done;
+}
+
+function* findResent(first: Order, again: Order): Generator<Difference> {
+  for (const difference of findDifferences(first, again)) {
+    if (difference.pointer !== '/total' || !isSameAmount(difference.from, difference.to)) yield difference;
+  }
+}
+
+function* findDifferences(one: Order, other: Order): Generator<Difference> {
+  const was = fieldsOf(one);
+  const arePaired = one.items.length === other.items.length;
+  for (const [pointer, to] of fieldsOf(other)) {
+    const from = was.get(pointer) ?? null;
+    if (from !== to && !(pointer === '/items' && arePaired)) yield { pointer, from, to };
+  }
+  if (arePaired) yield* findInItems(one.items, other.items);
+}
+
+/** A pointer is made only where they differ: an order may have tens of thousands of items. */
+function* findInItems(ones: readonly Item[], others: readonly Item[]): Generator<Difference> {
+  for (const [index, one] of ones.entries()) {
+    const other = others[index] as Item;
+    for (const member of ['name', 'quantity', 'sku'] as const) {
+      const [from, to] = [one[member], other[member]];
+      if (from !== to) yield { pointer: `/items/${index}/${member}`, from, to };
+    }
+  }
 }
 
 function cutLongest(differences: readonly Difference[]): Difference[] {
@@ -58,17 +87,6 @@ function fieldsOf({ customer, source_order_id: _, ...order }: Order): Map<string
   for (const [name, value] of Object.entries(customer)) fields.set(`/customer/${name}`, value);
   for (const [name, value] of Object.entries(order)) fields.set(`/${name}`, value);
   return fields;
-}
-
-function spreadItems(fields: Map<string, Value>, items: readonly Item[]): void {
-  fields.delete('/items');
-  items.forEach((item, index) => {
-    for (const member of ['name', 'quantity', 'sku'] as const) fields.set(`/items/${index}/${member}`, item[member]);
-  });
-}
-
-function isSame(one: Value, other: Value): boolean {
-  return typeof one === 'object' ? JSON.stringify(one) === JSON.stringify(other) : one === other;
 }
 
 function isSameAmount(one: Value, other: Value): boolean {

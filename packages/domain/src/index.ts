@@ -1,6 +1,6 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
-export { compareResent, type Difference } from './compare-orders.ts';
+export { compareResent, type Difference, isResentOtherwise } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';

@@ -11,7 +11,8 @@ export type ReadOrder = { sourceOrderId: string; body: Buffer } | { problem: Pro
  *
  * @param kind of the batch: `lines` (NDJSON) or one JSON `array`.
  * @param options.maxBytes of one order.
- * @throws {Problem} `malformed_body` when there is no order, or no JSON array; `payload_too_large` for more than `MAX_BATCH_ORDERS`.
+ * @throws {Problem} `malformed_body` when there is no order, or no JSON array; `payload_too_large` for more than `MAX_BATCH_ORDERS`, and
+ * for an element of an array that is too long to know whether it is JSON.
  */
 export async function readOrders(
   kind: 'lines' | 'array',
@@ -23,7 +24,7 @@ export async function readOrders(
   for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch)) {
     if (orders.length === MAX_BATCH_ORDERS) throw new Problem('payload_too_large', { detail: TOO_MANY });
     const order = readOrder(body, strict, maxBytes);
-    if (kind === 'array' && 'problem' in order) requireJson(order, orders.length);
+    if (kind === 'array' && 'problem' in order) requireJson(order, orders.length, LOOKED_AT * maxBytes);
     orders.push(order);
     if (isOver()) isOver = await turns.next();
   }
@@ -31,6 +32,8 @@ export async function readOrders(
   return orders;
 }
 
+/** An element of an array so many times as long as an order may be is still parsed in one go, to know whether it is one. */
+const LOOKED_AT = 4;
 const TOO_MANY = `A batch is at most ${MAX_BATCH_ORDERS} orders.`;
 
 function readOrder(body: Buffer, strict: boolean, maxBytes: number): ReadOrder {
@@ -49,9 +52,16 @@ function readOrder(body: Buffer, strict: boolean, maxBytes: number): ReadOrder {
   }
 }
 
-/** An array with an element that is no JSON is no JSON itself, and nobody knows what its sender meant. */
-function requireJson({ problem, body }: { problem: Problem; body: Buffer }, index: number): void {
-  if (problem.code !== 'malformed_body') return;
+/**
+ * An array with an element that is no JSON is no JSON itself, and nobody knows what its sender meant: a quote that is missing in one order
+ * and in another makes one element of all between them.
+ */
+function requireJson({ problem, body }: { problem: Problem; body: Buffer }, index: number, maxBytes: number): void {
+  if (problem.code === 'validation_failed') return;
+  if (body.length > maxBytes) {
+    const detail = `Element ${index} of the array is over ${maxBytes} bytes, too long to look at.`;
+    throw new Problem('payload_too_large', { detail });
+  }
   try {
     JSON.parse(body.toString('utf8'));
   } catch {

@@ -1,4 +1,11 @@
-import { compareResent, type Difference, normalizeOrder, type Order, parseBody } from '@orders/domain';
+import {
+  compareResent,
+  type Difference,
+  isResentOtherwise,
+  normalizeOrder,
+  type Order,
+  parseBody,
+} from '@orders/domain';
 import { type Connection, run } from '../connect.ts';
 import { type OrderRow, orderRow, toJson, toOrder } from '../orders/orders.ts';
 import type { Repeat, WritableOrder } from '../orders/write-orders.ts';
@@ -65,7 +72,7 @@ export async function findChanges(
   const differing = repeated.filter(({ receiptId, orderId, order }) => {
     const known = stored.get(orderId);
     // Its own receipt: another worker has just written it.
-    return known && known.row.receipt_id !== receiptId && compareResent(known.order, order).length > 0;
+    return known && known.row.receipt_id !== receiptId && isResentOtherwise(known.order, order);
   });
   const changes = new Map<string, Changes>();
   if (differing.length === 0) return changes;

@@ -1,5 +1,6 @@
 import { type Difference, differenceJson } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
+import { timeOf } from '../receipts/partitions.ts';
 
 export type Decision = 'accepted' | 'refused';
 
@@ -7,6 +8,7 @@ export type Decision = 'accepted' | 'refused';
 export interface Resend {
   order_id: number;
   receipt_id: string;
+  /** By Postgres' clock; once the receipt is dropped, by the one that made its id. */
   received_at: Date;
   changes: Difference[];
   decision: Decision | null;
@@ -26,19 +28,29 @@ cross join lateral (
   where account_id = $1::int and order_id = wanted.order_id and changes is not null
   order by receipt_id desc limit ${MAX_OF_AN_ORDER}
 ) as s
-cross join lateral (
+left join lateral (
   select received_at from receipts where receipt_id = s.receipt_id and account_id = $1::int
   offset 0
-) as r
+) as r on true
 order by s.order_id, s.receipt_id desc`,
 };
 
-/** What was sent again of these orders of an account with other content, the newest of each order first, at most 20 of each. */
+/**
+ * What was sent again of these orders of an account with other content, the newest of each order first, at most 20 of each. Receipts are
+ * dropped before their resends, and what holds an order until then can be decided until then.
+ */
 export async function findResends(
   database: Database,
   accountId: number,
   orderIds: readonly number[],
 ): Promise<Resend[]> {
-  const rows = await run<Resend>(database, FIND, [accountId, orderIds]);
-  return rows.map((row) => ({ ...row, changes: row.changes.map(differenceJson) }));
+  const rows = await run<Omit<Resend, 'received_at'> & { received_at: Date | null }>(database, FIND, [
+    accountId,
+    orderIds,
+  ]);
+  return rows.map(({ received_at, changes, ...row }) => ({
+    ...row,
+    received_at: received_at ?? new Date(timeOf(row.receipt_id)),
+    changes: changes.map(differenceJson),
+  }));
 }
