@@ -109,6 +109,21 @@ describe('over HTTP', () => {
     ]);
   });
 
+  test('where a reviewer edited an item that was sent again otherwise, all items are to be decided, and are shown', async () => {
+    const items = [...FIRST.items, { name: 'Samosa', quantity: 4, sku: null }];
+    const orderId = await begin({ ...FIRST, items });
+    const resent = [{ name: 'Karak', quantity: 3, sku: 'K-1' }, items[1]];
+    const receiptId = await resend({ ...FIRST, total: '1', items: resent });
+    const total = { pointer: '/total', from: '1250.50', to: '1' };
+    const changesOf = async () => (await show(orderId)).resends[0].changes;
+    expect(await changesOf()).toEqual([total, { pointer: '/items/0/quantity', from: 2, to: 3 }]);
+    await shop.patch(`/orders/${orderId}`, { edits: { '/items/1/quantity': 9 } });
+    expect(await changesOf()).toEqual([total, { pointer: '/items/0/quantity', from: 2, to: 3 }]);
+    await shop.patch(`/orders/${orderId}`, { edits: { '/items/0/name': 'Karak, large' } });
+    expect(await changesOf()).toEqual([total, { pointer: '/items', from: items, to: resent }]);
+    expect((await decide(orderId, receiptId, 'accepted')).body.order).toMatchObject({ total: '1', items: resent });
+  });
+
   test('under hold an order is not confirmed before, and the reply says which stayed and why', async () => {
     const [orderId, neighbour] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await choose('hold');
