@@ -222,7 +222,10 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
   };
 }
 
-/** One response for each status, naming the codes that come with it, in other words where there are; `headers` may come with any of them. */
+/**
+ * One response for each status, naming the codes that come with it, in other words where there are; `headers` may come
+ * with any of them.
+ */
 function refusals(
   codes: ProblemCode[],
   headers = {},

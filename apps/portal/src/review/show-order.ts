@@ -27,7 +27,10 @@ export interface ShownOrder {
   raw: { text: string } | null;
   /** Newest first. */
   history: OrderEvent[];
-  /** What was sent again of it with other content, newest first; of these the newest counts, and while it waits, it has what accepting it changes. */
+  /**
+   * What was sent again of it with other content, newest first. Of these the newest counts; while nobody has decided, its
+   * changes are what accepting it makes of the order.
+   */
   resends: Omit<Resend, 'order_id'>[];
   /** Whether its account wants each such resend decided before the order is confirmed. */
   hold_resends: boolean;

@@ -8,8 +8,8 @@ import type { Resend } from './find-resends.ts';
 export const isOfItem = ({ pointer }: Difference): boolean => pointer.startsWith('/items/');
 
 /**
- * All items as one change: a pointer into them meets another one where those that the resend changed are no longer called what they were,
- * or have another value than it was.
+ * All items as one change: a pointer into them meets another one where those that the resend changed are no longer
+ * called what they were, or have another value than it was.
  *
  * @returns null where each pointer leads to the item that is meant.
  */
@@ -31,7 +31,10 @@ export function takeWhole(
   return { pointer: '/items', from: before, to: [...resent] };
 }
 
-/** What accepting this resend makes of the order: its changes, or all its items in the place of some, as `takeWhole` has it. */
+/**
+ * What accepting this resend makes of the order: its changes, or all its items in the place of some, as `takeWhole`
+ * has it.
+ */
 export async function findAcceptable(
   database: Database,
   order: Pick<OrderJson, 'account_id' | 'items'>,

@@ -65,7 +65,10 @@ export function ResendPanel(props: {
   );
 }
 
-/** They keep the focus while they wait. When they go, or are those of a newer resend, the panel has it: nobody accepts by a key what is not read yet. */
+/**
+ * They keep the focus while they wait. When they go, or are those of a newer resend, the panel has it: nobody accepts by
+ * a key what is not read yet.
+ */
 function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (made: Decision) => void }): ReactNode {
   const { t } = useTranslation('review');
   const row = useRef<HTMLDivElement>(null);
