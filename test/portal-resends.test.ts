@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database';
-import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
 import { erase, sendOrder } from './harness/erasure.ts';
 import { createPerson, signIn } from './harness/people.ts';
@@ -107,6 +107,21 @@ describe('over HTTP', () => {
       { actor: shop.person.email, action: 'resend_refused', subject: `order:${orderId}` },
       { actor: shop.person.email, action: 'resend_accepted', subject: `order:${orderId}` },
     ]);
+  });
+
+  test('where a reviewer edited an item that was sent again otherwise, all items are to be decided, and are shown', async () => {
+    const items = [...FIRST.items, { name: 'Samosa', quantity: 4, sku: null }];
+    const orderId = await begin({ ...FIRST, items });
+    const resent = [{ name: 'Karak', quantity: 3, sku: 'K-1' }, items[1]];
+    const receiptId = await resend({ ...FIRST, total: '1', items: resent });
+    const total = { pointer: '/total', from: '1250.50', to: '1' };
+    const changesOf = async () => (await show(orderId)).resends[0].changes;
+    expect(await changesOf()).toEqual([total, { pointer: '/items/0/quantity', from: 2, to: 3 }]);
+    await shop.patch(`/orders/${orderId}`, { edits: { '/items/1/quantity': 9 } });
+    expect(await changesOf()).toEqual([total, { pointer: '/items/0/quantity', from: 2, to: 3 }]);
+    await shop.patch(`/orders/${orderId}`, { edits: { '/items/0/name': 'Karak, large' } });
+    expect(await changesOf()).toEqual([total, { pointer: '/items', from: items, to: resent }]);
+    expect((await decide(orderId, receiptId, 'accepted')).body.order).toMatchObject({ total: '1', items: resent });
   });
 
   test('under hold an order is not confirmed before, and the reply says which stayed and why', async () => {
@@ -276,7 +291,7 @@ describeWith('chromium')('on the page', () => {
         Address: ['Now', 'Villa 12, blue gate', 'Sent again', 'Villa 13', 'Sent before', 'Villa 12, Street 4'],
         Items: ['Now', '2 × Karak (K-1)', 'Sent again', '1 × Water\n2 × Karak (K-1)'],
       });
-      await panelOf(page).getByText('1 earlier one').click();
+      await panelOf(page).getByText('The one before it').click();
       await panelOf(page).locator('.change-list', { hasText: '1,250.50' }).waitFor();
       await panelOf(page).getByRole('button', { name: 'Refuse' }).click();
       await panelOf(page).getByText('Refused by').waitFor();
@@ -285,6 +300,31 @@ describeWith('chromium')('on the page', () => {
       await confirmButton(page.locator('.order-pane')).click();
       await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
     });
+  });
+
+  test('what was too long to keep is named, its receipt shows it, and it is accepted whole', async () => {
+    const many = (quantity: number) =>
+      Array.from({ length: 400 }, (_, index) => ({
+        name: `Dish ${index}`,
+        quantity,
+        sku: `a rather long SKU ${index}`,
+      }));
+    const orderId = await begin({ ...FIRST, items: many(1) });
+    await choose('hold');
+    const receiptId = await resend({ ...FIRST, total: '1', items: many(2) });
+    await visit(`/review/${orderId}`, async (page) => {
+      await panelOf(page).waitFor();
+      expect(await fieldsIn(page)).toEqual({
+        Total: ['Now', '1,250.50', 'Sent again', '1.00'],
+        Items: ['Sent again', 'too long to be shown here; its receipt has it whole'],
+      });
+      const link = panelOf(page).getByRole('link');
+      expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
+      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
+      await panelOf(page).getByText('Accepted by').waitFor();
+      await page.locator('.history .change-list', { hasText: 'Items 400: Qty' }).waitFor();
+    });
+    expect((await show(orderId)).order.items).toEqual(many(2));
   });
 
   test('of several, those that are held come back, and the page says how many and why', async () => {
@@ -372,9 +412,29 @@ describeWith('chromium')('on the page', () => {
         },
         { times: 1 },
       );
-      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
+      await panelOf(page).getByRole('button', { name: 'Accept' }).press('Enter');
       await page.getByText('Somebody else changed this meanwhile').waitFor();
       await panelOf(page).getByText('Refused by').waitFor();
+      await page.locator('.resend-panel:focus').waitFor();
+    });
+  });
+
+  test('who is about to accept by a key is brought to what arrives then, and keeps the focus when the portal is out of reach', async () => {
+    const orderId = await begin();
+    await choose('hold');
+    await resend();
+    await visit(`/review/${orderId}`, async (page) => {
+      const accept = panelOf(page).getByRole('button', { name: 'Accept' });
+      const fail = async (route: Route) => {
+        await page.locator('button:focus[aria-disabled=true]').waitFor();
+        await route.abort();
+      };
+      await page.route('**/resends/*', fail, { times: 1 });
+      await accept.press('Enter');
+      await page.getByText('The portal cannot be reached').waitFor();
+      await page.locator('button:focus', { hasText: 'Accept' }).waitFor();
+      await resend({ ...FIRST, total: '1' });
+      await page.locator('.resend-panel:focus', { hasText: '1,250.50' }).waitFor();
     });
   });
 
@@ -386,6 +446,7 @@ describeWith('chromium')('on the page', () => {
       await card.getByRole('radio', { name: 'Only show it', checked: true }).waitFor();
       await card.getByRole('radio', { name: 'Hold the order' }).check();
       await page.getByText('Saved; it holds at once.').waitFor();
+      await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
       await expectAccessible(page);
       expect((await shop.get('/resends')).body).toEqual({ resends: 'hold' });
       const senders = page.getByRole('link', { name: 'Pages for senders' });

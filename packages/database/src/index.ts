@@ -111,6 +111,7 @@ export {
 export { decideResend } from './resends/decide-resend.ts';
 export { type Decision, findResends, type Resend } from './resends/find-resends.ts';
 export { markResent, type Resent } from './resends/mark-resent.ts';
+export { findAcceptable } from './resends/take-whole.ts';
 export { type Duplicate, writeDuplicates } from './resends/write-duplicates.ts';
 export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';

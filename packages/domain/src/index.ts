@@ -55,6 +55,7 @@ export {
   readSourceOrderIds,
   SOURCE_ORDER_ID_ERRORS,
   SOURCE_ORDER_IDS_ERROR,
+  SOURCE_ORDER_IDS_REFUSED,
   validateOrder,
   validateStrictly,
 } from './validate-order.ts';

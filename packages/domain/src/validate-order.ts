@@ -35,6 +35,9 @@ export const SOURCE_ORDER_IDS_ERROR = {
   detail: `source_order_ids must be a list of 1 to ${MAX_SOURCE_ORDER_IDS} ids. Ask for more in several requests.`,
 };
 
+/** What is said of a list of which `errors` says more. */
+export const SOURCE_ORDER_IDS_REFUSED = 'The list of ids breaks the rules listed in "errors".';
+
 /** Never converted, trimmed or folded: the id is compared exactly as sent. */
 const sourceOrderId = Joi.string()
   .empty(null)
@@ -72,9 +75,14 @@ export function validateStrictly(payload: Record<string, unknown>): void {
 export function readSourceOrderIds({ source_order_ids: ids }: Record<string, unknown>): string[] {
   const pointer = '/source_order_ids';
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_SOURCE_ORDER_IDS)
-    throw new Problem('validation_failed', { errors: [{ pointer, ...SOURCE_ORDER_IDS_ERROR }] });
-  refuseIfAny(ids.flatMap((id, index) => findBreaches(id, `${pointer}/${index}`)));
+    throw refusedIds([{ pointer, ...SOURCE_ORDER_IDS_ERROR }]);
+  const errors = ids.flatMap((id, index) => findBreaches(id, `${pointer}/${index}`));
+  if (errors.length > 0) throw refusedIds(errors);
   return ids;
+}
+
+function refusedIds(errors: FieldError[]): Problem {
+  return new Problem('validation_failed', { detail: SOURCE_ORDER_IDS_REFUSED, errors });
 }
 
 function refuseIfAny(errors: FieldError[]): void {

@@ -5,7 +5,7 @@ type Headed = Pick<IncomingMessage, 'headers'>;
 
 const MEDIA_TYPE = /^(application\/(?:json|x-ndjson)) *(?:;(.*))?$/i;
 const UTF_8 = /^ *charset *= *"?utf-?8"? *$/i;
-const BATCH_TYPES =
+export const BATCH_TYPES =
   'Send a batch as "Content-Type: application/x-ndjson", one order a line, or "application/json", one array; in UTF-8.';
 
 /**

@@ -1,5 +1,5 @@
 export { acceptedJson } from './accepted-json.ts';
-export { checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
+export { BATCH_TYPES, checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
 export { collectBody } from './collect-body.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
 export { createOpenReplies, type OpenReplies } from './open-replies.ts';

@@ -5,8 +5,9 @@ import {
   MAX_SOURCE_ORDER_IDS,
   PROBLEMS,
   type ProblemCode,
+  SOURCE_ORDER_IDS_REFUSED,
 } from '@orders/domain';
-import { SIGNATURE_HEADER } from '@orders/http';
+import { BATCH_TYPES, SIGNATURE_HEADER } from '@orders/http';
 import { batchContent } from './batch-schemas.ts';
 import { grouped, ref, text } from './schema.ts';
 
@@ -90,7 +91,11 @@ export const batchOperation = {
       },
       content: { 'application/json': { schema: ref('BatchReply') } },
     },
-    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'validation_failed'), ...ALWAYS], RATE_HEADERS),
+    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'validation_failed'), ...ALWAYS], RATE_HEADERS, {
+      unsupported_media_type: BATCH_TYPES,
+      payload_too_large: 'The body is larger than this service accepts, or holds too many orders.',
+      malformed_body: 'The body holds no order, or is not one JSON array where it is sent as one.',
+    }),
   },
 };
 
@@ -149,6 +154,7 @@ export const reconcileOperation = {
     ...refusals(
       [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
       RATE_HEADERS,
+      { validation_failed: SOURCE_ORDER_IDS_REFUSED },
     ),
   },
 };
@@ -216,14 +222,21 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
   };
 }
 
-/** One response for each status, naming the codes that come with it; `headers` may come with any of them. */
-function refusals(codes: ProblemCode[], headers = {}): Record<number, object> {
+/**
+ * One response for each status, naming the codes that come with it, in other words where there are; `headers` may come
+ * with any of them.
+ */
+function refusals(
+  codes: ProblemCode[],
+  headers = {},
+  words: Partial<Record<ProblemCode, string>> = {},
+): Record<number, object> {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, those]) => [
       status,
       {
-        description: those.map((code) => `\`${code}\`: ${PROBLEMS[code].detail}`).join('\n\n'),
+        description: those.map((code) => `\`${code}\`: ${words[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
         headers: { ...COMMON_HEADERS, ...headers, ...REFUSAL_HEADERS[status] },
         content: {
           'application/problem+json': {

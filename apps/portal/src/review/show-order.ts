@@ -1,4 +1,5 @@
 import {
+  findAcceptable,
   findAccount,
   findOrderHistory,
   findReceiptBody,
@@ -26,7 +27,10 @@ export interface ShownOrder {
   raw: { text: string } | null;
   /** Newest first. */
   history: OrderEvent[];
-  /** What was sent again of it with other content, newest first; of these the newest counts. */
+  /**
+   * What was sent again of it with other content, newest first. Of these the newest counts; while nobody has decided, its
+   * changes are what accepting it makes of the order.
+   */
   resends: Omit<Resend, 'order_id'>[];
   /** Whether its account wants each such resend decided before the order is confirmed. */
   hold_resends: boolean;
@@ -47,6 +51,8 @@ export async function showOrder(
     findAccount(knex, accountId),
   ]);
   const resends = resent.map(({ order_id: _, ...resend }) => resend);
+  const [newest] = resends;
+  if (newest?.decision === null) newest.changes = await findAcceptable(database, found.order, newest);
   return {
     ...found,
     order: { ...found.order, resent: resentOf(resends) },

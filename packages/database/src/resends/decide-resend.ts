@@ -1,10 +1,11 @@
-import { type Difference, type Item, normalizeOrder, type Order, type OrderEdits, parseBody } from '@orders/domain';
+import { type Difference, normalizeOrder, type Order, type OrderEdits, parseBody } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { lockEditable, storeEdits } from '../orders/edit-order.ts';
 import type { OrderJson } from '../orders/orders.ts';
 import { findReceiptRecord } from '../receipts/operate-receipts.ts';
 import type { Decision } from './find-resends.ts';
+import { isOfItem, takeWhole } from './take-whole.ts';
 
 /**
  * Accepts what was sent again of an order that needs review, which is edited accordingly as `editStoredOrder` does, or refuses it; on
@@ -57,8 +58,7 @@ export async function decideResend(
 }
 
 /**
- * What makes the order say what the resend changed. A pointer into the items meets another one where these were changed since; then it is
- * all items of the resend.
+ * What makes the order say what the resend changed.
  *
  * @returns null where the payload that these are in is gone.
  */
@@ -72,34 +72,21 @@ async function editsOf(
   const edits: OrderEdits = Object.fromEntries(
     changes.filter(({ pointer }) => pointer !== '/emirate_code').map(({ pointer, to }) => [pointer, to]),
   );
-  const ofItems = changes.filter(({ pointer }) => pointer.startsWith('/items/'));
+  const ofItems = changes.filter(isOfItem);
   const cut = changes.filter((change) => change.cut);
   if (ofItems.length + cut.length === 0) return edits;
   const body = (await findReceiptRecord(trx, receiptId, order.account_id))?.body;
   if (!body) return null;
   const resend = normalizeOrder(parseBody(body)).order;
   for (const { pointer } of cut) edits[pointer] = valueAt(resend, pointer);
-  if (areSameItems(order.items, resend.items, ofItems)) return edits;
+  const whole = takeWhole(order.items, resend.items, ofItems);
+  if (!whole) return edits;
   for (const { pointer } of ofItems) delete edits[pointer];
-  return { ...edits, '/items': resend.items };
+  return { ...edits, [whole.pointer]: whole.to };
 }
 
 function valueAt(order: Order, pointer: string): unknown {
   const [, field = '', member] = pointer.split('/');
   const value = order[field as keyof Order];
   return member ? (value as Record<string, unknown>)[member] : value;
-}
-
-/** Whether each item that the resend changed is, where its pointer leads, still called what it was, and has the value that it had. */
-function areSameItems(now: readonly Item[], resent: readonly Item[], ofItems: readonly Difference[]): boolean {
-  if (now.length !== resent.length) return false;
-  const before: Record<string, unknown>[] = structuredClone([...resent]);
-  const changed = ofItems.map(({ pointer, from }) => {
-    const [, , index = '', member = ''] = pointer.split('/');
-    Object.assign(before[Number(index)] ?? {}, { [member]: from });
-    return { index: Number(index), member: member as keyof Item };
-  });
-  return changed.every(({ index, member }) =>
-    (['name', 'sku', member] as const).every((one) => now[index]?.[one] === before[index]?.[one]),
-  );
 }

@@ -53,15 +53,10 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     end: () => onEdit(null),
     save: (edits) => edit.mutate(edits, { onSuccess: () => onEdit(null) }),
   };
-  const onDecide = (made: Parameters<typeof decision.mutate>[0], done: () => void) => {
+  const onDecide = (made: Parameters<typeof decision.mutate>[0]) => {
     // A value that was typed but is not saved yet must not be lost to a resent one.
     if (editor.pointer !== null) return notices.show({ kind: 'bad', text: t('notice.editing') });
-    return decision.mutate(made, {
-      onSuccess() {
-        notices.show({ text: t(`notice.${made.decision}`) });
-        done();
-      },
-    });
+    return decision.mutate(made, { onSuccess: () => notices.show({ text: t(`notice.${made.decision}`) }) });
   };
   return (
     <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { id: orderId })}>

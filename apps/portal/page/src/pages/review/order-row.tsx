@@ -78,7 +78,7 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
           </span>
         )}
         {resent && (
-          <span className={resent === 'undecided' ? 'badge badge-warn' : 'badge'}>
+          <span className={resent === 'undecided' ? 'badge badge-warn' : 'badge'} title={t(`list.resent.${resent}`)}>
             <Repeat2 aria-hidden="true" size={14} />
             <span className="visually-hidden">{t(`list.resent.${resent}`)}</span>
           </span>

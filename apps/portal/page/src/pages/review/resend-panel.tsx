@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { isHeld, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
@@ -11,11 +11,7 @@ import './resend-panel.css';
 /** Its id, by which it gets the focus. */
 export const RESEND_PANEL = 'resend-panel';
 
-type Decide = (
-  made: { receipt_id: string; decision: 'accepted' | 'refused' },
-  /** Runs when it is done. */
-  done: () => void,
-) => void;
+type Decision = NonNullable<Resend['decision']>;
 
 /** What was sent again of an order with other content: the newest beside what the order says, and what there is to decide; the rest below. */
 export function ResendPanel(props: {
@@ -23,7 +19,7 @@ export function ResendPanel(props: {
   /** Where the order stands as far as this page knows, ahead of what was loaded. */
   state: ReviewState;
   isBusy: boolean;
-  onDecide: Decide;
+  onDecide: (made: { receipt_id: string; decision: Decision }) => void;
 }): ReactNode {
   const { detail, state, isBusy, onDecide } = props;
   const { t } = useTranslation('review');
@@ -32,9 +28,6 @@ export function ResendPanel(props: {
   const [newest, ...earlier] = detail.resends;
   if (!newest) return null;
   const { receipt_id } = newest;
-  const decide = (decision: 'accepted' | 'refused') =>
-    // The buttons, of which one has the focus, are gone then.
-    onDecide({ receipt_id, decision }, () => document.getElementById(RESEND_PANEL)?.focus());
   return (
     <section
       id={RESEND_PANEL}
@@ -51,14 +44,7 @@ export function ResendPanel(props: {
       <About resend={newest} detail={detail} state={state} />
       <Comparison order={detail.order} resend={newest} />
       {isHeld(detail) && state === 'needs_review' && (
-        <div className="row">
-          <button type="button" className="button" disabled={isBusy} onClick={() => decide('refused')}>
-            {t('resend.refuse')}
-          </button>
-          <button type="button" className="button button-main" disabled={isBusy} onClick={() => decide('accepted')}>
-            {t('resend.accept')}
-          </button>
-        </div>
+        <DecisionButtons key={receipt_id} isBusy={isBusy} onDecide={(decision) => onDecide({ receipt_id, decision })} />
       )}
       {earlier.length > 0 && (
         <details>
@@ -76,6 +62,32 @@ export function ResendPanel(props: {
         </details>
       )}
     </section>
+  );
+}
+
+/**
+ * They keep the focus while they wait. When they go, or are those of a newer resend, the panel has it: nobody accepts by
+ * a key what is not read yet.
+ */
+function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (made: Decision) => void }): ReactNode {
+  const { t } = useTranslation('review');
+  const row = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const buttons = row.current;
+    return () => {
+      if (buttons?.contains(document.activeElement)) document.getElementById(RESEND_PANEL)?.focus();
+    };
+  }, []);
+  const button = (decision: Decision, label: string, className: string) => (
+    <button type="button" className={className} aria-disabled={isBusy} onClick={() => !isBusy && onDecide(decision)}>
+      {label}
+    </button>
+  );
+  return (
+    <div ref={row} className="row">
+      {button('refused', t('resend.refuse'), 'button')}
+      {button('accepted', t('resend.accept'), 'button button-main')}
+    </div>
   );
 }
 
