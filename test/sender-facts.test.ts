@@ -121,7 +121,7 @@ describe('limits', () => {
     expect(page('limits')).toContain(`Warnings listed for one order | ${grouped(warnings.length - 1)};`);
 
     const totalOf = (total: string) => normalizeOrder({ source_order_id: 'total', total }).order.total;
-    expect(page('limits')).toContain('at most 15 digits before the decimal point and 6 behind it');
+    expect(page('limits')).toContain('at most 15 digits before the decimal point and 6 after it');
     expect([totalOf('1'.repeat(15)), totalOf('1'.repeat(16))]).toEqual(['1'.repeat(15), null]);
     expect(totalOf('0.1234567')).toBe('0.123457');
 
