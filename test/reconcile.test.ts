@@ -92,6 +92,7 @@ describe('a list of ids', () => {
     const headers = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json' };
     const reply = await intake.api.send('POST', '/ingest/reconcile', headers, JSON.stringify(body));
     expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
+    expect(reply.body.detail).toBe('The list of ids breaks the rules listed in "errors".');
     expect(reply.body.errors.map((error: Record<string, string>) => `${error.pointer} ${error.code}`)).toEqual(errors);
   });
 

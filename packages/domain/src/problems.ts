@@ -41,7 +41,7 @@ export const PROBLEMS = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'Send the order as "Content-Type: application/json", in UTF-8.',
+    detail: 'Send JSON in UTF-8, as "Content-Type: application/json".',
   },
   unsupported_content_encoding: {
     status: 415,

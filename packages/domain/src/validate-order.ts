@@ -35,6 +35,8 @@ export const SOURCE_ORDER_IDS_ERROR = {
   detail: `source_order_ids must be a list of 1 to ${MAX_SOURCE_ORDER_IDS} ids. Ask for more in several requests.`,
 };
 
+const LIST_REFUSED = 'The list of ids breaks the rules listed in "errors".';
+
 /** Never converted, trimmed or folded: the id is compared exactly as sent. */
 const sourceOrderId = Joi.string()
   .empty(null)
@@ -71,10 +73,12 @@ export function validateStrictly(payload: Record<string, unknown>): void {
  */
 export function readSourceOrderIds({ source_order_ids: ids }: Record<string, unknown>): string[] {
   const pointer = '/source_order_ids';
-  if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_SOURCE_ORDER_IDS)
-    throw new Problem('validation_failed', { errors: [{ pointer, ...SOURCE_ORDER_IDS_ERROR }] });
-  refuseIfAny(ids.flatMap((id, index) => findBreaches(id, `${pointer}/${index}`)));
-  return ids;
+  const list = Array.isArray(ids) && ids.length > 0 && ids.length <= MAX_SOURCE_ORDER_IDS ? ids : null;
+  const errors = list?.flatMap((id, index) => findBreaches(id, `${pointer}/${index}`)) ?? [
+    { pointer, ...SOURCE_ORDER_IDS_ERROR },
+  ];
+  if (!list || errors.length > 0) throw new Problem('validation_failed', { detail: LIST_REFUSED, errors });
+  return list;
 }
 
 function refuseIfAny(errors: FieldError[]): void {
