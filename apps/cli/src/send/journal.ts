@@ -47,7 +47,7 @@ export class ChangedInput extends Failure {
  *
  * @throws {Failure} when it is in use, damaged, none at all, or of another input, service or way.
  */
-export async function openJournal(path: string, head: JournalHead, { restart = false } = {}): Promise<Journal> {
+export async function openJournal(path: string, head: JournalHead, restart: boolean): Promise<Journal> {
   const release = await lock(path).catch((error) => Promise.reject(unusable(path, error)));
   if (!release) throw new Failure(`Another orders send works with ${path}: wait for its end.`);
   let file = -1;

@@ -32,7 +32,7 @@ export function parseColumnMap(text: string): ColumnMap {
  *
  * @throws {WrongUse} naming the headings that lead to no field, unless they are to be ignored, or that lead to the same one.
  */
-export function mapColumns(headings: readonly string[], map: ColumnMap, { ignoreUnmapped = false } = {}): Column[] {
+export function mapColumns(headings: readonly string[], map: ColumnMap, ignoreUnmapped: boolean): Column[] {
   const unmapped: string[] = [];
   const columns = headings.map((heading) => {
     const pointer = Object.hasOwn(map, heading) ? map[heading] : pointerOf(heading);

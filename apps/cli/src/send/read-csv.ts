@@ -59,7 +59,7 @@ function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }
     throw new WrongUse(
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that parts them.`,
     );
-  return mapColumns(headings, map, { ignoreUnmapped });
+  return mapColumns(headings, map, ignoreUnmapped);
 }
 
 type Parts = { [step: string]: string | number | Parts | unknown[] };

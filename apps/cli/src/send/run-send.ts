@@ -52,7 +52,7 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
   const { input, webhook, strict } = plan;
   const failures = await openFailureFile(plan.failedPath);
   const head = { size: input.size, url: config.url, way: webhook ? 'webhook' : 'batches', strict } as const;
-  const journal = await openJournal(plan.journalPath, head, plan);
+  const journal = await openJournal(plan.journalPath, head, plan.restart);
   surroundings.onInterrupt?.(() => {
     plan.cleanUp();
     return `\n${visibleInLine(howToGoOn(plan))}\n`;
