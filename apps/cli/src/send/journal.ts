@@ -189,7 +189,7 @@ function open(path: string): number {
 
 function damaged(path: string, batches: number): Failure {
   return new Failure(
-    `The journal ${path} is damaged behind batch ${batches}: give --restart to send all again (what is there already then ends as duplicate).`,
+    `The journal ${path} is damaged after batch ${batches}: give --restart to send all again (what is there already then ends as duplicate).`,
   );
 }
 

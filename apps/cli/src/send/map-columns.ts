@@ -21,7 +21,7 @@ export function parseColumnMap(text: string): ColumnMap {
   );
   if (wrong)
     throw new WrongUse(
-      `--map: what "${visible(wrong[0])}" is mapped to is no field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
+      `--map: what "${visible(wrong[0])}" is mapped to is not a field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
     );
   return map as ColumnMap;
 }

@@ -96,5 +96,5 @@ function put(order: Parts, path: readonly string[], cell: string): void {
 function complaintOf({ code }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed.';
   if (code === 'CSV_MAX_RECORD_SIZE') return 'the row is longer than 1 MiB; perhaps a quote before it is never closed.';
-  return `this is no CSV (${code}).`;
+  return `this is not CSV (${code}).`;
 }

@@ -217,7 +217,7 @@ async function requireSameAccount(journal: Journal, client: OrdersClient, gate: 
       });
     if (found) return;
     throw new Failure(
-      `The account of this key has not what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
+      `The account of this key does not have what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
     );
   }
 }
