@@ -320,7 +320,7 @@ describeWith('chromium')('in a browser', () => {
     const item = page.locator('.rejected-list > li');
     await item.getByText('POST /ingest/orders/batch').waitFor();
     await item.getByText('The batch could not be read').waitFor();
-    expect(await item.innerText()).not.toContain('Send one JSON object');
+    expect(await item.textContent()).not.toContain('Send one JSON object');
     await page.context().close();
   });
 
