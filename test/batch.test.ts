@@ -292,7 +292,7 @@ test('a batch refused whole is one rejected delivery', async () => {
     const found = await listRejected(stack.database.knex, sender.id, 100);
     return found.length > 0 && found;
   });
-  expect(row).toMatchObject({ code: 'malformed_body', diagnosis: null });
+  expect(row).toMatchObject({ code: 'malformed_body', diagnosis: 'whole_batch' });
 });
 
 test('metrics count the orders of a batch, and its request once; the log names neither order nor receipt', async () => {

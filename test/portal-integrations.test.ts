@@ -312,6 +312,18 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
   });
 
+  test('a batch that is refused whole is named as one, and told how batches are mended', async () => {
+    const { account, person } = await holder();
+    expect((await intake.api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    const item = page.locator('.rejected-list > li');
+    await item.getByText('POST /ingest/orders/batch').waitFor();
+    await item.getByText('The batch could not be read').waitFor();
+    expect(await item.textContent()).not.toContain('Send one JSON object');
+    await page.context().close();
+  });
+
   test('a test order is followed to its order, a key replaced and revoked, the secret rotated, in Arabic and dark', async () => {
     const { account, person, client, base } = await holder({ signing: true });
     const { page, complaints } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
@@ -349,7 +361,8 @@ test.each(['en', 'ar'])('every refusal and every cause has its words in %s', asy
   const { default: texts } = await import(`../apps/portal/page/src/text/${language}/integrations.json`, {
     with: { type: 'json' },
   });
-  const { what, how, diagnosis } = texts.rejected;
+  const { what, how, diagnosis, batch } = texts.rejected;
+  expect(Object.keys(batch)).toEqual(['unsupported_media_type', 'payload_too_large', 'malformed_body']);
   for (const [code, causes] of Object.entries(REJECTIONS)) {
     expect([code, what[code], how[code]]).toEqual([code, expect.any(String), expect.any(String)]);
     expect([code, Object.keys(diagnosis[code] ?? {})]).toEqual([code, [...causes]]);

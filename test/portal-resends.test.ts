@@ -449,7 +449,7 @@ describeWith('chromium')('on the page', () => {
       await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
       await expectAccessible(page);
       expect((await shop.get('/resends')).body).toEqual({ resends: 'hold' });
-      const senders = page.getByRole('link', { name: 'Pages for senders' });
+      const senders = page.getByRole('link', { name: 'Guides for senders' });
       expect(await senders.getAttribute('href')).toBe(`${intake.api.url}/docs/senders`);
       await page.reload();
       await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();

@@ -120,7 +120,7 @@ test.each([
   const { code, stderr } = await send(sender, [file]);
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^The journal .* is damaged behind batch \d: give --restart/),
+    expect.stringMatching(/^The journal .* is damaged after batch \d: give --restart/),
   ]);
   expect(await send(sender, [file, '--restart'])).toMatchObject({ code: 0 });
 });

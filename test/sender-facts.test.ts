@@ -6,6 +6,7 @@ import {
   FINAL_STATES,
   LIMITS,
   MAX_BATCH_ORDERS,
+  MAX_SOURCE_ORDER_IDS,
   normalizeOrder,
   PROBLEMS,
   parseBody,
@@ -121,12 +122,13 @@ describe('limits', () => {
     expect(page('limits')).toContain(`Warnings listed for one order | ${grouped(warnings.length - 1)};`);
 
     const totalOf = (total: string) => normalizeOrder({ source_order_id: 'total', total }).order.total;
-    expect(page('limits')).toContain('at most 15 digits before the decimal point and 6 behind it');
+    expect(page('limits')).toContain('at most 15 digits before the decimal point and 6 after it');
     expect([totalOf('1'.repeat(15)), totalOf('1'.repeat(16))]).toEqual(['1'.repeat(15), null]);
     expect(totalOf('0.1234567')).toBe('0.123457');
 
     expect(page('limits')).toContain(`| A batch | ${grouped(MAX_BATCH_ORDERS)} orders,`);
     expect(page('bulk')).toContain(`up to ${grouped(MAX_BATCH_ORDERS)} orders`);
+    expect(page('limits')).toContain(`| ${grouped(MAX_SOURCE_ORDER_IDS)} ids, and`);
     expect(page('errors')).toContain(`more than ${grouped(MAX_BATCH_ORDERS)} orders`);
   });
 
@@ -137,8 +139,12 @@ describe('limits', () => {
     const days = (milliseconds: number) => milliseconds / 86_400_000;
     expect(limits).toContain(`| One order | ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
     expect(limits).toContain(`| A batch | 1,000 orders, and ${grouped(intake.MAX_BATCH_BYTES)} bytes by default`);
-    expect(page('errors')).toContain(`${grouped(intake.MAX_BODY_BYTES)} bytes for one order by default`);
-    expect(limits).toContain(`come whole within | ${intake.REQUEST_TIMEOUT / 1000} seconds by default`);
+    expect(page('errors')).toContain(
+      `${grouped(intake.MAX_BODY_BYTES)} bytes for one order by default, ${grouped(intake.MAX_BATCH_BYTES)} for a batch`,
+    );
+    const seconds = intake.REQUEST_TIMEOUT / 1000;
+    const ofMany = `; a batch or a list of ids within ${seconds / 6}, when others need its place |`;
+    expect(limits).toContain(`come whole within | ${seconds} seconds by default${ofMany}`);
     expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
     expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
     expect(page('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);

@@ -23,7 +23,7 @@ export function readBlocks(markdown: string): Block[] {
 }
 
 /** A page whose examples build on each other says so in these words. */
-const ONE_SHELL = 'Paste them into one shell, in their order.';
+const ONE_SHELL = 'Paste them into one shell, in order.';
 
 /** The scripts of a page: one of all its examples where they build on each other, else each by itself. */
 export function scriptsOf(markdown: string): string[][] {

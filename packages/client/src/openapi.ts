@@ -53,7 +53,7 @@ export type BatchReply = {
   accepted: number;
   /** Orders that are not stored */
   refused: number;
-  /** One for each order, in their order */
+  /** One for each order, in the order they were sent */
   results: BatchResult[];
 };
 
@@ -98,7 +98,7 @@ export type Receipt = {
     receipt_id: string;
     order_id: number;
   } | null;
-  /** What a `duplicate` says otherwise than its order as you first sent it, or as your last resend that was accepted has it */
+  /** What a `duplicate` says differently from its order as you first sent it, or from your last resend that was accepted */
   changes: {
     /** RFC 6901, into the normalized order; `/items` where their number differs */
     pointer: string;

@@ -20,7 +20,7 @@ export interface Receipt {
   /** The order that came first, for a duplicate. */
   original_receipt_id: string | null;
   original_order_id: number | null;
-  /** What a duplicate says otherwise than that order; null where nothing. */
+  /** What a duplicate says differently from that order; null where nothing differs. */
   changes: Difference[] | null;
 }
 

@@ -25,7 +25,7 @@ const compare = (first: Payload, again: Payload) =>
     normalizeOrder({ source_order_id: 'id', ...again }).order,
   );
 
-describe('what an order that is sent again says otherwise', () => {
+describe('what an order that is sent again says differently', () => {
   test.each<Row>([
     ['nothing, word for word', {}, {}, []],
     ['nothing, in other spellings', { customer: { ...FIRST.customer, phone: '+971-50-1234567' } }, {}, []],

@@ -27,14 +27,14 @@ const EPILOGUE = `
 It has three routes of the service, POST <base>/ingest/webhook, POST <base>/ingest/orders and GET
 <base>/ingest/status/{receipt_id}, and answers there with receipts that it makes up; it forgets all at its end: no
 database, no queue. Each delivery is shown with its verdict, the likely cause where a signature or a body is wrong, the
-order that it would become, and what it repeats of the last 500 deliveries and says otherwise. It listens on this machine
-alone. orders send comes here with --webhook --no-wait.
+order that it would become, and which of the last 500 deliveries it repeats, with what differs. It listens on this
+machine alone. orders send comes here with --webhook --no-wait.
 
 The key and the secret are made up and shown at the start, or those of ORDERS_API_KEY and ORDERS_SIGNING_SECRET.
 
 --fail: 503 refuses the first delivery, 503x3 the first three, 503,429,500 the first three in turn, 503/3 every third.
 
-Ctrl-C ends it, and says what came. With --json all but the deliveries goes to stderr.
+Ctrl-C ends it, and sums up what came. With --json everything but the deliveries goes to stderr.
 
 Examples:
   $ orders listen

@@ -20,21 +20,21 @@ import { readSenderConfig } from '../sender-config.ts';
 
 const HELP = `
 Formats, told by the end of the name or by --format:
-  ndjson  one order a line (.ndjson, .jsonl)
+  ndjson  one order per line (.ndjson, .jsonl)
   json    an array of orders, or one (.json)
-  csv     one order a row (.csv, .tsv), in UTF-8. A heading is a field (source_order_id, total) or the path to one
+  csv     one order per row (.csv, .tsv), in UTF-8. A heading is a field (source_order_id, total) or the path to one
           (customer.phone, items.0.name, items.0.quantity); others are mapped by --map. An empty cell is absent, and
-          all cells are text, but for quantities.
+          all cells are text, except quantities.
 
 --map takes a file such as
   { "Order no.": "/source_order_id", "Mobile": "/customer/phone", "Item 1": "/items/0/name", "Notes": null }
 
 What was sent is on record in FILE.orders-send.jsonl (ids only, nothing else of an order). After an interruption the
-same command goes on where it stopped, and no order is stored twice. Once all of it was answered, another input may take
-the same name: it is sent as a new one. --restart begins anew; that does no harm either, but what is there already may
-then end as duplicate.
+same command goes on where it stopped, and no order is stored twice. Once all of it has been answered, another input may
+take the same name: it is sent as a new one. --restart begins anew; that does no harm either, but what is there already
+may then end as duplicate.
 
-At the end it waits until it is known what became of each order, and reports; with --no-wait it ends once each is
+At the end it waits to learn what became of each order, and reports; with --no-wait it ends once each is
 accepted or refused. Those that were refused, or are dead, are in FILE.failed.jsonl, with their places and the reason:
 mend them in FILE, add none and take none out, then send them with --only-failed. What is dead gets a new receipt then,
 and with --restart as well. For what was still open at the end, run the same command again to ask.
@@ -86,7 +86,10 @@ export function addSendCommand(program: Command, context: Context): void {
     .argument('<file>', 'what to send; - is standard input')
     .addOption(new Option('--format <format>', 'of the file, where its name does not tell').choices(FORMATS))
     .option('--map <file>', 'csv: which heading is which field')
-    .option('--delimiter <character>', "csv: what parts the cells, such as ';' or tab (default: a comma; tab for .tsv)")
+    .option(
+      '--delimiter <character>',
+      "csv: what separates the cells, such as ';' or tab (default: a comma; tab for .tsv)",
+    )
     .option('--ignore-unmapped', 'csv: leave out columns that lead to no field')
     .option('--dry-run', 'send nothing: say what would be refused, and what would be mended')
     .option('--strict', 'have orders refused rather than mended')

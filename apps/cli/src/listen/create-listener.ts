@@ -59,8 +59,8 @@ export function createListener(
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }) => {
     // A TLS handshake record.
     if (error.rawPacket?.[0] === 0x16)
-      showNoise('TLS came, and this listens for plain HTTP: send to http://, not https://.');
-    else if (error.code?.startsWith('HPE_')) showNoise('Something came that is no HTTP.');
+      showNoise('TLS arrived, and this listens for plain HTTP: send to http://, not https://.');
+    else if (error.code?.startsWith('HPE_')) showNoise('Something arrived that is not HTTP.');
   });
   return { server, open };
 }

@@ -28,7 +28,7 @@ export interface Outcome {
   replayed: boolean;
   /** And this came with other content. */
   mismatch: boolean;
-  /** What this delivery says otherwise than the one that it repeats. */
+  /** What this delivery says differently from the one that it repeats. */
   changes: Difference[];
 }
 

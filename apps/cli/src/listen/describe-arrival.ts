@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import type { Difference } from '@orders/domain';
-import { payloadJson } from '@orders/domain';
+import { type Difference, payloadJson } from '@orders/domain';
 import { orderEntries } from '../describe-order.ts';
 import { details } from '../table.ts';
 import { visible } from '../visible.ts';

@@ -78,7 +78,7 @@ export function diagnose(
   if (code === 'not_found')
     return {
       code: 'another_path',
-      detail: `This takes ${basePath}/ingest/webhook, ${basePath}/ingest/orders and ${basePath}/ingest/status/{receipt_id} alone; orders send comes here with --webhook --no-wait.`,
+      detail: `This listener takes only ${basePath}/ingest/webhook, ${basePath}/ingest/orders and ${basePath}/ingest/status/{receipt_id}; orders send comes here with --webhook --no-wait.`,
     };
   if (code === 'invalid_api_key') return diagnoseKey(headers.authorization ?? '');
   if (code === 'missing_signature')
@@ -95,11 +95,11 @@ function diagnoseKey(authorization: string): Cause {
   return isApiKey(authorization.split(' ').at(-1) as string)
     ? {
         code: 'another_key',
-        detail: 'It is a whole key, but not the one of this listener. Set ORDERS_API_KEY for both.',
+        detail: 'It is a whole key, but not the one of this listener. Set the same ORDERS_API_KEY for both.',
       }
     : {
         code: 'no_whole_key',
-        detail: 'It is no whole API key (oik_…): its checksum is wrong, as when a part of it is missing.',
+        detail: 'It is not a whole API key (oik_…): its checksum is wrong, as when a part of it is missing.',
       };
 }
 

@@ -26,8 +26,8 @@ export interface BatchLimits {
 export async function* cutBatches(
   orders: AsyncIterable<SourceOrder>,
   limits: BatchLimits,
-  begun: readonly { orders: number; replaces: readonly string[] }[] = [],
-  dead: ReadonlyMap<number, string> = new Map(),
+  begun: readonly { orders: number; replaces: readonly string[] }[],
+  dead: ReadonlyMap<number, string>,
 ): AsyncGenerator<Batch> {
   let number = 0;
   let from = 0;

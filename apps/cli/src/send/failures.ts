@@ -109,7 +109,8 @@ export async function readFailures(path: string): Promise<Map<number, FailedBefo
     throw new Failure(`${path} cannot be read (${error.code}): no failures were written down there.`);
   });
   const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
-  if (failures.includes(null)) throw new WrongUse(`${path} is no file of failures that an earlier orders send wrote.`);
+  if (failures.includes(null))
+    throw new WrongUse(`${path} is not a file of failures that an earlier orders send wrote.`);
   return new Map((failures as FailedBefore[]).map((failure) => [failure.place, failure]));
 }
 

@@ -49,7 +49,7 @@ export class ChangedInput extends Failure {
  *
  * @throws {Failure} when it is in use, damaged, none at all, or of another input, service or way.
  */
-export async function openJournal(path: string, head: JournalHead, { restart = false } = {}): Promise<Journal> {
+export async function openJournal(path: string, head: JournalHead, restart: boolean): Promise<Journal> {
   const release = await lock(path).catch((error) => Promise.reject(unusable(path, error)));
   if (!release) throw new Failure(`Another orders send works with ${path}: wait for its end.`);
   let file = -1;
@@ -192,7 +192,7 @@ function open(path: string): number {
 
 function damaged(path: string, batches: number): Failure {
   return new Failure(
-    `The journal ${path} is damaged behind batch ${batches}: give --restart to send all again (what is there already then ends as duplicate).`,
+    `The journal ${path} is damaged after batch ${batches}: give --restart to send all again (what is there already then ends as duplicate).`,
   );
 }
 

@@ -24,7 +24,7 @@ export function parseColumnMap(text: string): ColumnMap {
   );
   if (wrong)
     throw new WrongUse(
-      `--map: what "${visible(wrong[0])}" is mapped to is no field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
+      `--map: what "${visible(wrong[0])}" is mapped to is not a field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
     );
   return map as ColumnMap;
 }
@@ -35,7 +35,7 @@ export function parseColumnMap(text: string): ColumnMap {
  *
  * @throws {WrongUse} naming the headings that lead to no field, unless they are to be ignored, or that lead to the same one.
  */
-export function mapColumns(headings: readonly string[], map: ColumnMap, { ignoreUnmapped = false } = {}): Column[] {
+export function mapColumns(headings: readonly string[], map: ColumnMap, ignoreUnmapped: boolean): Column[] {
   const unmapped: string[] = [];
   const columns = headings.map((heading) => {
     const pointer = Object.hasOwn(map, heading) ? map[heading] : pointerOf(heading);

@@ -30,11 +30,11 @@ export async function requireApart(files: Readonly<Record<string, string | null>
 export async function requireOurs(path: string, what: string, isOurs: (line: string) => boolean): Promise<boolean> {
   const found = await statOf(path);
   if (!found) return false;
-  if (!found.isFile()) throw new Failure(`${path} is no regular file, which ${what} must be.`);
+  if (!found.isFile()) throw new Failure(`${path} is not a regular file, which a ${what} must be.`);
   if (found.size === 0n) return false;
   const line = firstLineOf(path, Math.min(Number(found.size), MOST_BYTES));
   if (line === null || !isOurs(line))
-    throw new Failure(`${path} is no ${what} of orders send, and is left as it is: name another file.`);
+    throw new Failure(`${path} is not a ${what} of orders send, and is left as it is: name another file.`);
   return true;
 }
 

@@ -60,7 +60,7 @@ function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }
     throw new WrongUse(
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that parts them.`,
     );
-  return mapColumns(headings, map, { ignoreUnmapped });
+  return mapColumns(headings, map, ignoreUnmapped);
 }
 
 type Parts = { [step: string]: string | number | Parts | unknown[] };
@@ -93,5 +93,5 @@ function put(order: Parts, path: readonly string[], cell: string): void {
 function complaintOf({ code }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed.';
   if (code === 'CSV_MAX_RECORD_SIZE') return 'the row is longer than 1 MiB; perhaps a quote in it is never closed.';
-  return `this is no CSV (${code}).`;
+  return `this is not CSV (${code}).`;
 }

@@ -30,7 +30,7 @@ export interface Input {
 /** The format of a file by the end of its name, unless it is given. */
 export function formatOf(name: string, given: Format | undefined): Format {
   const format = given ?? EXTENSIONS[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''];
-  if (!format) throw new WrongUse('What it holds does not show: give --format ndjson, json or csv.');
+  if (!format) throw new WrongUse('Its name does not tell what it holds: give --format ndjson, json or csv.');
   return format;
 }
 
@@ -64,7 +64,7 @@ async function sizeOf(name: string): Promise<number> {
   const found = await stat(name).catch((error: NodeJS.ErrnoException) => {
     throw new Failure(`${name} cannot be read (${error.code ?? error.name}).`);
   });
-  if (!found.isFile()) throw new Failure(`${name} is no regular file; give - to read from standard input.`);
+  if (!found.isFile()) throw new Failure(`${name} is not a regular file; give - to read from standard input.`);
   return found.size;
 }
 

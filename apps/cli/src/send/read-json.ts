@@ -41,7 +41,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
         continue;
       }
       if (byte <= SPACE) continue;
-      if (hasEnded) throw new Failure(`line ${line}: there is more behind the end of the array.`);
+      if (hasEnded) throw new Failure(`line ${line}: there is more after the end of the array.`);
       if (base === null) {
         base = byte === OPEN_ARRAY ? 1 : 0;
         if (base === 1) {

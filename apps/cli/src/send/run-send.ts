@@ -52,7 +52,7 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
   const { input, webhook, strict } = plan;
   const failures = await openFailureFile(plan.failedPath);
   const head = { size: input.size, url: config.url, way: webhook ? 'webhook' : 'batches', strict } as const;
-  const journal = await openJournal(plan.journalPath, head, plan);
+  const journal = await openJournal(plan.journalPath, head, plan.restart);
   surroundings.onInterrupt?.(() => {
     plan.cleanUp();
     return `\n${visibleInLine(howToGoOn(plan))}\n`;
@@ -217,7 +217,7 @@ async function requireSameAccount(journal: Journal, client: OrdersClient, gate: 
       });
     if (found) return;
     throw new Failure(
-      `The account of this key has not what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
+      `The account of this key does not have what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
     );
   }
 }

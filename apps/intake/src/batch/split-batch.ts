@@ -32,7 +32,7 @@ export function* splitLines(body: Buffer): Generator<Buffer> {
 export function* splitArray(body: Buffer): Generator<Buffer> {
   const open = skipSpace(body, afterMark(body));
   if (body[open] !== OPEN_BRACKET) {
-    throw notAnArray('is no JSON array. Orders that stand one in a line are sent as application/x-ndjson');
+    throw notAnArray('is not a JSON array. Send orders that stand one per line as application/x-ndjson');
   }
   let start = skipSpace(body, open + 1);
   let isFirst = true;
@@ -54,7 +54,7 @@ export function* splitArray(body: Buffer): Generator<Buffer> {
       at = start - 1;
     } else if (byte === CLOSE_BRACKET) {
       if (!isFirst || at > start) yield element(body, start, at);
-      if (skipSpace(body, at + 1) < body.length) throw notAnArray('goes on behind its JSON array');
+      if (skipSpace(body, at + 1) < body.length) throw notAnArray('goes on after its JSON array');
       return;
     }
   }

@@ -69,7 +69,7 @@ export const batchReplySchema = {
       minItems: 1,
       maxItems: MAX_BATCH_ORDERS,
       items: ref('BatchResult'),
-      description: 'One for each order, in their order',
+      description: 'One for each order, in the order they were sent',
     },
   },
 };

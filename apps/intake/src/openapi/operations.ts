@@ -18,9 +18,9 @@ const COMMON_HEADERS = {
 };
 const RATE_HEADERS = {
   'RateLimit-Policy': header(
-    'Only where the account has a rate limit: `"account";q=…;w=…`, so many requests in so many seconds',
+    'Only where the account has a rate limit: `"account";q=…;w=…`, `q` requests in `w` seconds',
   ),
-  RateLimit: header('What is left of it: `"account";r=…;t=…`, so many requests within so many seconds'),
+  RateLimit: header('What is left of it: `"account";r=…;t=…`, `r` requests within `t` seconds'),
 };
 const RETRY_AFTER = { 'Retry-After': header('Seconds') };
 const REFUSAL_HEADERS: Record<number, object> = {
@@ -64,13 +64,13 @@ export const batchOperation = {
   operationId: 'submitBatch',
   tags: ['Orders'],
   summary: `Send up to ${grouped(MAX_BATCH_ORDERS)} orders together`,
-  description: `Each order is checked as if it had been sent alone, and what is wrong with one costs no other its place. Only what is wrong with the whole refuses all of them: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as so many requests as it has orders; one that is let in is taken whole, and what it had too many is waited for afterwards. A 503 may come when some are stored: send the batch again, with the same \`Idempotency-Key\`.`,
+  description: `Each order is checked as if it had been sent alone, and what is wrong with one costs no other its place. Only what is wrong with the whole refuses all of them: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders; one that is let in is taken whole, and what it takes beyond the rate is waited for afterwards. A 503 may come when some of the orders are stored: send the batch again, with the same \`Idempotency-Key\`.`,
   parameters: [
     {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'One key per batch, of which each order has its place. Repeated, the orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be mended where they stand.',
+        'One key per batch; it stands for each order with its place. When it is repeated, orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be mended where they stand.',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
     },
     {
@@ -104,7 +104,7 @@ export const previewOperation = {
   tags: ['Orders'],
   summary: 'See what would become of an order',
   description:
-    'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` mean nothing here: what strict handling would refuse is listed as warnings.',
+    'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` have no effect: what strict handling would refuse is listed as warnings.',
   requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
   responses: {
     200: {
@@ -193,7 +193,7 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'One key per order. Repeated, the original receipt is returned; so for at least 7 days, unless the operator set another time.',
+          'One key per order. A repeated key returns the original receipt, for at least 7 days unless the operator set another time.',
         schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
       },
       {

@@ -85,7 +85,7 @@ export const receiptSchema = {
     changes: {
       type: 'array',
       description:
-        'What a `duplicate` says otherwise than its order as you first sent it, or as your last resend that was accepted has it',
+        'What a `duplicate` says differently from its order as you first sent it, or from your last resend that was accepted',
       items: changeSchema,
     },
   },

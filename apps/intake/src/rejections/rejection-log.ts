@@ -47,6 +47,9 @@ const MAX_WAITING = 32;
 const MAX_ERRORS = 20;
 const MAX_POINTER = 200;
 
+/** The cause of a batch that is refused whole: what is said of single orders would mislead its sender. It is not looked at further. */
+const WHOLE_BATCH = 'whole_batch';
+
 /** What has to be known of a request for as long as its refusal waits; nothing of it is stored but in `rejection`. */
 interface Waiting {
   rejection: NewRejection;
@@ -127,7 +130,7 @@ export function createRejectionLog(deps: {
           channel,
           code,
           requestId,
-          diagnosis: diagnoseHeaders(code, request),
+          diagnosis: isBatch ? WHOLE_BATCH : diagnoseHeaders(code, request),
           bodyBytes: body?.length ?? announcedLength(request),
           errors:
             errors?.slice(0, MAX_ERRORS).map((error) => ({

@@ -15,7 +15,7 @@ export const RECEIPT_COLUMNS = `
   o.receipt_id as original_receipt_id, o.order_id as original_order_id, s.changes`;
 
 /**
- * Joins `receipts r` to the order it is a duplicate of, and to what it says otherwise. `offset 0` leaves the planner no way but to look
+ * Joins `receipts r` to the order it is a duplicate of, and to what it says differently. `offset 0` leaves the planner no way but to look
  * that one up.
  */
 export const JOIN_ORIGINAL = `

@@ -44,7 +44,7 @@ left join lateral (
 ) as r on true`,
 };
 
-/** What a receipt says otherwise than its order. */
+/** What a receipt says differently from its order. */
 export interface Changes {
   differences: Difference[];
   /** The accepted resend that it was compared with; null where that was what came first. */
@@ -52,7 +52,7 @@ export interface Changes {
 }
 
 /**
- * What each of these receipts says otherwise than its order as the sender last made it: as it was first sent, or as the last accepted
+ * What each of these receipts says differently from its order as the sender last made it: as it was first sent, or as the last accepted
  * resend has it. So a reviewer's edit is not taken for a change, and what the order says by now needs no decision. Where the payload of
  * then is gone, the order itself is what there is to compare with; of an erased customer nothing is compared.
  *

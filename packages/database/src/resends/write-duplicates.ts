@@ -88,7 +88,7 @@ const MAX_TRIES = 4;
 class ComparedTooSoon extends Error {}
 
 /**
- * Moves receipts whose order the account has already to `duplicate`, and keeps what they say otherwise than that: one transaction, all or
+ * Moves receipts whose order the account has already to `duplicate`, and keeps what they say differently from it: one transaction, all or
  * nothing. A receipt whose lease is no longer ours is left alone and not returned. So is one that says something else than an order that
  * somebody holds for longer than a second. Of the promises in the outbox those go in the same transaction of which each receipt was moved,
  * by this or before.

@@ -35,13 +35,15 @@ export function RejectedCard(): ReactNode {
 
 function Item({ one }: { one: Rejected }): ReactNode {
   const { t, i18n } = useTranslation('integrations');
-  const own = `rejected.diagnosis.${one.code}.${one.diagnosis}`;
+  const isBatch = one.diagnosis === 'whole_batch';
+  const own = isBatch ? `rejected.batch.${one.code}` : `rejected.diagnosis.${one.code}.${one.diagnosis}`;
+  const route = isBatch ? '/ingest/orders/batch' : one.channel === 'rest' ? '/ingest/orders' : '/ingest/webhook';
   const hasOwn = one.diagnosis !== null && i18n.exists(own, { ns: 'integrations' });
   return (
     <li className="stack-tight">
       <p className="row">
         <Ago at={one.at} />
-        <code dir="ltr">POST {one.channel === 'rest' ? '/ingest/orders' : '/ingest/webhook'}</code>
+        <code dir="ltr">POST {route}</code>
         <code dir="ltr" className="badge badge-bad">
           {one.code}
         </code>
