@@ -16,6 +16,11 @@ import { normalizeClaimed } from './normalize-claimed.ts';
 import { type BatchTrace, traceBatch } from './trace-batch.ts';
 import type { WriteBatch } from './write-batch.ts';
 
+/**
+ * Bodies worked on at once, in bytes, or a single one: what an order of very many items becomes takes fifty times its body, and the
+ * statement that writes it as much again. Three hundred orders of a usual length are less.
+ */
+const PART_BYTES = 2 ** 20;
 /** A receipt that was alone in so many workers that died is not tried again. */
 const MAX_CRASHES_ALONE = 3;
 
@@ -52,10 +57,15 @@ export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<voi
   ): Promise<{ claimed: number; moved: number }> {
     try {
       const claimed = await spanned(lease.trace?.begin('claim', receiptIds.length), claim);
-      const writable = await spanned(lease.trace?.begin('normalize', claimed.length), () =>
-        normalizeClaimed(lease, claimed, deps),
-      );
-      return { claimed: claimed.length, moved: await deps.writeBatch(lease, writable) };
+      const parts = inParts(claimed);
+      let moved = 0;
+      for (const part of parts) {
+        const writable = await spanned(lease.trace?.begin('normalize', part.length), () =>
+          normalizeClaimed(lease, part, deps),
+        );
+        moved = await deps.writeBatch(lease, writable);
+      }
+      return { claimed: claimed.length, moved: parts.length > 1 ? 0 : moved };
     } catch (error) {
       deps.leaseReturns.giveBack(lease.id, receiptIds);
       throw error;
@@ -95,4 +105,20 @@ export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<voi
       throw error;
     }
   };
+}
+
+/** In their order, so that of the orders of one key the first received is still written first. */
+function inParts(claimed: readonly ClaimedReceipt[]): ClaimedReceipt[][] {
+  const parts: ClaimedReceipt[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const receipt of claimed) {
+    const length = receipt.body?.length ?? 0;
+    if (bytes + length > PART_BYTES) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(receipt);
+    bytes += length;
+  }
+  return parts;
 }

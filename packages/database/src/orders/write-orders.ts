@@ -33,14 +33,16 @@ with input as materialized (
   select i.*, (
       select o.order_id from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
     ) as earlier_order_id
-  from unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
-              $13::text[], $14::text[], $15::text[], $16::numeric[], $17::text[], $18::text[], $19::text[])
-    as i(receipt_id, account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id, address,
-         emirate, emirate_code, area, items, total, currency, delivery_instructions, warnings)
+  from rows from (
+      unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+             $13::text[], $14::text[], $15::numeric[], $16::text[], $17::text[]),
+      jsonb_array_elements($18::jsonb), jsonb_array_elements($19::jsonb)
+    ) as i(receipt_id, account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id, address,
+           emirate, emirate_code, area, total, currency, delivery_instructions, items, warnings)
 ), moved as (
   update receipts r
   set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 1,
-      warnings = case when i.warnings <> '[]' then i.warnings::jsonb end, error_code = null,
+      warnings = case when i.warnings <> '[]' then i.warnings end, error_code = null,
       updated_at = now(), lease_id = null, lease_expires_at = null
   from input i
   where i.earlier_order_id is null
@@ -54,8 +56,8 @@ with input as materialized (
                       customer_email, customer_id, address, emirate, emirate_code, area, items, total, currency,
                       delivery_instructions, warnings, received_at)
   select account_id, order_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone,
-         customer_email, customer_id, address, emirate, emirate_code, area, items::jsonb, total, currency,
-         delivery_instructions, warnings::jsonb, received_at
+         customer_email, customer_id, address, emirate, emirate_code, area, items, total, currency,
+         delivery_instructions, warnings, received_at
   from moved
   order by account_id, source_order_id
 ), settled as (
@@ -100,11 +102,12 @@ export async function writeOrders(
     orders.map(({ order }) => order.emirate),
     orders.map(({ order }) => order.emirate_code),
     orders.map(({ order }) => order.area),
-    orders.map(({ order }) => JSON.stringify(order.items)),
     orders.map(({ order }) => order.total),
     orders.map(({ order }) => order.currency),
     orders.map(({ order }) => order.delivery_instructions),
-    orders.map(({ warnings }) => JSON.stringify(warnings)),
+    // One text for all: to put texts of JSON into an array, the driver escapes each quote in them, which may take ten times their length.
+    JSON.stringify(orders.map(({ order }) => order.items)),
+    JSON.stringify(orders.map(({ warnings }) => warnings)),
   ]);
   const isWritten = (row: Repeat & { seconds: number | null }) => row.seconds !== null;
   return { written: rows.filter(isWritten) as Written[], repeats: rows.filter((row) => !isWritten(row)) };

@@ -1,11 +1,4 @@
-import {
-  compareResent,
-  type Difference,
-  isResentOtherwise,
-  normalizeOrder,
-  type Order,
-  parseBody,
-} from '@orders/domain';
+import { compareResent, type Difference, isResentOtherwise, normalizeOrder, parseBody } from '@orders/domain';
 import { type Connection, run } from '../connect.ts';
 import { type OrderRow, orderRow, toJson, toOrder } from '../orders/orders.ts';
 import type { Repeat, WritableOrder } from '../orders/write-orders.ts';
@@ -23,13 +16,20 @@ export const lastAccepted = (alias: string) => `
   where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
   order by receipt_id desc limit 1`;
 
+/** Items of stored orders that are compared at once, in characters of their JSON, or those of a single order. */
+const PART_LENGTH = 2 ** 20;
+
 const FIND_ORDERS = {
   name: 'find-repeated-orders',
   text: `
-select o.*
-from unnest($1::int[], $2::bigint[]) as i(account_id, order_id)
-cross join lateral (${orderRow('i.account_id', 'i.order_id')}) as o
-where o.erased_at is null`,
+select * from (
+  select o.*, sum(octet_length(o.items::text)) over (order by o.order_id) - octet_length(o.items::text) as length_before
+  from unnest($1::int[], $2::bigint[]) as i(account_id, order_id)
+  cross join lateral (${orderRow('i.account_id', 'i.order_id')}) as o
+  where o.erased_at is null
+) as o
+where length_before < ${PART_LENGTH}
+order by order_id`,
 };
 
 const FIND_FIRSTS = {
@@ -62,50 +62,64 @@ export async function findChanges(
   database: Connection,
   repeated: readonly RepeatedOrder[],
 ): Promise<Map<string, Changes>> {
+  const changes = new Map<string, Changes>();
   const byId = new Map(repeated.map((one) => [one.orderId, one]));
-  const wanted = [...byId.values()];
-  const rows = await run<OrderRow>(database, FIND_ORDERS, [
-    wanted.map(({ accountId }) => accountId),
-    wanted.map(({ orderId }) => orderId),
-  ]);
+  let wanted = [...byId.values()].toSorted((a, b) => a.orderId - b.orderId);
+  while (wanted.length > 0) {
+    const rows = await run<OrderRow>(database, FIND_ORDERS, [
+      wanted.map(({ accountId }) => accountId),
+      wanted.map(({ orderId }) => orderId),
+    ]);
+    await compareWith(database, rows, repeated, changes);
+    const last = rows.at(-1)?.order_id ?? Number.POSITIVE_INFINITY;
+    wanted = wanted.filter(({ orderId }) => orderId > last);
+  }
+  return changes;
+}
+
+/** Finds the changes of those that repeat one of these orders, and adds them. */
+async function compareWith(
+  database: Connection,
+  rows: readonly OrderRow[],
+  repeated: readonly RepeatedOrder[],
+  changes: Map<string, Changes>,
+): Promise<void> {
   const stored = new Map(rows.map((row) => [row.order_id, { row, order: toOrder(toJson(row)) }]));
   const differing = repeated.filter(({ receiptId, orderId, order }) => {
     const known = stored.get(orderId);
     // Its own receipt: another worker has just written it.
     return known && known.row.receipt_id !== receiptId && isResentOtherwise(known.order, order);
   });
-  const changes = new Map<string, Changes>();
-  if (differing.length === 0) return changes;
-  const isDiffering = new Set(differing.map(({ orderId }) => orderId));
+  if (differing.length === 0) return;
+  const byOrder = Map.groupBy(differing, ({ orderId }) => orderId);
   const firsts = await findFirsts(
     database,
-    rows.filter((row) => isDiffering.has(row.order_id)),
+    rows.filter((row) => byOrder.has(row.order_id)),
   );
-  for (const { receiptId, orderId, order } of differing) {
-    const { first = stored.get(orderId)?.order, acceptedId = null } = firsts.get(orderId) ?? {};
-    const differences = first ? compareResent(first, order) : [];
-    if (differences.length > 0) changes.set(receiptId, { differences, acceptedId });
+  // One after the other: what a payload becomes may be fifty times as large.
+  for (const { orderId, acceptedId, erasedAt, body } of firsts) {
+    if (erasedAt !== null) continue;
+    const first = body === null ? stored.get(orderId)?.order : normalizeOrder(parseBody(body)).order;
+    for (const { receiptId, order } of byOrder.get(orderId) ?? []) {
+      const differences = first ? compareResent(first, order) : [];
+      if (differences.length > 0) changes.set(receiptId, { differences, acceptedId });
+    }
   }
-  return changes;
 }
 
+/** An order as it was sent, as its last accepted resend has it, or else as it was sent first. */
 interface First {
-  /** As it was sent; null where it was erased since, undefined where the payload is gone. */
-  first: Order | null | undefined;
+  orderId: number;
   acceptedId: string | null;
+  erasedAt: Date | null;
+  /** Null where the payload is gone. */
+  body: Buffer | null;
 }
 
-/** Orders as they were sent, by order id. */
-async function findFirsts(database: Connection, rows: readonly OrderRow[]): Promise<Map<number, First>> {
-  const found = await run<Omit<First, 'first'> & { orderId: number; erasedAt: Date | null; body: Buffer | null }>(
-    database,
-    FIND_FIRSTS,
-    [rows.map((row) => row.account_id), rows.map((row) => row.order_id), rows.map((row) => row.receipt_id)],
-  );
-  return new Map(
-    found.map(({ orderId, acceptedId, erasedAt, body }) => {
-      const first = erasedAt !== null ? null : body === null ? undefined : normalizeOrder(parseBody(body)).order;
-      return [orderId, { first, acceptedId }];
-    }),
-  );
+function findFirsts(database: Connection, rows: readonly OrderRow[]): Promise<First[]> {
+  return run<First>(database, FIND_FIRSTS, [
+    rows.map((row) => row.account_id),
+    rows.map((row) => row.order_id),
+    rows.map((row) => row.receipt_id),
+  ]);
 }
