@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { MAIN, send, startSend, useDirectory } from './harness/send.ts';
 import { until } from './harness/until.ts';
 
@@ -158,6 +158,34 @@ test('where less is taken at once, the parts have keys of their own, the same on
   await send(sender, [file, '--restart']);
   expect(new Set(keys).size).toBe(3);
   expect(keys.slice(3)).toEqual(keys.slice(0, 3));
+});
+
+describe('once something is on record, a failure is told with the advice that the same command goes on', () => {
+  const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
+
+  test('whatever the input is called', async () => {
+    const sender = await startService(accepted);
+    const file = await files.write('till --restart.json', '[{"source_order_id":"1"}] {}');
+    const { code, stderr } = await send(sender, [file, '--batch-size', '1']);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ after the end of the array\. The same command goes on /),
+    ]);
+  });
+
+  test('unless its own words tell what to do instead', async () => {
+    const sender = await startService(accepted);
+    const failures = [1, 2].map((place) => ({ place, of: 2, line: place, source_order_id: String(place) }));
+    const before = failures.map((one) => ({ ...one, receipt_id: null, status: 'refused', code: 'x', detail: '' }));
+    const path = await files.write('theirs.jsonl', before.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    const words = ['--only-failed', '--failed', path, '--journal', files.path('theirs.journal'), '--batch-size', '1'];
+    const moved = '{"source_order_id":"1"}\n{"source_order_id":"3"}\n';
+    const { code, stderr } = await send(sender, ['-', '--format', 'ndjson', ...words], moved);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ send all of them, without --only-failed; .*twice\.\n$/),
+    ]);
+  });
 });
 
 test('Ctrl-C leaves no temporary journal', async () => {

@@ -73,7 +73,7 @@ async function* placed(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGen
   try {
     for await (const order of orders) yield { ...order, place: ++input.count };
   } catch (error) {
-    throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`) : error;
+    throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`, error) : error;
   }
 }
 

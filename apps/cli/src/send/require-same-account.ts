@@ -21,6 +21,7 @@ export async function requireSameAccount(journal: Journal, client: OrdersClient,
     if (found) return;
     throw new Failure(
       `The account of this key does not have what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
+      { tellsWhatNext: true },
     );
   }
 }

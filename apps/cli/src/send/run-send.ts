@@ -120,7 +120,7 @@ async function putAway(
 
 /** The error with what to do next, as something is on record that the next run can use. */
 function goingOn(error: unknown, plan: SendPlan): unknown {
-  if (!(error instanceof Failure) || error.message.includes('--restart')) return error;
+  if (!(error instanceof Failure) || error.tellsWhatNext) return error;
   return new Failure(`${error.message} ${howToGoOn(plan)}`);
 }
 
