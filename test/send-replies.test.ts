@@ -198,6 +198,31 @@ test('Ctrl-C leaves no temporary journal', async () => {
   expect(journals()).toEqual([]);
 });
 
+test('the speed and the time left are those of this run, whatever an earlier one had sent', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  const accepted = batch(...Array.from({ length: 50 }, () => ({ receipt_id: id })));
+  let [batches, refuseFrom, drawn] = [0, 1, ''];
+  const linesBefore = () => drawn.split('\r').filter((line) => line.includes(' 50 orders'));
+  const sender = await startService(async (request, response) => {
+    if (!request.url?.endsWith('/batch'))
+      return json({ receipt_id: id, status: 'written', error: null })(request, response);
+    batches += 1;
+    if (batches > refuseFrom) return problem(401)(request, response);
+    if (batches === 3) await until('lines were drawn', async () => linesBefore().length > 3);
+    if (batches === 4)
+      await until('its own were measured', async () => / 100 orders, [1-9]\d*\/s, \d+ s left/.test(drawn));
+    accepted(request, response);
+  });
+  const orders = Array.from({ length: 150 }, (_, at) => `{"source_order_id":"${at}"}\n`).join('');
+  const file = await files.write('speed.ndjson', orders);
+  const args = [file, '--no-wait', '--batch-size', '50', '--concurrency', '1'];
+  expect((await send(sender, args)).code).toBe(1);
+  refuseFrom = Number.POSITIVE_INFINITY;
+  const terminal = { isTTY: true, columns: 100, write: (text: string) => (drawn += text) };
+  expect((await send(sender, args, '', terminal)).code).toBe(0);
+  for (const line of linesBefore()) expect(line).toContain(' 50 orders, 0/s, 0 refused');
+});
+
 test.each(['stdout', 'stderr'] as const)('a closed %s changes nothing of how it ends', async (name) => {
   const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };
   const sender = await startService((request, response) => {

@@ -8,7 +8,7 @@ import { byBatches, byWebhook, type Way } from './deliver.ts';
 import { type FailureFile, openFailureFile } from './failures.ts';
 import { createGate, endOfRun } from './gate.ts';
 import { ChangedInput, type Journal, openJournal } from './journal.ts';
-import { type Progress, showProgress } from './progress.ts';
+import { createProgress, type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import type { Report } from './report.ts';
 import { requireSameAccount } from './require-same-account.ts';
@@ -56,7 +56,7 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
     plan.cleanUp();
     return `\n${visibleInLine(howToGoOn(plan))}\n`;
   });
-  const progress: Progress = { orders: 0, refused: 0, share: null, wait: null, followed: null };
+  const progress = createProgress();
   const display = showProgress(progress, surroundings.stderr);
   const ending = new AbortController();
   const { signal } = ending;
