@@ -4,7 +4,9 @@ import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { MAIN, send, startSend, useDirectory } from './harness/send.ts';
+import { runCli } from '@orders/cli';
+import { createApiKey, createSigningSecret } from '@orders/domain';
+import { MAIN, saidBesides, send, startSend, useDirectory } from './harness/send.ts';
 import { until } from './harness/until.ts';
 
 const files = useDirectory();
@@ -111,10 +113,54 @@ test('what could not be asked is pending, no failure, and the same command asks 
   });
   const file = await files.write('away.ndjson', ORDERS);
   const { code, stdout } = await send(sender, [file, '--json']);
-  expect([code, JSON.parse(stdout)]).toMatchObject([1, { statuses: { pending: 2, unknown: 0 }, failed_file: null }]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    1,
+    { statuses: { pending: 2, unknown: 0 }, not_asked: expect.stringMatching(/ 900 s\.$/), failed_file: null },
+  ]);
   followUp = settled(...results);
   const again = await send(sender, [file, '--json']);
   expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
+});
+
+test('a service that refuses to tell what became of the orders has refused none of them', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  const sender = await startService((request, response) =>
+    (request.url?.endsWith('/batch') ? batch({ receipt_id: id }, { receipt_id: id }) : problem(404))(request, response),
+  );
+  const file = await files.write('mute.ndjson', ORDERS);
+  const { code, stdout, stderr } = await send(sender, [file]);
+  expect([code, saidBesides(stderr)]).toEqual([1, 'Not all orders are known to be written.\n']);
+  expect(stdout).toContain('  2  accepted, not known to be written yet; run the same command again to ask\n');
+  expect(stdout.split('\n').at(-2)).toBe(
+    'All orders were sent, but what became of 2 could not be asked. The service refuses to tell (404 overloaded): Later. Run the same command again later, or give --no-wait not to ask.',
+  );
+});
+
+test('orders listen, which knows nothing of outcomes, takes orders with --no-wait', async () => {
+  const [key, secret] = [createApiKey(), createSigningSecret()];
+  const interrupted = Promise.withResolvers<void>();
+  let shown = '';
+  const ended = runCli(['listen', '--port', '0'], {
+    stdout: { write: (text) => (shown += text) },
+    stderr: { write: (text) => (shown += text) },
+    env: { ORDERS_API_KEY: key, ORDERS_SIGNING_SECRET: secret },
+    untilInterrupted: () => interrupted.promise,
+  });
+  try {
+    const [, url = ''] = await until('it listens', async () => /Listening on (\S+)\/ingest\/webhook/.exec(shown));
+    const listener = { url, key, secret };
+    const file = await files.write('listen.ndjson', ORDERS);
+    const args = [file, '--webhook', '--json'];
+    const { code, stdout } = await send(listener, args);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { refused: 0, statuses: { pending: 2 }, not_asked: expect.stringMatching(/^The service refuses to tell \(404 /) },
+    ]);
+    expect(await send(listener, [...args, '--no-wait'])).toMatchObject({ code: 0 });
+  } finally {
+    interrupted.resolve();
+    await ended;
+  }
 });
 
 test('with --only-failed, what is still open stays on record until it is known', async () => {
@@ -210,7 +256,7 @@ test('the speed and the time left are those of this run, whatever an earlier one
     if (batches > refuseFrom) return problem(401)(request, response);
     if (batches === 3) await until('lines were drawn', async () => linesBefore().length > 3);
     if (batches === 4)
-      await until('its own were measured', async () => / 100 orders, [1-9]\d*\/s, \d+ s left/.test(drawn));
+      await until('its own were measured', async () => / 100 orders, [1-9]\d*\/s, .* left/.test(drawn));
     accepted(request, response);
   });
   const orders = Array.from({ length: 150 }, (_, at) => `{"source_order_id":"${at}"}\n`).join('');

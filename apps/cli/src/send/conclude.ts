@@ -30,6 +30,7 @@ export async function conclude(
   const refusedByCode = new Map<string, number>();
   let refused = 0;
   const failures: FailedOrder[] = [];
+  let notAsked: string | null = null;
   const note = (failure: FailedOrder | null) => {
     if (!failure) return;
     file.add({ ...failure, of });
@@ -48,7 +49,10 @@ export async function conclude(
   if (means) {
     const followed = { known: 0, accepted: progress.orders - progress.refused };
     progress.followed = followed;
-    for await (const outcomes of followUp(withoutRefusals(), means)) {
+    const onLost = (why: string) => {
+      notAsked = why;
+    };
+    for await (const outcomes of followUp(withoutRefusals(), means, onLost)) {
       followed.known += outcomes.length;
       for (const outcome of outcomes) {
         statuses[statusOf(outcome)] += 1;
@@ -57,7 +61,14 @@ export async function conclude(
     }
   } else for await (const accepted of withoutRefusals()) statuses.not_followed += accepted.length;
   const hasOpen = statuses.pending + statuses.failed > 0;
-  return { refused, refused_by_code: Object.fromEntries(refusedByCode), statuses, failures, hasOpen };
+  return {
+    refused,
+    refused_by_code: Object.fromEntries(refusedByCode),
+    statuses,
+    not_asked: notAsked,
+    failures,
+    hasOpen,
+  };
 }
 
 function statusOf({ status }: Outcome): Status {
