@@ -234,6 +234,23 @@ describe('once something is on record, a failure is told with the advice that th
   });
 });
 
+test('an input that fails in the middle leaves a record of the answers to all that was on its way', async () => {
+  const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
+  // Long after the rest of the input was read.
+  const sender = await startService((...all) => void setTimeout(() => accepted(...all), 500));
+  const array = '[{"source_order_id":"1"},{"source_order_id":"2"}]';
+  const file = await files.write('broken.json', `${array} {}`);
+  const args = [file, '--batch-size', '1', '--no-wait'];
+  const { code, stderr } = await send(sender, args);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('there is more after the end of the array.')]);
+  const journal = (await files.read('broken.json.orders-send.jsonl')).trimEnd().split('\n');
+  const entries = journal.map((line) => JSON.parse(line));
+  expect(entries.filter(({ results }) => results)).toHaveLength(2);
+  // So that the input may be mended, and needs no --restart.
+  await files.write('broken.json', array);
+  expect(await send(sender, args)).toMatchObject({ code: 0 });
+});
+
 test('Ctrl-C leaves no temporary journal', async () => {
   const sender = await startService(problem(503, { 'retry-after': '5' }));
   const sending = startSend(sender, ['-', '--format', 'ndjson'], ORDERS, [], { TMPDIR: files.path('') });
