@@ -211,6 +211,35 @@ test('a JSON array is read element by element, whatever is in it', async () => {
   expect(await send(sender, [one])).toMatchObject({ code: 0 });
 });
 
+test.each([
+  ['ndjson', `{"source_order_id":"marked"}\n`],
+  ['json', '[{"source_order_id":"marked"}]'],
+  ['csv', 'source_order_id\nmarked\n'],
+])('a byte order mark before %s is none of it, also when it comes byte by byte', async (format, text) => {
+  const sender = await newSender();
+  const pieces = [...Buffer.from(`\uFEFF${text}`)].map((byte) => Buffer.from([byte]));
+  expect(await send(sender, ['-', '--format', format], pieces)).toMatchObject({ code: 0 });
+  expect(await idsOf(sender)).toEqual(['marked']);
+  // What is shorter than a mark is no mark.
+  const { stdout } = await send(sender, ['-', '--format', 'ndjson', '--json'], [Buffer.from('1')]);
+  expect(JSON.parse(stdout)).toMatchObject({ read: 1, refused: 1 });
+});
+
+test.each(['utf16.ndjson', 'utf16.json', 'utf16.csv'])('%s that is UTF-16 is refused as a whole', async (name) => {
+  const littleEndian = Buffer.from('\uFEFFsource_order_id\n"U-1"\n', 'utf16le');
+  for (const content of [littleEndian, Buffer.from(littleEndian).swap16(), Buffer.from([0xff, 0xfe])]) {
+    const file = await files.write(name, content);
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stdout, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file, ...more]);
+      expect([code, stdout, stderr]).toEqual([
+        1,
+        '',
+        `${file}: it is UTF-16, as PowerShell's > writes it: save it as UTF-8.\n`,
+      ]);
+    }
+  }
+});
+
 const MAP = {
   'Order no.': '/source_order_id',
   Mobile: '/customer/phone',

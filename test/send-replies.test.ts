@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from '@jest/globals';
-import { MAIN, send, startSend, useDirectory } from './harness/send.ts';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { createApiKey, createSigningSecret } from '@orders/domain';
+import { MAIN, saidBesides, send, startSend, useDirectory } from './harness/send.ts';
 import { until } from './harness/until.ts';
 
 const files = useDirectory();
@@ -111,10 +113,54 @@ test('what could not be asked is pending, no failure, and the same command asks 
   });
   const file = await files.write('away.ndjson', ORDERS);
   const { code, stdout } = await send(sender, [file, '--json']);
-  expect([code, JSON.parse(stdout)]).toMatchObject([1, { statuses: { pending: 2, unknown: 0 }, failed_file: null }]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    1,
+    { statuses: { pending: 2, unknown: 0 }, not_asked: expect.stringMatching(/ 900 s\.$/), failed_file: null },
+  ]);
   followUp = settled(...results);
   const again = await send(sender, [file, '--json']);
   expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
+});
+
+test('a service that refuses to tell what became of the orders has refused none of them', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  const sender = await startService((request, response) =>
+    (request.url?.endsWith('/batch') ? batch({ receipt_id: id }, { receipt_id: id }) : problem(404))(request, response),
+  );
+  const file = await files.write('mute.ndjson', ORDERS);
+  const { code, stdout, stderr } = await send(sender, [file]);
+  expect([code, saidBesides(stderr)]).toEqual([1, 'Not all orders are known to be written.\n']);
+  expect(stdout).toContain('  2  accepted, not known to be written yet; run the same command again to ask\n');
+  expect(stdout.split('\n').at(-2)).toBe(
+    'All orders were sent, but what became of 2 could not be asked. The service refuses to tell (404 overloaded): Later. Run the same command again later, or give --no-wait not to ask.',
+  );
+});
+
+test('orders listen, which knows nothing of outcomes, takes orders with --no-wait', async () => {
+  const [key, secret] = [createApiKey(), createSigningSecret()];
+  const interrupted = Promise.withResolvers<void>();
+  let shown = '';
+  const ended = runCli(['listen', '--port', '0'], {
+    stdout: { write: (text) => (shown += text) },
+    stderr: { write: (text) => (shown += text) },
+    env: { ORDERS_API_KEY: key, ORDERS_SIGNING_SECRET: secret },
+    untilInterrupted: () => interrupted.promise,
+  });
+  try {
+    const [, url = ''] = await until('it listens', async () => /Listening on (\S+)\/ingest\/webhook/.exec(shown));
+    const listener = { url, key, secret };
+    const file = await files.write('listen.ndjson', ORDERS);
+    const args = [file, '--webhook', '--json'];
+    const { code, stdout } = await send(listener, args);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { refused: 0, statuses: { pending: 2 }, not_asked: expect.stringMatching(/^The service refuses to tell \(404 /) },
+    ]);
+    expect(await send(listener, [...args, '--no-wait'])).toMatchObject({ code: 0 });
+  } finally {
+    interrupted.resolve();
+    await ended;
+  }
 });
 
 test('with --only-failed, what is still open stays on record until it is known', async () => {
@@ -160,6 +206,51 @@ test('where less is taken at once, the parts have keys of their own, the same on
   expect(keys.slice(3)).toEqual(keys.slice(0, 3));
 });
 
+describe('once something is on record, a failure is told with the advice that the same command goes on', () => {
+  const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
+
+  test('whatever the input is called', async () => {
+    const sender = await startService(accepted);
+    const file = await files.write('till --restart.json', '[{"source_order_id":"1"}] {}');
+    const { code, stderr } = await send(sender, [file, '--batch-size', '1']);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ after the end of the array\. The same command goes on /),
+    ]);
+  });
+
+  test('unless its own words tell what to do instead', async () => {
+    const sender = await startService(accepted);
+    const failures = [1, 2].map((place) => ({ place, of: 2, line: place, source_order_id: String(place) }));
+    const before = failures.map((one) => ({ ...one, receipt_id: null, status: 'refused', code: 'x', detail: '' }));
+    const path = await files.write('theirs.jsonl', before.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    const words = ['--only-failed', '--failed', path, '--journal', files.path('theirs.journal'), '--batch-size', '1'];
+    const moved = '{"source_order_id":"1"}\n{"source_order_id":"3"}\n';
+    const { code, stderr } = await send(sender, ['-', '--format', 'ndjson', ...words], moved);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ send all of them, without --only-failed; .*twice\.\n$/),
+    ]);
+  });
+});
+
+test('an input that fails in the middle leaves a record of the answers to all that was on its way', async () => {
+  const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
+  // Long after the rest of the input was read.
+  const sender = await startService((...all) => void setTimeout(() => accepted(...all), 500));
+  const array = '[{"source_order_id":"1"},{"source_order_id":"2"}]';
+  const file = await files.write('broken.json', `${array} {}`);
+  const args = [file, '--batch-size', '1', '--no-wait'];
+  const { code, stderr } = await send(sender, args);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('there is more after the end of the array.')]);
+  const journal = (await files.read('broken.json.orders-send.jsonl')).trimEnd().split('\n');
+  const entries = journal.map((line) => JSON.parse(line));
+  expect(entries.filter(({ results }) => results)).toHaveLength(2);
+  // So that the input may be mended, and needs no --restart.
+  await files.write('broken.json', array);
+  expect(await send(sender, args)).toMatchObject({ code: 0 });
+});
+
 test('Ctrl-C leaves no temporary journal', async () => {
   const sender = await startService(problem(503, { 'retry-after': '5' }));
   const sending = startSend(sender, ['-', '--format', 'ndjson'], ORDERS, [], { TMPDIR: files.path('') });
@@ -168,6 +259,31 @@ test('Ctrl-C leaves no temporary journal', async () => {
   sending.kill('SIGTERM');
   expect((await sending.ended).code).toBe(143);
   expect(journals()).toEqual([]);
+});
+
+test('the speed and the time left are those of this run, whatever an earlier one had sent', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  const accepted = batch(...Array.from({ length: 50 }, () => ({ receipt_id: id })));
+  let [batches, refuseFrom, drawn] = [0, 1, ''];
+  const linesBefore = () => drawn.split('\r').filter((line) => line.includes(' 50 orders'));
+  const sender = await startService(async (request, response) => {
+    if (!request.url?.endsWith('/batch'))
+      return json({ receipt_id: id, status: 'written', error: null })(request, response);
+    batches += 1;
+    if (batches > refuseFrom) return problem(401)(request, response);
+    if (batches === 3) await until('lines were drawn', async () => linesBefore().length > 3);
+    if (batches === 4)
+      await until('its own were measured', async () => / 100 orders, [1-9]\d*\/s, .* left/.test(drawn));
+    accepted(request, response);
+  });
+  const orders = Array.from({ length: 150 }, (_, at) => `{"source_order_id":"${at}"}\n`).join('');
+  const file = await files.write('speed.ndjson', orders);
+  const args = [file, '--no-wait', '--batch-size', '50', '--concurrency', '1'];
+  expect((await send(sender, args)).code).toBe(1);
+  refuseFrom = Number.POSITIVE_INFINITY;
+  const terminal = { isTTY: true, columns: 100, write: (text: string) => (drawn += text) };
+  expect((await send(sender, args, '', terminal)).code).toBe(0);
+  for (const line of linesBefore()) expect(line).toContain(' 50 orders, 0/s, 0 refused');
 });
 
 test.each(['stdout', 'stderr'] as const)('a closed %s changes nothing of how it ends', async (name) => {

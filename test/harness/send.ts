@@ -32,12 +32,17 @@ export interface Sender {
   secret?: string | null;
 }
 
-/** Runs `orders send` in this process; `terminal` is what stderr is like. */
-export async function send(sender: Sender, args: string[], input = '', terminal = {}): Promise<Sent> {
+/** Runs `orders send` in this process; `input` comes in these pieces, and `terminal` is what stderr is like. */
+export async function send(
+  sender: Sender,
+  args: string[],
+  input: string | readonly Buffer[] = '',
+  terminal = {},
+): Promise<Sent> {
   const printed = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
   const code = await runCli(['send', ...args], {
-    stdin: Readable.from([Buffer.from(input)]),
+    stdin: Readable.from(typeof input === 'string' ? [Buffer.from(input)] : input),
     stdout: stream('stdout'),
     stderr: { ...stream('stderr'), ...terminal },
     env: environmentOf(sender),

@@ -4,7 +4,15 @@ import { hideKeys } from './hide-keys.ts';
 import { visible } from './visible.ts';
 
 /** The command could not do what it was asked to: exit code 1. The message is printed as it is. */
-export class Failure extends Error {}
+export class Failure extends Error {
+  /** Whether the message itself tells what to do next, so that no general advice fits behind it. */
+  readonly tellsWhatNext: boolean;
+
+  constructor(message: string, { tellsWhatNext = false } = {}) {
+    super(message);
+    this.tellsWhatNext = tellsWhatNext;
+  }
+}
 
 /** The command was called wrongly: exit code 2. The message never repeats a value, which might be a key in the wrong place. */
 export class WrongUse extends Error {}

@@ -176,7 +176,8 @@ async function send(file: string, options: Options, context: Context): Promise<v
     .then(() => runSend(plan, config, context))
     .finally(cleanUp);
   context.print(options, report, () => renderReport(report));
-  if (!isDone(report)) throw new Failure('Not all orders are written.');
+  if (!isDone(report))
+    throw new Failure(`Not all orders are ${report.not_asked === null ? '' : 'known to be '}written.`);
 }
 
 function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPlan, 'journalPath' | 'keepJournal'> {

@@ -9,7 +9,8 @@ import type { Refusal, SourceOrder } from './source-order.ts';
 /** Sends the orders of a batch until each is accepted or refused for good. */
 export type Deliver = (batch: Pick<Batch, 'orders' | 'key'>) => Promise<Result[]>;
 
-interface Way {
+/** By what orders are sent. */
+export interface Way {
   client: OrdersClient;
   gate: Gate;
   strict: boolean;

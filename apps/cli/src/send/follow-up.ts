@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NotFoundError, type OrdersClient, type Receipt, type ReceiptStatus } from '@orders/client';
+import { NotFoundError, type OrdersClient, OrdersError, type Receipt, type ReceiptStatus } from '@orders/client';
 import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
 import { Failure } from '../errors.ts';
-import type { Gate } from './gate.ts';
+import { type Gate, wordsOf } from './gate.ts';
 import type { Result } from './journal-entries.ts';
 
 /** How far an accepted order is; `unknown` where the service has no such receipt any more, `not_asked` where it did not answer. */
@@ -30,10 +30,16 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unknown']);
 
-/** Asks what became of the accepted orders, some after others in the order given, and waits for what is not final yet. */
+/**
+ * Asks what became of the accepted orders, some after others in the order given, and waits for what is not final yet. A service that is away
+ * for too long or refuses to tell is not asked any more, and what is not known stays so: the orders are sent all the same.
+ *
+ * @param onLost told why it is not asked any more, in a sentence.
+ */
 export async function* followUp(
   answers: AsyncIterable<readonly Result[]>,
   { client, gate, waitMs, signal }: Means,
+  onLost: (why: string) => void,
 ): AsyncGenerator<Outcome[]> {
   const deadline = performance.now() + waitMs;
   let isLost = false;
@@ -42,9 +48,10 @@ export async function* followUp(
       try {
         if (!isLost) await settle(orders);
       } catch (error) {
-        // The service is away for too long: what is not known stays so.
-        if (!(error instanceof Failure)) throw error;
+        const why = reasonOf(error);
+        if (why === null) throw error;
         isLost = true;
+        onLost(why);
       }
       yield orders;
     }
@@ -85,6 +92,12 @@ export async function* followUp(
     order.status = receipt?.status ?? 'unknown';
     order.error = receipt?.error ?? null;
   }
+}
+
+/** Null for what is no matter of the service. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof OrdersError) return `The service refuses to tell ${wordsOf(error)}`;
+  return error instanceof Failure ? error.message : null;
 }
 
 function acceptedOf([place, line, sourceOrderId, outcome]: Result): Outcome[] {

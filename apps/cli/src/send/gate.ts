@@ -91,8 +91,13 @@ function codeOf({ cause }: OrdersError): string {
 /** An error of the client in one line: what it means for the whole run. */
 export function endOfRun(error: unknown): unknown {
   if (!(error instanceof OrdersError)) return error;
+  return new Failure(`The service refuses all of it ${wordsOf(error)}${adviceOn(error)}`);
+}
+
+/** What the client met, as it is said behind what it means. */
+export function wordsOf(error: OrdersError): string {
   const status = error instanceof ProblemError ? `${error.status} ` : '';
-  return new Failure(`The service refuses all of it (${status}${error.code}): ${error.message}${adviceOn(error)}`);
+  return `(${status}${error.code}): ${error.message}`;
 }
 
 /** What the sender has set wrongly, most likely. */

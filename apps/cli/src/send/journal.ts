@@ -39,6 +39,7 @@ export class ChangedInput extends Failure {
   constructor(path: string) {
     super(
       `The input has changed since ${path} was begun, and not all that was sent of it was answered: give --restart to send all of it (what is there already then ends as duplicate), or the input as it was.`,
+      { tellsWhatNext: true },
     );
   }
 }

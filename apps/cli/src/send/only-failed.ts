@@ -43,5 +43,6 @@ function isAnother({ sourceOrderId }: SourceOrder, { source_order_id: id, errors
 function moved(what: string): Failure {
   return new Failure(
     `${what}: mend orders where they stand, or send all of them, without --only-failed; none is stored twice.`,
+    { tellsWhatNext: true },
   );
 }

@@ -8,10 +8,19 @@ export interface Progress {
   refused: number;
   /** Of the input, as far as it is answered; null where its length is not known. */
   share: number | null;
+  /** How far it was when this run began to send: the speed is that of this run alone. */
+  from: Sample;
   /** Until when all requests are held back, by `performance.now()`, and why. */
   wait: { until: number; why: string } | null;
   /** After all was sent: how many outcomes are known. */
   followed: { known: number; accepted: number } | null;
+}
+
+/** How far it was at a time, by `performance.now()`. */
+interface Sample {
+  at: number;
+  orders: number;
+  share: number | null;
 }
 
 interface Display {
@@ -25,11 +34,18 @@ const LINE_EVERY_MS = 5_000;
 const WINDOW_MS = 10_000;
 const BAR_WIDTH = 24;
 
+/** Of a run that begins. */
+export function createProgress(): Progress {
+  const nothing = { orders: 0, share: null };
+  return { ...nothing, refused: 0, from: sampleOf(nothing), wait: null, followed: null };
+}
+
 /** Shows how far it is until it is closed: one line that changes on a terminal, else a line every few seconds. */
 export function showProgress(progress: Progress, stderr: Surroundings['stderr']): Display {
   const { isTTY = false } = stderr;
-  const samples = [sampleOf(progress)];
+  const samples = [progress.from];
   const show = () => {
+    if ((samples[0] as Sample).at < progress.from.at) samples.splice(0, samples.length, progress.from);
     const now = sampleOf(progress);
     samples.push(now);
     while (samples.length > 2 && (samples[1]?.at ?? 0) <= now.at - WINDOW_MS) samples.shift();
@@ -48,18 +64,13 @@ export function showProgress(progress: Progress, stderr: Surroundings['stderr'])
   };
 }
 
-interface Sample {
-  at: number;
-  orders: number;
-  share: number | null;
-}
-
 interface Speed {
   perSecond: number;
   secondsLeft: number | null;
 }
 
-function sampleOf({ orders, share }: Progress): Sample {
+/** How far it is now. */
+export function sampleOf({ orders, share }: Pick<Progress, 'orders' | 'share'>): Sample {
   return { at: performance.now(), orders, share };
 }
 

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Failure, WrongUse } from '../errors.ts';
+import { withoutMark } from './byte-order-mark.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
@@ -11,7 +12,6 @@ export type Format = (typeof FORMATS)[number];
 
 const EXTENSIONS: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv' };
 const CHUNK_BYTES = 2 ** 18;
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** What is to be sent: a file, or standard input. */
 export interface Input {
@@ -53,7 +53,8 @@ export async function openInput(
     },
   };
   function read(): AsyncGenerator<ReadOrder> {
-    const chunks = counted(name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES }), input);
+    const bytes = name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
+    const chunks = withoutMark(counted(bytes, input));
     if (format === 'csv') return readCsv(chunks, csv);
     return format === 'json' ? readJson(chunks) : readNdjson(chunks);
   }
@@ -73,18 +74,16 @@ async function* placed(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGen
   try {
     for await (const order of orders) yield { ...order, place: ++input.count };
   } catch (error) {
-    throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`) : error;
+    throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`, error) : error;
   }
 }
 
-/** The bytes without a byte order mark. */
+/** The bytes, counted as they come. */
 async function* counted(chunks: AsyncIterable<Buffer>, input: Input): AsyncGenerator<Buffer> {
-  let isFirst = true;
   try {
     for await (const chunk of chunks) {
       input.bytesRead += chunk.length;
-      yield isFirst && chunk.subarray(0, 3).equals(BYTE_ORDER_MARK) ? chunk.subarray(3) : chunk;
-      isFirst = false;
+      yield chunk;
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -11,6 +11,8 @@ export interface Report {
   refused_by_code: Record<string, number>;
   /** How many of those accepted are how far. */
   statuses: Record<Status, number>;
+  /** Why the service could not be asked what became of those that are pending, in a sentence; null where it could, or was not to be. */
+  not_asked: string | null;
   /** What earlier runs had sent of them. */
   sent_before: number;
   /** Of this run, from its beginning to the last answer of the service to an order. */
@@ -65,7 +67,13 @@ export function renderReport(report: Report): string {
     before > 0 && before === read
       ? 'nothing was left to send'
       : `in ${seconds.toFixed(1)} s, ${count(Math.round(report.orders_per_second))} orders/s`;
-  return [...counts, ...reasons, speed, ...renderFailures(report, failures)].join('\n');
+  return [...counts, ...reasons, speed, ...renderNotAsked(report), ...renderFailures(report, failures)].join('\n');
+}
+
+function renderNotAsked({ not_asked: why, statuses }: Report): string[] {
+  if (why === null) return [];
+  const lost = `All orders were sent, but what became of ${count(statuses.pending)} could not be asked.`;
+  return [visibleInLine(`${lost} ${why} Run the same command again later, or give --no-wait not to ask.`)];
 }
 
 function renderFailures({ failed_file: file, refused, statuses }: Report, failures: readonly FailedOrder[]): string[] {

@@ -26,6 +26,8 @@ interface Plan {
 /**
  * Sends what the journal has no answers to: first the batches that an earlier run began, as the same batches, then all others.
  *
+ * An error of the input is thrown once all that is on its way has its answers, or failed too.
+ *
  * @throws {ChangedInput} before anything is sent, when the input is not the one that the journal is of.
  */
 export async function sendBatches({ orders, dead, limits, journal, deliver, atOnce, watcher }: Plan): Promise<void> {
@@ -46,8 +48,18 @@ export async function sendBatches({ orders, dead, limits, journal, deliver, atOn
     flying.add(flight);
   }
 
+  async function* readBatches() {
+    try {
+      yield* cutBatches(orders, limits, before, dead);
+    } catch (error) {
+      // The input ends in the middle: the answers to those on their way still belong on record.
+      await Promise.allSettled(flying);
+      throw error;
+    }
+  }
+
   let read = 0;
-  for await (const batch of cutBatches(orders, limits, before, dead)) {
+  for await (const batch of readBatches()) {
     read += 1;
     const known = before[batch.number];
     if (known && known.key !== batch.key) throw new ChangedInput(journal.path);
