@@ -286,6 +286,29 @@ test('the speed and the time left are those of this run, whatever an earlier one
   for (const line of linesBefore()) expect(line).toContain(' 50 orders, 0/s, 0 refused');
 });
 
+test('of the outcomes that are waited for, those are not that an earlier run knew to be refusals', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  let [batches, isOver, drawn] = [0, false, ''];
+  const sender = await startService(async (request, response) => {
+    if (!request.url?.endsWith('/batch')) {
+      if (batches === 3) await until('how many they are was drawn', async () => drawn.includes(' of 3 outcomes known'));
+      const isList = request.url?.endsWith('/reconcile');
+      return json(isList ? { results: [] } : { receipt_id: id, status: 'written', error: null })(request, response);
+    }
+    batches += 1;
+    if (batches === 2 && !isOver) return problem(401)(request, response);
+    const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };
+    batch(batches === 1 ? refusal : { receipt_id: id }, { receipt_id: id })(request, response);
+  });
+  const orders = Array.from({ length: 4 }, (_, at) => `{"source_order_id":"${at}"}\n`).join('');
+  const file = await files.write('known.ndjson', orders);
+  const args = [file, '--batch-size', '2', '--concurrency', '1'];
+  expect((await send(sender, args)).code).toBe(1);
+  isOver = true;
+  const terminal = { isTTY: true, columns: 100, write: (text: string) => (drawn += text) };
+  expect((await send(sender, args, '', terminal)).stdout).toMatch(/ 3 {2}written/);
+}, 60_000);
+
 test.each(['stdout', 'stderr'] as const)('a closed %s changes nothing of how it ends', async (name) => {
   const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };
   const sender = await startService((request, response) => {
