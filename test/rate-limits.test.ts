@@ -5,6 +5,7 @@ import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
 import type { Reply } from './harness/api.ts';
 import { countStored } from './harness/count-stored.ts';
 import { describeWith } from './harness/programs.ts';
+import { leftOf, untilTogether } from './harness/rate-limits.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
@@ -20,8 +21,8 @@ describeWith('redis-server')('rate limits', () => {
     stack = await startStack('redis', { queue: redis });
     limited = [await stack.intake({ RATE_LIMIT: '3/1m' }), await stack.intake({ RATE_LIMIT: '3/1m' })];
     free = [await stack.intake(), await stack.intake()];
-    await untilTogether(limited);
-    await untilTogether(free);
+    await untilTogether(stack, limited);
+    await untilTogether(stack, free);
   });
   afterAll(() => stack.close());
 
@@ -30,8 +31,6 @@ describeWith('redis-server')('rate limits', () => {
     await setRateLimit(stack.database.knex, account.id, limit);
     return account;
   }
-
-  const left = ({ headers: { ratelimit = '' } }: Reply) => Number(/^"account";r=(\d+);t=\d+$/.exec(ratelimit)?.[1]);
 
   /** Sends requests of an account to each intake in turn. What they carry is refused, but only once it is counted. */
   async function send(account: TestAccount, count: number, intakes: RunningIntake[]): Promise<Reply[]> {
@@ -49,15 +48,6 @@ describeWith('redis-server')('rate limits', () => {
     const grants = statuses.filter((status) => status === 422).length;
     expect(statuses.slice(grants)).toEqual(Array(count - grants).fill(429));
     return grants;
-  }
-
-  /** Two that count together see each other's requests; more than once, as one may have found Redis before the other. */
-  async function untilTogether(intakes: RunningIntake[]): Promise<void> {
-    const account = await accountWith({ requests: 100_000, seconds: 3600 });
-    await until('the intakes count together', async () => {
-      const counts = (await send(account, 6, intakes)).map(left);
-      return counts.every((count, at) => at === 0 || count === (counts[at - 1] as number) - 1);
-    });
   }
 
   test('two intakes share one limit, and no other account is touched by it', async () => {
@@ -84,7 +74,7 @@ describeWith('redis-server')('rate limits', () => {
     const account = await accountWith({ requests: 10, seconds: 3600 });
     const [one, two] = limited as [RunningIntake, RunningIntake];
     const reply = await one.api.batch(account, [...batchOf(5), {}, 7]);
-    expect([reply.status, reply.body.accepted, reply.body.refused, left(reply)]).toEqual([202, 5, 2, 3]);
+    expect([reply.status, reply.body.accepted, reply.body.refused, leftOf(reply)]).toEqual([202, 5, 2, 3]);
     expect(reply.headers['ratelimit-policy']).toBe('"account";q=10;w=3600');
     expect(await granted(account, 6, [two, one])).toBe(3);
     expect((await two.api.batch(account, batchOf(1))).status).toBe(429);
@@ -93,18 +83,18 @@ describeWith('redis-server')('rate limits', () => {
   test('a batch refused whole counts as one request', async () => {
     const account = await accountWith({ requests: 3, seconds: 3600 });
     const [{ api }] = limited as [RunningIntake];
-    expect(left(await api.batch(account, Buffer.from('\n')))).toBe(2);
-    expect(left(await api.batch(account, batchOf(1001)))).toBe(1);
-    expect(left(await api.batch(account, batchOf(1)))).toBe(0);
+    expect(leftOf(await api.batch(account, Buffer.from('\n')))).toBe(2);
+    expect(leftOf(await api.batch(account, batchOf(1001)))).toBe(1);
+    expect(leftOf(await api.batch(account, batchOf(1)))).toBe(0);
     expect((await api.batch(account, batchOf(1))).status).toBe(429);
   });
 
   test('a batch over what is left is taken whole, and every intake waits until that is paid off', async () => {
     const account = await accountWith({ requests: 100, seconds: 3600 });
     const [one, two] = limited as [RunningIntake, RunningIntake];
-    expect(left(await one.api.batch(account, batchOf(50)))).toBe(50);
+    expect(leftOf(await one.api.batch(account, batchOf(50)))).toBe(50);
     const reply = await one.api.batch(account, batchOf(250));
-    expect([reply.status, reply.body.accepted, left(reply)]).toEqual([202, 250, 0]);
+    expect([reply.status, reply.body.accepted, leftOf(reply)]).toEqual([202, 250, 0]);
     // Three hours' worth in the first hour: the next may come at the end of the third.
     for (const { api } of [one, two]) {
       const refused = await api.order(account, { source_order_id: 'too early' });
@@ -157,7 +147,7 @@ describeWith('redis-server')('rate limits', () => {
     const replies = [];
     for (let index = 0; index < 3; index++)
       replies.push(await api.order(account, { source_order_id: `said-${index}` }));
-    expect(replies.map((reply) => [reply.status, left(reply)])).toEqual([
+    expect(replies.map((reply) => [reply.status, leftOf(reply)])).toEqual([
       [202, 1],
       [202, 0],
       [429, 0],
@@ -169,7 +159,7 @@ describeWith('redis-server')('rate limits', () => {
     expect(headers.ratelimit).toBe(`"account";r=0;t=${seconds}`);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     const again = await api.order(account, { source_order_id: 'said-2' });
-    expect([again.status, left(again)]).toEqual([202, 1]);
+    expect([again.status, leftOf(again)]).toEqual([202, 1]);
   });
 
   test('a refusal leaves nothing behind and uses no idempotency key up', async () => {
@@ -209,7 +199,7 @@ describeWith('redis-server')('rate limits', () => {
     } finally {
       redis.thaw();
     }
-    await untilTogether(limited);
+    await untilTogether(stack, limited);
   });
 
   test('Redis frozen: a batch is not held up, and what it overdraws is paid off at the intake that took it', async () => {
@@ -218,14 +208,14 @@ describeWith('redis-server')('rate limits', () => {
     redis.freeze();
     try {
       const reply = await api.batch(account, batchOf(30, 'frozen'));
-      expect([reply.status, left(reply)]).toEqual([202, 0]);
+      expect([reply.status, leftOf(reply)]).toEqual([202, 0]);
       const refused = await api.order(account, {});
       expect(refused.status).toBe(429);
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(2 * 3600);
     } finally {
       redis.thaw();
     }
-    await untilTogether(limited);
+    await untilTogether(stack, limited);
   });
 
   test('Redis killed: each intake counts for itself, and together again when one runs', async () => {
@@ -233,6 +223,6 @@ describeWith('redis-server')('rate limits', () => {
     await redis.stop();
     for (const intake of limited) expect(await granted(account, 6, [intake])).toBe(3);
     await redis.startEmpty();
-    await untilTogether(limited);
+    await untilTogether(stack, limited);
   });
 });

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/local-services';
 import { QUEUE_KINDS } from './harness/queue.ts';
+import { untilTogether } from './harness/rate-limits.ts';
 import { type Sender, saidBesides, send, startSend, useDirectory } from './harness/send.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -405,7 +406,8 @@ test('--dry-run says what would become of the orders, sends nothing and needs no
 const TERMINAL = { isTTY: true, columns: 100 };
 
 test('a rate limit is obeyed by all that is under way, and said on the terminal in a line with a bar', async () => {
-  const limited = await stack.intake({ RATE_LIMIT: '6/1s' });
+  const [limited, beside] = [await stack.intake({ RATE_LIMIT: '6/1s' }), await stack.intake()];
+  await untilTogether(stack, [limited, beside]);
   const sender = { ...(await newSender()), url: limited.api.url };
   const ids = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
   const file = await files.write('limited.ndjson', ndjson(ids));
@@ -418,6 +420,7 @@ test('a rate limit is obeyed by all that is under way, and said on the terminal 
   // Each of those under way meets the limit a few times, and does not knock on.
   expect(limited.log.lines.filter((line) => line.status === 429).length).toBeLessThan(30);
   await limited.close();
+  await beside.close();
 });
 
 test.each([
