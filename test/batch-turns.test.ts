@@ -21,14 +21,17 @@ test('short orders under the keys of the longest are compared with these a littl
       return ((await reply.json()) as { results: { payload_mismatch?: true }[] }).results;
     };
     await send(LONG);
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
-    const startedAt = performance.now();
-    const results = await send('');
-    const took = performance.now() - startedAt;
-    delay.disable();
-    expect(results.filter((one) => one.payload_mismatch)).toHaveLength(COUNT);
-    // All in one turn takes more than half of it.
-    expect(delay.max / 1e6 / took).toBeLessThan(0.3);
+    const shares: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      delay.enable();
+      const startedAt = performance.now();
+      const results = await send('');
+      shares.push(delay.max / 1e6 / (performance.now() - startedAt));
+      delay.disable();
+      expect(results.filter((one) => one.payload_mismatch)).toHaveLength(COUNT);
+    }
+    // All in one turn takes more than half of it; what else the machine does holds up one round or another.
+    expect(Math.min(...shares)).toBeLessThan(0.3);
   });
 }, 60_000);

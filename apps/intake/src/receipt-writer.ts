@@ -11,9 +11,9 @@ import {
 import { parseBody } from '@orders/domain';
 import type { Bell, Lane, Ring } from '@orders/queue';
 import { inGroups, type Span } from '@orders/runtime';
-import { createTurns } from './batch/take-turns.ts';
 import { createFairShare } from './fair-share.ts';
 import type { IntakeMetrics } from './metrics.ts';
+import { createTurns } from './take-turns.ts';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
 export interface Recorded {

@@ -10,8 +10,8 @@ import type { RateLimits } from '../limit-rate.ts';
 import type { IntakeMetrics } from '../metrics.ts';
 import type { ReceiptWriter, Recorded } from '../receipt-writer.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
+import { createTurns } from '../take-turns.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';
-import { createTurns } from './take-turns.ts';
 
 interface Deps {
   writer: ReceiptWriter;

@@ -1,6 +1,6 @@
 import { MAX_BATCH_ORDERS, Problem, parseBody, validateOrder, validateStrictly } from '@orders/domain';
+import type { Turns } from '../take-turns.ts';
 import { splitArray, splitLines } from './split-batch.ts';
-import type { Turns } from './take-turns.ts';
 
 /** An order of a batch as it was read: what is kept of it, or why it is refused. */
 export type ReadOrder = { sourceOrderId: string; body: Buffer } | { problem: Problem; body: Buffer };
