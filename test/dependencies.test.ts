@@ -24,6 +24,11 @@ test('everything is installed with one version of pnpm, and only as the lockfile
   for (const line of installs) expect(line).toContain('--frozen-lockfile');
 });
 
+test('dependencies are held against the Node that they run on', () => {
+  const { devDependencies } = JSON.parse(read('package.json'));
+  expect(read('pnpm-workspace.yaml')).toContain(`\nnodeVersion: ${devDependencies.node}\n`);
+});
+
 test('what is tested in containers is what Compose starts, named by its major version', () => {
   const services = [...read('docker-compose.yml').matchAll(/^ {4}image: (\w+:\S+)$/gm)].map(([, image]) => image);
   expect(services).toEqual([IMAGES.postgres, IMAGES.redis]);
