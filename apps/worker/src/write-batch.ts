@@ -26,7 +26,7 @@ export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<
 
 /** SQLSTATE of a key that is taken (PostgreSQL, appendix A). */
 const UNIQUE_VIOLATION = '23505';
-/** Duplicates ended together: the orders of all, and what was first sent of them, are in memory at once, each as large as a body may be. */
+/** Duplicates ended together: what was first sent of each is in memory at once, as large as a body may be. */
 const AT_ONCE = 100;
 
 /** A `WriteBatch` that writes to this database and hands what fails to `failAttempt`. */
