@@ -8,7 +8,7 @@ import {
   settleBatch,
 } from '@orders/database';
 import type { Ring } from '@orders/queue';
-import { spanned, type Tracing, typeOf } from '@orders/runtime';
+import { inParts, spanned, type Tracing, typeOf } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseReturns } from './lease-returns.ts';
@@ -57,7 +57,8 @@ export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<voi
   ): Promise<{ claimed: number; moved: number }> {
     try {
       const claimed = await spanned(lease.trace?.begin('claim', receiptIds.length), claim);
-      const parts = inParts(claimed);
+      // In their order, so that of the orders of one key the first received is still written first.
+      const parts = inParts(claimed, ({ body }) => body?.length ?? 0, { size: PART_BYTES });
       let moved = 0;
       for (const part of parts) {
         const writable = await spanned(lease.trace?.begin('normalize', part.length), () =>
@@ -105,20 +106,4 @@ export function answerTogether(deps: AnswerDeps): (rings: Ring[]) => Promise<voi
       throw error;
     }
   };
-}
-
-/** In their order, so that of the orders of one key the first received is still written first. */
-function inParts(claimed: readonly ClaimedReceipt[]): ClaimedReceipt[][] {
-  const parts: ClaimedReceipt[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const receipt of claimed) {
-    const length = receipt.body?.length ?? 0;
-    if (bytes + length > PART_BYTES) {
-      parts.push([]);
-      bytes = 0;
-    }
-    parts.at(-1)?.push(receipt);
-    bytes += length;
-  }
-  return parts;
 }

@@ -24,6 +24,7 @@ export {
   wholeNumber,
 } from './environment.ts';
 export { inGroups } from './in-groups.ts';
+export { inParts } from './in-parts.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createRegistry, exposePools, Gauge, Histogram, type Registry } from './metrics.ts';

@@ -1,7 +1,7 @@
 import { type FailedOrder, type FailureFile, ofAccepted, ofRefused } from './failures.ts';
 import { followUp, type Outcome } from './follow-up.ts';
 import type { Journal } from './journal.ts';
-import type { Result } from './journal-entries.ts';
+import { isAccepted } from './journal-entries.ts';
 import type { Progress } from './progress.ts';
 import type { Status } from './report.ts';
 
@@ -43,13 +43,13 @@ export async function conclude(
   async function* withoutRefusals() {
     for await (const results of journal.results()) {
       for (const result of results) note(ofRefused(result));
-      yield acceptedOf(results);
+      yield results.filter(isAccepted);
     }
   }
 
   if (means) {
     const followed = { known: 0, accepted: 0 };
-    for await (const results of journal.results()) followed.accepted += acceptedOf(results).length;
+    for await (const results of journal.results()) followed.accepted += results.filter(isAccepted).length;
     progress.followed = followed;
     const onLost = (why: string) => {
       notAsked = why;
@@ -71,10 +71,6 @@ export async function conclude(
     failures,
     hasOpen,
   };
-}
-
-function acceptedOf(results: readonly Result[]): Result[] {
-  return results.filter((result) => !ofRefused(result));
 }
 
 function statusOf({ status }: Outcome): Status {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotFoundError, type OrdersClient, OrdersError, type Receipt, type ReceiptStatus } from '@orders/client';
 import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
+import { inParts } from '@orders/runtime';
 import { Failure } from '../errors.ts';
 import { type Gate, wordsOf } from './gate.ts';
 import type { Result } from './journal-entries.ts';
@@ -23,8 +24,8 @@ interface Means {
   signal: AbortSignal;
 }
 
-/** Of the ids in one request, well below what the service takes. */
-const MAX_ID_BYTES = 150_000;
+/** Of the ids in one request: bytes, well below what the service takes, and how many. */
+const LIMITS = { size: 150_000, count: MAX_SOURCE_ORDER_IDS };
 const SINGLE_LOOKS_AT_ONCE = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
@@ -44,7 +45,7 @@ export async function* followUp(
   const deadline = performance.now() + waitMs;
   let isLost = false;
   for await (const results of answers) {
-    for (const orders of inParts(results.flatMap(acceptedOf))) {
+    for (const orders of inParts(results.flatMap(acceptedOf), sizeOfId, LIMITS)) {
       try {
         if (!isLost) await settle(orders);
       } catch (error) {
@@ -105,17 +106,6 @@ function acceptedOf([place, line, sourceOrderId, outcome]: Result): Outcome[] {
   return [{ place, line, sourceOrderId, receiptId: outcome, status: 'not_asked', error: null }];
 }
 
-function inParts(orders: readonly Outcome[]): Outcome[][] {
-  const parts: Outcome[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const order of orders) {
-    const size = Buffer.byteLength(JSON.stringify(order.sourceOrderId)) + 1;
-    if (bytes + size > MAX_ID_BYTES || (parts.at(-1)?.length ?? MAX_SOURCE_ORDER_IDS) >= MAX_SOURCE_ORDER_IDS) {
-      parts.push([]);
-      bytes = 0;
-    }
-    parts.at(-1)?.push(order);
-    bytes += size;
-  }
-  return parts;
+function sizeOfId({ sourceOrderId }: Outcome): number {
+  return Buffer.byteLength(JSON.stringify(sourceOrderId)) + 1;
 }

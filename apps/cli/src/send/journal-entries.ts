@@ -3,6 +3,11 @@ import type { Refusal } from './source-order.ts';
 /** What became of one order at the door: where it stands, its source_order_id, and its receipt id or why it has none. */
 export type Result = readonly [place: number, line: number, sourceOrderId: string | null, outcome: string | Refusal];
 
+/** Whether it has a receipt. */
+export function isAccepted([, , , outcome]: Result): boolean {
+  return typeof outcome === 'string';
+}
+
 /** Of what the journal is, to where and how it was sent; another run must say the same. */
 export interface JournalHead {
   /** Of the file, in bytes; null for standard input. */

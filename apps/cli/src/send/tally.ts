@@ -1,6 +1,5 @@
 import type { Batch } from './cut-batches.ts';
-import { ofRefused } from './failures.ts';
-import type { Result } from './journal-entries.ts';
+import { isAccepted, type Result } from './journal-entries.ts';
 import { type Progress, sampleOf } from './progress.ts';
 import type { Input } from './read-input.ts';
 
@@ -36,7 +35,7 @@ export function createTally(input: Input, progress: Progress) {
       endedAt = performance.now();
       answered += results.length;
       progress.orders += results.length;
-      progress.refused += results.filter((result) => ofRefused(result)).length;
+      progress.refused += results.filter((result) => !isAccepted(result)).length;
       tellShare();
     },
     sent() {
