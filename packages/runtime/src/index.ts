@@ -1,6 +1,9 @@
 export { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
 export { atMost } from './at-most.ts';
 export { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
+export { createFairBudget, type FairBudget } from './concurrency/fair-budget.ts';
+export { createFairQueue, type FairQueue } from './concurrency/fair-queue.ts';
+export { createTimeSlicer, type TimeSlicer } from './concurrency/time-slicer.ts';
 export { describeError } from './describe-error.ts';
 export {
   ConfigurationError,
