@@ -168,6 +168,7 @@ describe('a wrong configuration is one line and exit code 2', () => {
     ['intake', { RATE_LIMIT: 'many' }, 'RATE_LIMIT must be <requests>/<time in whole seconds>'],
     ['intake', { RATE_LIMIT: '100/500ms' }, 'RATE_LIMIT must be <requests>/<time in whole seconds>'],
     ['worker', { QUEUE_URL: 'mysql://x' }, 'QUEUE_URL must be'],
+    ['worker', { ADMIN_TOKEN: 'too short' }, 'ADMIN_TOKEN must be at least 16 visible ASCII characters'],
     ['worker', { LEASE: 'soon' }, 'LEASE must be a time span'],
     ['worker', { LEASE: '30' }, 'LEASE must be a time span'],
     ['worker', { LEASE: '30d' }, 'at most 24d'],

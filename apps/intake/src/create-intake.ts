@@ -96,6 +96,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,
     logger,
+    config.ADMIN_TOKEN,
   );
   const stopping = new AbortController();
   let [port, adminPort] = [0, 0];

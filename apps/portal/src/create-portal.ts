@@ -52,7 +52,12 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
   server.on('request', createApp({ config, logger, knex, database, auth, queues }, metrics));
-  const admin = createAdminServer(() => checkSchema(database, () => open.draining), metrics.registry, logger);
+  const admin = createAdminServer(
+    () => checkSchema(database, () => open.draining),
+    metrics.registry,
+    logger,
+    config.ADMIN_TOKEN,
+  );
   const stopping = new AbortController();
   let [port, adminPort] = [0, 0];
 

@@ -88,7 +88,12 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   }
 
   const stopping = new AbortController();
-  const admin = createAdminServer(() => checkSchema(database, () => stopping.signal.aborted), metrics.registry, logger);
+  const admin = createAdminServer(
+    () => checkSchema(database, () => stopping.signal.aborted),
+    metrics.registry,
+    logger,
+    config.ADMIN_TOKEN,
+  );
   let answering: Answering[] = [];
   let repetitions: Repetition[] = [];
   let beginning: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { refuseChange } from './admin-access.ts';
 import { parseDuration } from './environment.ts';
 import { createLevelSwitch, type LevelSwitch, LOG_LEVELS } from './log-level.ts';
 import type { Logger } from './logger.ts';
@@ -10,8 +11,17 @@ export interface Readiness {
   [check: string]: unknown;
 }
 
-/** The admin port, for probes, Prometheus and operators, never for the internet. It asks for no key. */
-export function createAdminServer(readiness: () => Promise<Readiness>, registry: Registry, logger: Logger): Server {
+/**
+ * The admin port, for probes, Prometheus and operators, never for the internet. Reading needs no key.
+ *
+ * @param token lets a caller that is not on the loopback change the log level; without one, nobody else can.
+ */
+export function createAdminServer(
+  readiness: () => Promise<Readiness>,
+  registry: Registry,
+  logger: Logger,
+  token?: string,
+): Server {
   const logLevel = createLevelSwitch(logger);
   return createServer((request, response) => {
     const reply = (status: number, type: string, body: string) => {
@@ -21,6 +31,8 @@ export function createAdminServer(readiness: () => Promise<Readiness>, registry:
     const answer = async () => {
       const [path, query] = request.url?.split('?') ?? [];
       if (path === '/log-level' && request.method === 'PUT') {
+        const denied = refuseChange(request, token);
+        if (denied) return reply(denied.status, 'text/plain', denied.text);
         const refusal = await changeLevel(request, new URLSearchParams(query).get('for'), logLevel);
         return refusal === null ? json(200, logLevel.now()) : reply(400, 'text/plain', `${refusal}\n`);
       }

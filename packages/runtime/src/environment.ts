@@ -131,6 +131,8 @@ export interface ProcessEnvironment {
   LOG_FORMAT: 'json' | 'text';
   ADMIN_HOST: string;
   ADMIN_PORT: number;
+  /** Lets callers that are not on the loopback change the log level. */
+  ADMIN_TOKEN?: string;
   DRAIN_TIMEOUT: number;
 }
 
@@ -144,6 +146,9 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
     .default(process.stdout.isTTY ? 'text' : 'json'),
   ADMIN_HOST: Joi.string().default('127.0.0.1'),
   ADMIN_PORT: wholeNumber(0, 0, 65_535),
+  ADMIN_TOKEN: Joi.string()
+    .pattern(/^[\x21-\x7e]{16,}$/)
+    .message('{{#label}} must be at least 16 visible ASCII characters; make one with: openssl rand -hex 24'),
   DRAIN_TIMEOUT: duration('25s'),
 };
 

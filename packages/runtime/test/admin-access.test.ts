@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { isLoopback, refuseChange } from '../src/admin-access.ts';
+
+test.each(['127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '::ffff:127.0.0.1', '0:0:0:0:0:ffff:7f00:1'])(
+  '%s is of the loopback',
+  (address) => {
+    expect(isLoopback(address)).toBe(true);
+  },
+);
+
+test.each([undefined, '', '128.0.0.1', '0.0.0.0', '10.0.0.1', '::', '::2', '::ffff:10.0.0.1', '::7f00:1', 'fe80::1'])(
+  '%s is not of the loopback',
+  (address) => {
+    expect(isLoopback(address)).toBe(false);
+  },
+);
+
+describe('a caller that is not on the loopback', () => {
+  const TOKEN = 'a-token-of-tests';
+  const ask = (authorization?: string, token?: string) =>
+    refuseChange({ socket: { remoteAddress: '10.0.0.1' }, headers: { authorization } }, token)?.status ?? 'allowed';
+
+  test('is refused where no token is set, whatever it sends', () => {
+    expect([ask(), ask('Bearer '), ask('Bearer undefined'), ask(`Bearer ${TOKEN}`)]).toEqual([403, 403, 403, 403]);
+  });
+
+  test.each([
+    undefined,
+    '',
+    TOKEN,
+    'Bearer',
+    'Bearer ',
+    `Basic ${TOKEN}`,
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(1)}`,
+    `Bearer ${TOKEN} ${TOKEN}`,
+    `Bearer ${TOKEN.toUpperCase()}`,
+  ])('is asked for the token when it sends %j', (authorization) => {
+    expect(ask(authorization, TOKEN)).toBe(401);
+  });
+
+  test.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`])('is let through with %j', (authorization) => {
+    expect(ask(authorization, TOKEN)).toBe('allowed');
+  });
+});
