@@ -22,6 +22,7 @@ export type Order = {
   emirate?: string | null | undefined;
   /** Area or district within the emirate */
   area?: string | null | undefined;
+  /** What is behind the last of these is kept in the raw payload only, with a warning. */
   items?: {
     /** Name */
     name?: string | null | undefined;
@@ -198,6 +199,7 @@ export type Warning = {
    * - `emirate_from_place`: A place instead of an emirate; its emirate was filled in; the place went to the area, if that was empty.
    * - `emirate_extracted`: More than the name of an emirate; the rest went to the area, if that was empty.
    * - `inferred`: The emirate is missing; it was inferred from what is written here.
+   * - `too_many_items`: More than 1,000 items; the first 1,000 are kept, the others in the raw payload only.
    * - `items_not_a_list`: Not a list of items; read as a single item.
    * - `item_as_text`: A text instead of an item object; kept as the name of the item.
    * - `not_an_item`: Neither an item object nor a text; ignored.
@@ -258,6 +260,7 @@ export type FieldError = {
    * - `emirate_from_place`: A place instead of an emirate.
    * - `emirate_extracted`: More than the name of an emirate.
    * - `inferred`: The emirate is missing.
+   * - `too_many_items`: More than 1,000 items.
    * - `items_not_a_list`: Not a list of items.
    * - `item_as_text`: A text instead of an item object.
    * - `not_an_item`: Neither an item object nor a text.

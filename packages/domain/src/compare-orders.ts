@@ -1,4 +1,5 @@
 import Big from 'big.js';
+import { MAX_ITEMS } from './normalize/limits.ts';
 import type { Item, Order } from './order.ts';
 
 type Value = string | number | null | Item[];
@@ -28,6 +29,7 @@ export function compareOrders(one: Order, other: Order): Difference[] {
 /**
  * The same for an order that was sent again: 149.5 and 149.50 are one total. Where all of it is longer than 16 KiB as JSON, the longest
  * values are left out, all items counting as one: what is kept of a short order must not be as long as the one that it repeats.
+ * Items behind the 1,000th are not compared.
  */
 export function compareResent(first: Order, again: Order): Difference[] {
   const differences: Difference[] = [];
@@ -43,9 +45,14 @@ export function isResentOtherwise(first: Order, again: Order): boolean {
 }
 
 function* findResent(first: Order, again: Order): Generator<Difference> {
-  for (const difference of findDifferences(first, again)) {
+  for (const difference of findDifferences(upToLimit(first), upToLimit(again))) {
     if (difference.pointer !== '/total' || !isSameAmount(difference.from, difference.to)) yield difference;
   }
+}
+
+/** An order written before items were limited has more than the same order read today. */
+function upToLimit(order: Order): Order {
+  return order.items.length > MAX_ITEMS ? { ...order, items: order.items.slice(0, MAX_ITEMS) } : order;
 }
 
 function* findDifferences(one: Order, other: Order): Generator<Difference> {
@@ -58,7 +65,7 @@ function* findDifferences(one: Order, other: Order): Generator<Difference> {
   if (arePaired) yield* findInItems(one.items, other.items);
 }
 
-/** A pointer is made only where they differ: an order may have tens of thousands of items. */
+/** A pointer is made only where they differ. */
 function* findInItems(ones: readonly Item[], others: readonly Item[]): Generator<Difference> {
   for (const [index, one] of ones.entries()) {
     const other = others[index] as Item;

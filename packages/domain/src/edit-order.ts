@@ -1,5 +1,6 @@
 import { compareOrders, type Difference } from './compare-orders.ts';
 import { isJsonObject } from './normalize/json-object.ts';
+import { MAX_ITEMS } from './normalize/limits.ts';
 import type { Warning } from './normalize/warnings.ts';
 import { normalizeOrder } from './normalize-order.ts';
 import type { NormalizedOrder, Order } from './order.ts';
@@ -20,7 +21,8 @@ const ITEM_FIELD = /^\/items\/(0|[1-9]\d{0,5})\/(name|quantity|sku)$/;
 
 /**
  * Edits an order that is stored. The values are read as those of a payload are, and whatever had to be mended leaves its warnings; those
- * that were about an edited field go, all others stay.
+ * that were about an edited field go, all others stay. Of an order written before items were limited those behind the 1,000th stay, too,
+ * unless all items are edited at once; they cannot be edited one by one.
  *
  * @throws {Problem} `invalid_request`, naming each pointer that is no field of this order that can be edited.
  */
@@ -29,6 +31,8 @@ export function editOrder(stored: NormalizedOrder, edits: OrderEdits): EditedOrd
   const known = new Set(normalizeOrder(payload).warnings.map(toKey));
   applyEdits(payload, edits);
   const edited = normalizeOrder(payload);
+  const beyond = '/items' in edits ? [] : stored.order.items.slice(MAX_ITEMS);
+  const order = { ...edited.order, items: edited.order.items.concat(beyond) };
 
   const isEdited = (pointer: string) =>
     Object.keys(edits).some((one) => pointer === one || pointer.startsWith(`${one}/`));
@@ -38,8 +42,8 @@ export function editOrder(stored: NormalizedOrder, edits: OrderEdits): EditedOrd
   const fresh = edited.warnings.filter(
     (one) => (isEdited(one.pointer) || !known.has(toKey(one))) && !has.has(toKey(one)),
   );
-  const changes = compareOrders(stored.order, edited.order).map(toChange);
-  return { order: edited.order, warnings: [...kept, ...fresh], changes };
+  const changes = compareOrders(stored.order, order).map(toChange);
+  return { order, warnings: [...kept, ...fresh], changes };
 }
 
 function toChange({ pointer, from, to }: Difference): OrderChange {
@@ -51,8 +55,8 @@ function toKey({ pointer, code }: Warning): string {
 }
 
 function toPayload(order: Order): Record<string, unknown> & { items: unknown } {
-  const { emirate_code: _, ...payload } = structuredClone(order);
-  return payload;
+  const { emirate_code: _, ...payload } = order;
+  return structuredClone({ ...payload, items: payload.items.slice(0, MAX_ITEMS) });
 }
 
 function applyEdits(payload: Record<string, unknown>, edits: OrderEdits): void {

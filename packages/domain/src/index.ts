@@ -15,7 +15,7 @@ export {
 export { differenceJson, itemJson, warningJson } from './json-members.ts';
 export { isDeeperThan } from './measure-depth.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
-export { LIMITS } from './normalize/limits.ts';
+export { LIMITS, MAX_ITEMS } from './normalize/limits.ts';
 export { EMIRATE_CODES } from './normalize/place/emirates.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';

@@ -119,6 +119,36 @@ test.each([
   );
 });
 
+describe('an order of more than 1,000 items', () => {
+  const items = (count: number) => Array.from({ length: count }, () => ({ name: 'x', quantity: 1, sku: null }));
+  const old = { ...normalizeOrder({ source_order_id: 'id' }), warnings: [] };
+  old.order.items = items(50_000);
+
+  test('that was written so keeps them when something else is edited', () => {
+    const edited = editOrder(old, { '/area': 'Y', '/items/999/quantity': 2 });
+    expect(edited.order.items).toHaveLength(50_000);
+    expect(edited.warnings).toEqual([]);
+    expect(edited.changes).toEqual([
+      { pointer: '/area', before: null, after: 'Y' },
+      { pointer: '/items/999/quantity', before: 1, after: 2 },
+    ]);
+  });
+
+  test('has none edited behind the 1,000th', () => {
+    expect(() => editOrder(old, { '/items/1000/quantity': 2 })).toThrow(
+      expect.objectContaining({ code: 'invalid_request' }),
+    );
+  });
+
+  test('is not made by an edit: the first 1,000 are taken, with the warning, which goes with the next edit', () => {
+    const edited = edit({}, { '/items': items(1_007) });
+    expect(edited.order.items).toHaveLength(1_000);
+    expect(shown(edited)).toEqual(['/items too_many_items']);
+    expect(shown(editOrder(edited, { '/items/3/quantity': 2 }) as typeof edited)).toEqual(['/items too_many_items']);
+    expect(shown(editOrder(edited, { '/items': ['Karak'] }) as typeof edited)).toEqual(['/items/0 item_as_text']);
+  });
+});
+
 test('an edit that says what is stored changes nothing but the warnings of its field', () => {
   fc.assert(
     fc.property(mutatedOrder, (payload) => {

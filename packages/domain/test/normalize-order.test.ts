@@ -149,6 +149,42 @@ describe('an unknown member', () => {
   });
 });
 
+describe('a list of more than 1,000 items', () => {
+  const items = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `item ${index}` }));
+  const TOO_MANY = {
+    pointer: '/items',
+    code: 'too_many_items',
+    detail: 'More than 1,000 items, 7 too many; the first 1,000 are kept, the others in the raw payload only.',
+  };
+
+  test('is read up to the 1,000th, and a warning says how many there are behind it', () => {
+    expect(normalize({ items: items(1_000) }).warned).toEqual([]);
+    const { order, warnings } = normalizeOrder({ source_order_id: 'a', items: items(1_007) });
+    expect(order.items).toEqual(items(1_000).map((item) => ({ ...item, quantity: null, sku: null })));
+    expect(warnings).toEqual([TOO_MANY]);
+  });
+
+  test('has none of the others looked at', () => {
+    let looks = 0;
+    const entry = new Proxy({}, { ownKeys: () => [String(++looks)].slice(1), get: () => void looks++ });
+    const list = [...items(1_000), ...Array(7).fill(entry)];
+    expect(normalizeOrder({ source_order_id: 'a', items: list }).warnings).toEqual([TOO_MANY]);
+    expect(looks).toBe(0);
+  });
+
+  test('has entries that are no items counted as others are', () => {
+    const { order, warned } = normalize({ items: [7, ...items(1_000)] });
+    expect(order.items).toHaveLength(999);
+    expect(warned).toEqual(['/items too_many_items', '/items/0 not_an_item']);
+  });
+
+  test('is warned of however many warnings came before', () => {
+    const customer = Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`m${index}`, 1]));
+    const { warned } = normalize({ customer, items: items(1_007) });
+    expect(warned.slice(1_000)).toEqual(['/items too_many_items', ' more_warnings']);
+  });
+});
+
 test('no warning repeats personal data', () => {
   const secret = 'Secret0501234567';
   const { warnings } = normalizeOrder({

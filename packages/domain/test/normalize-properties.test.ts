@@ -154,6 +154,13 @@ describe('strict handling', () => {
     ]);
   });
 
+  test('refuses more than 1,000 items with one error', () => {
+    const items = Array.from({ length: 87_000 }, () => ({}));
+    expect(problemOf(() => validateStrictly({ source_order_id: 'a', items }))?.errors).toEqual([
+      { pointer: '/items', code: 'too_many_items', detail: 'More than 1,000 items.' },
+    ]);
+  });
+
   test('says what is wrong, and repeats no value', () => {
     const items = [{ name: 'Soup', quantity: 1.5 }];
     expect(problemOf(() => validateStrictly({ source_order_id: 'a', items }))?.errors).toEqual([

@@ -1,3 +1,5 @@
+import { MAX_ITEMS } from '@orders/domain';
+
 const textOf = (description: string) => ({ type: ['string', 'null'], description });
 
 /** The order payload as senders should send it; what differs is mended where it can be, and never refused for it. */
@@ -27,6 +29,8 @@ export const orderSchema = {
     area: textOf('Area or district within the emirate'),
     items: {
       type: ['array', 'null'],
+      maxItems: MAX_ITEMS,
+      description: 'What is behind the last of these is kept in the raw payload only, with a warning.',
       items: {
         type: 'object',
         properties: {
@@ -82,7 +86,7 @@ export const normalizedOrderSchema = strictly({
   emirate: textOf('One of the seven in English; as sent when it is none, and then without a code'),
   emirate_code: { ...textOf('ISO 3166-2'), examples: ['AE-DU'] },
   area: textOrNull,
-  items: { type: 'array', items: normalizedItemSchema },
+  items: { type: 'array', maxItems: MAX_ITEMS, items: normalizedItemSchema },
   total: { ...textOf('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
   currency: { type: 'string', description: 'ISO 4217; as sent when it is none' },
   delivery_instructions: textOrNull,

@@ -1,6 +1,6 @@
 import type { Item } from '../order.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS, MAX_ITEMS } from './limits.ts';
 import { readQuantity } from './quantity.ts';
 import { readText } from './text.ts';
 import { warnOfUnknownMembers } from './unknown-members.ts';
@@ -9,12 +9,22 @@ import type { WarningList } from './warnings.ts';
 const POINTER = '/items';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'quantity', 'sku']);
 
-/** Reads the items: a list of objects and texts, or one of these alone. No item is lost for what is wrong inside it. */
+/**
+ * Reads the items: a list of objects and texts, or one of these alone. Of a list the first 1,000 entries are read; none
+ * of them is lost for what is wrong inside it.
+ */
 export function readItems(value: unknown, warnings: WarningList): Item[] {
   if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((entry, index) => readItem(entry, `${POINTER}/${index}`, warnings));
+  if (Array.isArray(value)) return readList(value, warnings);
   if (isJsonObject(value)) warnings.add(POINTER, 'items_not_a_list');
   return readItem(value, POINTER, warnings);
+}
+
+/** Entries behind the limit are counted, and not looked at: a small body holds 100,000. */
+function readList(entries: readonly unknown[], warnings: WarningList): Item[] {
+  const tooMany = entries.length - MAX_ITEMS;
+  if (tooMany > 0) warnings.add(POINTER, 'too_many_items', `More than 1,000 items, ${tooMany} too many`);
+  return entries.slice(0, MAX_ITEMS).flatMap((entry, index) => readItem(entry, `${POINTER}/${index}`, warnings));
 }
 
 /** One item or, when there is nothing to read, none. */

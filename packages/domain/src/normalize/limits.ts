@@ -13,3 +13,6 @@ export const LIMITS = {
   currency: 16,
   deliveryInstructions: 2_000,
 } as const;
+
+/** Items of one order. Each takes some hundred bytes in memory however short it was sent. */
+export const MAX_ITEMS = 1_000;

@@ -38,6 +38,7 @@ export const WARNINGS = {
   ],
   emirate_extracted: ['More than the name of an emirate', 'the rest went to the area, if that was empty'],
   inferred: ['The emirate is missing', 'it was inferred from what is written here'],
+  too_many_items: ['More than 1,000 items', 'the first 1,000 are kept, the others in the raw payload only'],
   items_not_a_list: ['Not a list of items', 'read as a single item'],
   item_as_text: ['A text instead of an item object', 'kept as the name of the item'],
   not_an_item: ['Neither an item object nor a text', 'ignored'],
@@ -59,6 +60,8 @@ export type WarningCode = keyof typeof WARNINGS;
 
 /** A small body can hold a hundred thousand unknown members; their warnings must not outgrow the order itself. */
 const MAX_WARNINGS = 1_000;
+/** Listed whatever came before it: it is the only sign that items are missing. */
+const ALWAYS_LISTED: WarningCode = 'too_many_items';
 
 /** Collects the warnings of one order, in the order in which its fields are read. */
 export class WarningList {
@@ -67,7 +70,7 @@ export class WarningList {
 
   /** `problem`: more exact than what the catalogue says of the code. */
   add(pointer: string, code: WarningCode, problem: string = WARNINGS[code][0]): void {
-    if (this.#warnings.length >= MAX_WARNINGS) this.#omitted++;
+    if (this.#warnings.length >= MAX_WARNINGS && code !== ALWAYS_LISTED) this.#omitted++;
     else this.#warnings.push({ pointer, code, detail: `${problem}; ${WARNINGS[code][1]}.` });
   }
 
