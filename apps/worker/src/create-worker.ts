@@ -12,13 +12,13 @@ import {
   type Service,
   VERSION,
 } from '@orders/runtime';
-import { answerTogether } from './answer-together.ts';
 import type { WorkerConfig } from './config.ts';
 import { createFailAttempt } from './fail-attempt.ts';
 import { gatherRings } from './gather-rings.ts';
 import { type Lease, namesOf } from './lease.ts';
 import { createLeaseReturns } from './lease-returns.ts';
 import { createMetrics } from './metrics.ts';
+import { processBatch } from './process-batch.ts';
 import { type Repetition, repeat } from './repeat.ts';
 import { sweep } from './sweep.ts';
 import { ACTIVITY_INTERVAL_MS, tendActivity } from './tend-activity.ts';
@@ -57,7 +57,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   };
   const tracing = createTracing(config, 'orders-worker', logger);
   const deps = { database, writeBatch, failAttempt, leaseReturns, onCrashedOut, tracing, leaseMs, sweepAfterMs };
-  const answer = answerTogether(deps);
+  const answer = processBatch(deps);
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
 

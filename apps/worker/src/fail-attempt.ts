@@ -1,4 +1,4 @@
-import { type Database, failReceipt, sqlstateOf } from '@orders/database';
+import { type Database, failReceipt, isDamage, sqlstateOf } from '@orders/database';
 import type { AttemptErrorCode, Warning } from '@orders/domain';
 import { type Bell, backoff } from '@orders/queue';
 import { describeError, type Logger } from '@orders/runtime';
@@ -31,7 +31,7 @@ export function createFailAttempt(deps: {
   const { database, bell, retries, metrics, logger } = deps;
   return async (lease, { receiptId, attempts, warnings }, error) => {
     const sqlstate = sqlstateOf(error);
-    const code: AttemptErrorCode = sqlstate ? 'write_refused' : 'unexpected_error';
+    const code = codeOf(error);
     const description = describeError(error, { stack: code === 'unexpected_error' });
     const delayMs = backoff(attempts, retries);
     const state = await failReceipt(database, {
@@ -61,4 +61,10 @@ export function createFailAttempt(deps: {
       bell.ring('bulk', { batchId, receiptIds: [receiptId], ...trace }, delayMs);
     }
   };
+}
+
+function codeOf(error: unknown): AttemptErrorCode {
+  // A write that meets damage is infrastructure and costs no attempt, so here it is the body.
+  if (isDamage(error)) return 'body_unreadable';
+  return sqlstateOf(error) ? 'write_refused' : 'unexpected_error';
 }

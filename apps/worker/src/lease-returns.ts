@@ -3,7 +3,7 @@ import { type Database, releaseLease } from '@orders/database';
 /** Leases on their way back. */
 export interface LeaseReturns {
   /** Gives receipts back after an outage, so that the lease need not run out and no crash is suspected. Never fails; tries until it can. */
-  giveBack(leaseId: string, receiptIds: string[]): void;
+  giveBack(leaseId: string, receiptIds: readonly string[]): void;
   /** Tries a last time. */
   close(): Promise<void>;
 }
@@ -12,7 +12,7 @@ const AGAIN_MS = 500;
 
 /** Gives leases back to this database, at once where it answers and else every half second until it does. */
 export function createLeaseReturns(database: Database): LeaseReturns {
-  const pending = new Map<string, string[]>();
+  const pending = new Map<string, readonly string[]>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 

@@ -1,4 +1,11 @@
-import { type ClaimedReceipt, type Database, findReceiptBody, type WritableOrder } from '@orders/database';
+import {
+  type ClaimedReceipt,
+  type Database,
+  faultOf,
+  findReceiptBody,
+  isDamage,
+  type WritableOrder,
+} from '@orders/database';
 import { normalizeOrder, parseBody } from '@orders/domain';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
@@ -8,7 +15,12 @@ export interface Writable extends WritableOrder {
   attempts: number;
 }
 
-/** Normalizes each claimed payload. One that fails by a fault of ours costs its own attempt and no other receipt anything. */
+/**
+ * Normalizes each claimed payload. One that cannot be read, or fails by a fault of ours, costs its own receipt an attempt and no other
+ * receipt anything.
+ *
+ * @throws when infrastructure fails.
+ */
 export async function normalizeClaimed(
   lease: Lease,
   claimed: readonly ClaimedReceipt[],
@@ -17,11 +29,12 @@ export async function normalizeClaimed(
   const writable: Writable[] = [];
   for (const { receiptId, accountId, attempts, body: claimedBody } of claimed) {
     try {
-      // The claim may have seen where the body lies now, and not the body: whoever erases a customer moves it.
+      // An erasure may have moved the body after the claim saw where it lies.
       const body = claimedBody ?? (await findReceiptBody(deps.database, accountId, receiptId));
       if (body === null) throw new Error('the body of the receipt is not there');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
     } catch (error) {
+      if (faultOf(error) === 'infrastructure' && !isDamage(error)) throw error;
       await deps.failAttempt(lease, { receiptId, attempts, warnings: [] }, error);
     }
   }

@@ -1,5 +1,4 @@
 import {
-  answers,
   type Database,
   faultOf,
   type Repeat,
@@ -11,6 +10,7 @@ import {
 } from '@orders/database';
 import { type Logger, spanned } from '@orders/runtime';
 import type { FailAttempt } from './fail-attempt.ts';
+import { isolateFailure, tryEach } from './isolate-failure.ts';
 import { type Lease, namesOf } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-claimed.ts';
@@ -60,17 +60,13 @@ export function createWriteBatch(deps: {
     } catch (error) {
       // Another worker has just written one of them; looked up again, it is found.
       if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, left, true);
-      const fault = faultOf(error);
-      // Whatever it is, if Postgres answers otherwise one receipt may be behind it, and the others need not wait for that one.
-      if (fault !== 'receipt' && !(await answers(database))) throw error;
-      const [only, ...others] = left as [Writable, ...Writable[]];
-      if (others.length > 0) {
-        const middle = Math.ceil(left.length / 2);
-        await writeParts(lease, [left.slice(0, middle), left.slice(middle)]);
-        return 0;
-      }
-      if (fault === 'infrastructure') throw error;
-      await failAttempt(lease, only, error);
+      await isolateFailure(database, left, error, {
+        each: (part) => writeTogether(lease, part),
+        async alone(only) {
+          if (faultOf(error) === 'infrastructure') throw error;
+          await failAttempt(lease, only, error);
+        },
+      });
       return 0;
     }
   }
@@ -110,20 +106,11 @@ export function createWriteBatch(deps: {
     }
   }
 
-  /** @throws what a part met, once all were tried. */
-  async function writeParts(lease: Lease, parts: readonly (readonly Writable[])[]): Promise<void> {
-    const met: unknown[] = [];
-    for (const part of parts) {
-      await writeTogether(lease, part).catch((error) => met.push(error));
-    }
-    if (met.length > 0) throw met[0];
-  }
-
   return async (lease, orders) => {
     const { firsts, repeats } = splitRepeats(orders);
     const parts = [...splitFailed(firsts), repeats].filter((part) => part.length > 0);
     if (parts.length <= 1) return writeTogether(lease, parts[0] ?? []);
-    await writeParts(lease, parts);
+    await tryEach(parts, (part) => writeTogether(lease, part));
     return 0;
   };
 }

@@ -14,6 +14,11 @@ export function faultOf(error: unknown): Fault {
   return INFRASTRUCTURE_CLASSES.has(sqlstate.slice(0, 2)) ? 'infrastructure' : 'unknown';
 }
 
+/** Whether Postgres could not read what it has stored: a damaged page or file (classes 58, system error, and XX, internal error). */
+export function isDamage(error: unknown): boolean {
+  return ['58', 'XX'].includes(sqlstateOf(error)?.slice(0, 2) ?? '');
+}
+
 /** The five characters of the error's SQLSTATE, or null. */
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;

@@ -47,7 +47,7 @@ export {
   reach,
   run,
 } from './connect.ts';
-export { faultOf, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
 export { type Migration, migrate, runMigrations } from './migrate.ts';

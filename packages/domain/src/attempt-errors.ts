@@ -2,6 +2,8 @@
 export const ATTEMPT_ERRORS = {
   write_refused:
     'The order could not be written: the database refused it. Nothing is lost; the operator can see why and redrive it.',
+  body_unreadable:
+    'The stored order could not be read. It is kept as it is; the operator can repair the storage and redrive it.',
   worker_crashed:
     'Each time this order was processed the worker ended. It is kept and can be redriven once the cause is mended.',
   unexpected_error:

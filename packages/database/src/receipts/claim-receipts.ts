@@ -6,7 +6,7 @@ import { among, ascending } from './among.ts';
 export interface ClaimedReceipt {
   receiptId: string;
   accountId: number;
-  /** Null where the statement did not see it: it was just moved, by an erasure, or it is not there any more. */
+  /** Null where it was not read, or the statement did not see it: an erasure just moved it, or it is not there any more. */
   body: Buffer | null;
   /** Attempts that failed before this one. */
   attempts: number;
@@ -27,7 +27,7 @@ interface ClaimedRow {
 // The bodies are joined, not looked up by a subquery among the columns: where a row that is to be locked was just changed by another worker,
 // Postgres 18 initializes all subqueries of the statement once more, and one that picks its partition as it runs then works with what was
 // freed. That ends the server.
-const SELECT_CLAIMED = `
+const selectClaimed = (readsBodies: string) => `
 select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
        c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength", p.bodies
 from (
@@ -35,7 +35,7 @@ from (
 ) as c
 left join lateral (
   select bodies from receipt_payloads
-  where c.is_first and batch_id = c.batch_id and account_id = c.account_id
+  where ${readsBodies}::boolean and c.is_first and batch_id = c.batch_id and account_id = c.account_id
   offset 0
 ) as p on true
 order by c.received_at, c.batch_id, c.body_start`;
@@ -73,21 +73,23 @@ with unflushed as materialized (
   where ${among('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
   returning r.*
 )
-${SELECT_CLAIMED}`,
+${selectClaimed('$4')}`,
 };
 
 /**
  * Takes those of the receipts that are free under one lease, in the order in which they were received.
  *
  * @param leaseMs how long the lease lasts, in milliseconds.
+ * @param readsBodies false leaves the bodies where they are: one that cannot be read would make the whole claim fail.
  */
 export async function claimReceipts(
   database: Database,
   receiptIds: readonly string[],
   leaseId: string,
   leaseMs: number,
+  readsBodies = true,
 ): Promise<ClaimedReceipt[]> {
-  return withBodies(await run<ClaimedRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs]));
+  return withBodies(await run<ClaimedRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs, readsBodies]));
 }
 
 const FIND_SUSPECTS = {
@@ -123,13 +125,14 @@ with suspect as materialized (
   where r.receipt_id = $1::uuid and r.receipt_id = s.receipt_id and r.account_id = s.account_id
   returning r.*
 )
-${SELECT_CLAIMED}`,
+${selectClaimed('$5')}`,
 };
 
 /**
  * Takes one receipt whose worker died under a lease of its own.
  *
  * @param maxCrashes after so many crashes alone it ends `dead`, `worker_crashed`, instead.
+ * @param readsBodies as for `claimReceipts`.
  * @returns `dead` if that is how it just ended, null if it is not to be had.
  */
 export async function claimAlone(
@@ -138,8 +141,9 @@ export async function claimAlone(
   leaseId: string,
   leaseMs: number,
   maxCrashes: number,
+  readsBodies = true,
 ): Promise<ClaimedReceipt | 'dead' | null> {
-  const values = [receiptId, leaseId, leaseMs, maxCrashes];
+  const values = [receiptId, leaseId, leaseMs, maxCrashes, readsBodies];
   const rows = await run<ClaimedRow>(database, CLAIM_ALONE, values);
   return rows[0]?.state === 'dead' ? 'dead' : (withBodies(rows)[0] ?? null);
 }

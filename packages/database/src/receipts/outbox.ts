@@ -34,7 +34,7 @@ const FIND_PROMISES = {
 const SETTLE = {
   name: 'settle-promise',
   // Only a promise that is as it was read: if somebody else has settled it meanwhile, that is as good. The ids come from outside, and not
-  // from the row under a lock, for the reason given at `SELECT_CLAIMED`.
+  // from the row under a lock, for the reason given at `selectClaimed`.
   text: `
 with unsettled as materialized (
   select array_agg(receipt_id order by receipt_id) as receipt_ids,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { normalizeOrder, parseBody } from '@orders/domain';
 import { type Connection, type Database, run, type Statement, undone } from '../connect.ts';
-import { faultOf, sqlstateOf } from '../database-errors.ts';
+import { faultOf, isDamage, sqlstateOf } from '../database-errors.ts';
 import { writeOrders } from '../orders/write-orders.ts';
 import { findReceiptBody } from './find-receipt.ts';
 
 /** How a dead receipt would end if it were redriven now. */
 export type Rehearsal =
   | { outcome: 'written' | 'duplicate'; sourceOrderId: string }
-  | { outcome: 'failing'; code: 'write_refused' | 'unexpected_error'; sqlstate: string | null }
+  | { outcome: 'failing'; code: 'write_refused' | 'body_unreadable' | 'unexpected_error'; sqlstate: string | null }
   /** It is no longer dead. */
   | { outcome: 'gone' }
   /** Something is in its way just now, or Postgres is busy. */
@@ -43,7 +43,13 @@ async function rehearse(connection: Connection, accountId: number, receiptId: st
   const leaseId = randomUUID();
   const taken = await run(connection, TAKE, [accountId, receiptId, leaseId]);
   if (taken.length === 0) return { outcome: 'gone' };
-  const body = await findReceiptBody(connection, accountId, receiptId);
+  let body: Buffer | null;
+  try {
+    body = await findReceiptBody(connection, accountId, receiptId);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { outcome: 'failing', code: 'body_unreadable', sqlstate: sqlstateOf(error) };
+  }
   if (!body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
   const normalized = normalizeOrder(parseBody(body));
   const { written, repeats } = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);

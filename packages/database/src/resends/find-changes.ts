@@ -1,5 +1,6 @@
 import { compareResent, type Difference, isResentOtherwise, normalizeOrder, parseBody } from '@orders/domain';
 import { type Connection, run } from '../connect.ts';
+import { isDamage } from '../database-errors.ts';
 import { type OrderRow, orderRow, toJson, toOrder } from '../orders/orders.ts';
 import type { Repeat, WritableOrder } from '../orders/write-orders.ts';
 import { BODY } from '../receipts/find-receipt.ts';
@@ -35,7 +36,8 @@ order by order_id`,
 const FIND_FIRSTS = {
   name: 'find-first-bodies',
   text: `
-select i.order_id as "orderId", accepted.receipt_id as "acceptedId", r.erased_at as "erasedAt", ${BODY} as body
+select i.order_id as "orderId", accepted.receipt_id as "acceptedId", r.erased_at as "erasedAt",
+       case when $4::boolean then ${BODY} end as body
 from unnest($1::int[], $2::bigint[], $3::uuid[]) as i(account_id, order_id, receipt_id)
 left join lateral (${lastAccepted('i')}) as accepted on true
 left join lateral (
@@ -112,14 +114,28 @@ interface First {
   orderId: number;
   acceptedId: string | null;
   erasedAt: Date | null;
-  /** Null where the payload is gone. */
+  /** Null where the payload is gone, or cannot be read. */
   body: Buffer | null;
 }
 
-function findFirsts(database: Connection, rows: readonly OrderRow[]): Promise<First[]> {
-  return run<First>(database, FIND_FIRSTS, [
-    rows.map((row) => row.account_id),
-    rows.map((row) => row.order_id),
-    rows.map((row) => row.receipt_id),
-  ]);
+/** A body that cannot be read must not keep what was sent again from being compared: it is left out, once it is known which one it is. */
+async function findFirsts(
+  database: Connection,
+  rows: readonly OrderRow[],
+  { readsBodies } = { readsBodies: true },
+): Promise<First[]> {
+  try {
+    return await run<First>(database, FIND_FIRSTS, [
+      rows.map((row) => row.account_id),
+      rows.map((row) => row.order_id),
+      rows.map((row) => row.receipt_id),
+      readsBodies,
+    ]);
+  } catch (error) {
+    if (!isDamage(error) || !readsBodies) throw error;
+    if (rows.length === 1) return findFirsts(database, rows, { readsBodies: false });
+    const firsts: First[] = [];
+    for (const row of rows) firsts.push(...(await findFirsts(database, [row])));
+    return firsts;
+  }
 }
