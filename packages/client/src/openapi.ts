@@ -42,17 +42,21 @@ export type Accepted = {
   receipt_id: string;
   /** Only on a repeated Idempotency-Key */
   duplicate?: true | undefined;
-  /** The repeated key came with another payload; the original receipt stands */
+  /** The repeated key came with another content, which is kept by a receipt of its own */
   payload_mismatch?: true | undefined;
+  /** With `payload_mismatch`: the receipt by which the content is kept. For the same `source_order_id` it is processed as a resend; else it is `dead`, `idempotency_key_reused`, and can be redriven as an order of its own */
+  kept_as?: string | undefined;
   /** Only with `Prefer: wait` */
   status?: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead" | undefined;
   order_id?: number | null | undefined;
 };
 
 export type BatchReply = {
-  /** Orders that have a receipt */
+  /** Orders that are stored under the `receipt_id` of their result, now or before */
   accepted: number;
-  /** Orders that are not stored */
+  /** Orders that came under a key that another content used first: each is kept under `kept_as` of its result */
+  mismatched?: number | undefined;
+  /** Orders that are not stored, as their results say with `error` */
   refused: number;
   /** One for each order, in the order they were sent */
   results: BatchResult[];
@@ -62,13 +66,16 @@ export type BatchResult = {
   receipt_id: string;
   /** Only in a batch whose Idempotency-Key came before */
   duplicate?: true | undefined;
-  /** At this place of the batch another order came before under this key; its receipt stands */
+  /** At this place of the batch another content came before under this key; this one is kept by a receipt of its own */
   payload_mismatch?: true | undefined;
+  /** With `payload_mismatch`: the receipt by which the content is kept. For the same `source_order_id` it is processed as a resend; else it is `dead`, `idempotency_key_reused`, and can be redriven as an order of its own */
+  kept_as?: string | undefined;
   error?: undefined;
 } | {
   receipt_id?: undefined;
   duplicate?: undefined;
   payload_mismatch?: undefined;
+  kept_as?: undefined;
   /** What the order would have been refused with, had it been sent alone. */
   error: {
     status: number;

@@ -31,7 +31,7 @@ const refusedOfBatchSchema = {
   },
 };
 
-/** What became of one order of a batch. */
+/** The outcome of one order of a batch. */
 export const batchResultSchema = {
   oneOf: [
     {
@@ -43,8 +43,10 @@ export const batchResultSchema = {
         duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key came before' },
         payload_mismatch: {
           const: true,
-          description: 'At this place of the batch another order came before under this key; its receipt stands',
+          description:
+            'At this place of the batch another content came before under this key; this one is kept by a receipt of its own',
         },
+        kept_as: acceptedSchema.properties.kept_as,
       },
     },
     {
@@ -62,8 +64,22 @@ export const batchReplySchema = {
   required: ['accepted', 'refused', 'results'],
   additionalProperties: false,
   properties: {
-    accepted: { type: 'integer', minimum: 0, description: 'Orders that have a receipt' },
-    refused: { type: 'integer', minimum: 0, description: 'Orders that are not stored' },
+    accepted: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Orders that are stored under the `receipt_id` of their result, now or before',
+    },
+    mismatched: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'Orders that came under a key that another content used first: each is kept under `kept_as` of its result',
+    },
+    refused: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Orders that are not stored, as their results say with `error`',
+    },
     results: {
       type: 'array',
       minItems: 1,

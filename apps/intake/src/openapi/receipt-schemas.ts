@@ -19,7 +19,13 @@ export const acceptedSchema = {
     duplicate: { const: true, description: 'Only on a repeated Idempotency-Key' },
     payload_mismatch: {
       const: true,
-      description: 'The repeated key came with another payload; the original receipt stands',
+      description: 'The repeated key came with another content, which is kept by a receipt of its own',
+    },
+    kept_as: {
+      type: 'string',
+      format: 'uuid',
+      description:
+        'With `payload_mismatch`: the receipt by which the content is kept. For the same `source_order_id` it is processed as a resend; else it is `dead`, `idempotency_key_reused`, and can be redriven as an order of its own',
     },
     status: { enum: RECEIPT_STATES, description: 'Only with `Prefer: wait`' },
     order_id: orNull({ type: 'integer' }),
