@@ -62,19 +62,34 @@ export class TimeoutError extends OrdersError {
 }
 
 /**
- * The idempotency key came before, with another payload: the receipt is that of the first, and nothing of this order is
- * stored.
+ * The idempotency key was used before with other content. The first delivery has the receipt of the key; this one is
+ * kept as a receipt of its own.
  */
 export class IdempotencyMismatchError extends OrdersError {
   override readonly name = 'IdempotencyMismatchError';
-  /** What the first order under this key has. */
+  /** The reply: its `receipt_id` is that of the first delivery under this key. */
   readonly accepted: Accepted;
+  /**
+   * The receipt of this delivery, for `getReceipt` and `waitForReceipt`. It ends as `duplicate` where both deliveries have
+   * one source_order_id, else as `dead` (`idempotency_key_reused`). Absent where an older service stored nothing of it.
+   */
+  readonly keptAs?: string;
 
   constructor(accepted: Accepted, context: Context) {
-    const message = 'Another order came before under this idempotency key and has the receipt; this one is not stored.';
-    super(message, { ...context, code: 'payload_mismatch' });
+    super(mismatchMessage(accepted.kept_as), { ...context, code: 'payload_mismatch' });
     this.accepted = accepted;
+    if (accepted.kept_as !== undefined) this.keptAs = accepted.kept_as;
   }
+}
+
+function mismatchMessage(keptAs: string | undefined): string {
+  const used = 'This idempotency key was used before with other content.';
+  if (keptAs === undefined) return `${used} Nothing of this delivery is stored: send it under another key.`;
+  return (
+    `${used} This delivery is kept as receipt ${keptAs}. With the same source_order_id it ends as a duplicate that lists ` +
+    'its changes. With another source_order_id it is dead (idempotency_key_reused): no order is made until it is redriven, ' +
+    'or sent under a key of its own.'
+  );
 }
 
 /** The service answered with a refusal. */

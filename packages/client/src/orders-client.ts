@@ -50,8 +50,8 @@ export class OrdersClient {
   /**
    * Sends an order. When this resolves the order is stored and can no longer be lost; `waitForReceipt` tells what became of it.
    *
-   * @throws {ValidationError} when the order breaks a rule; {IdempotencyMismatchError} when its `idempotencyKey` came
-   *   before with another payload: this order is not stored, give it a key of its own; {TypeError} for a text that is not
+   * @throws {ValidationError} when the order breaks a rule; {IdempotencyMismatchError} when its `idempotencyKey` was used
+   *   before with other content: this delivery is kept as the receipt `keptAs`; {TypeError} for a text that is not
    *   well-formed; any other {OrdersError} when it was not accepted, or this is not known: send it again with the same
    *   `idempotencyKey`, or simply the same `source_order_id`.
    */
@@ -80,8 +80,9 @@ export class OrdersClient {
    * Unless said otherwise its time is four times that of other calls.
    *
    * @param orders a text is one order's JSON as it stands.
-   * @returns look at every result: one may be an `error`, and one with `payload_mismatch` is not stored either, as
-   *   another order came before at this place under this `idempotencyKey`; its `receipt_id` is that order's.
+   * @returns Nothing is thrown for single orders, so look at `refused` and `mismatched`: a result may be an `error`, or
+   *   have `payload_mismatch`. Other content came before at its place under this `idempotencyKey`: `receipt_id` is then the
+   *   receipt of that, and `kept_as` the receipt of this delivery.
    * @throws {OrdersError} when the whole was not accepted, or this is not known: send the same again with the same
    *   `idempotencyKey`; {TypeError} for a text that is not well-formed, and then nothing was sent.
    */

@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
  */
 export type ReadSuccess<Reply> = (body: Json, requestId: string) => Reply | null;
 
-/** @throws {IdempotencyMismatchError} when the receipt is that of another order. */
+/** @throws {IdempotencyMismatchError} when the receipt is that of an earlier delivery with other content. */
 export function readAccepted(body: Json, requestId: string): Accepted | null {
   if (typeof body.receipt_id !== 'string') return null;
   const accepted = body as Accepted;

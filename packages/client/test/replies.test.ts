@@ -1,12 +1,13 @@
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { IdempotencyMismatchError, OrdersClient, OrdersError, ProblemError, ValidationError } from '../src/index.ts';
 import {
   accepted,
   answer,
   breakOff,
   hangUp,
+  KEPT_AS,
   KEY,
   keepSilent,
   RECEIPT_ID,
@@ -113,16 +114,16 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, object]>([
   expect(script.arrived).toHaveLength(1);
 });
 
-const mismatch = answer(202, { receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true });
+const OF_AN_EARLIER_ONE = { receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true };
 
-test.each(['submitOrder', 'sendWebhook'] as const)(
-  '%s: the receipt of another order is no acceptance',
-  async (call) => {
-    await using script = await startScript(mismatch);
+describe('a key that was used before with other content', () => {
+  const failWith = async (reply: object, call: 'submitOrder' | 'sendWebhook') => {
+    await using script = await startScript(answer(202, reply));
     const error = await script
       .client()
       [call](ORDER)
       .catch((thrown) => thrown);
+    expect(script.arrived).toHaveLength(1);
     expect(error).toBeInstanceOf(IdempotencyMismatchError);
     expect(error).toBeInstanceOf(OrdersError);
     expect(error).toMatchObject({
@@ -130,11 +131,24 @@ test.each(['submitOrder', 'sendWebhook'] as const)(
       code: 'payload_mismatch',
       isRetryable: false,
       requestId: script.arrived[0]?.headers['x-request-id'],
-      accepted: { receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true },
+      accepted: reply,
     });
-    expect(script.arrived).toHaveLength(1);
-  },
-);
+    return error as IdempotencyMismatchError;
+  };
+
+  test.each(['submitOrder', 'sendWebhook'] as const)('%s says as which receipt it kept this delivery', async (call) => {
+    const error = await failWith({ ...OF_AN_EARLIER_ONE, kept_as: KEPT_AS }, call);
+    expect(error.keptAs).toBe(KEPT_AS);
+    expect(error.message).toContain(`kept as receipt ${KEPT_AS}.`);
+    expect(error.message).toMatch(/same source_order_id .* duplicate .* another source_order_id .* dead /);
+  });
+
+  test('a service that names no receipt kept nothing', async () => {
+    const error = await failWith(OF_AN_EARLIER_ONE, 'submitOrder');
+    expect(error.keptAs).toBeUndefined();
+    expect(error.message).toContain('Nothing of this delivery is stored');
+  });
+});
 
 test.each<[string, Step]>([
   ['a refusal', refuse(422, 'validation_failed')],

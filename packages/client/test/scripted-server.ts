@@ -18,6 +18,7 @@ export type Step = (response: ServerResponse, arrived: Arrived) => void;
 export const KEY = `oik_${'k'.repeat(49)}`;
 export const SECRET = 'oss_secret-of-the-tests';
 export const RECEIPT_ID = '01a1f9bd-9a17-7354-8023-e51a3a7d2f89';
+export const KEPT_AS = '01a1f9bd-9a17-7354-8023-e51a3a7d2f90';
 
 /** A reply of the service. */
 export const answer =

@@ -7,6 +7,7 @@ import {
   type Arrived,
   accepted,
   answer,
+  KEPT_AS,
   keepSilent,
   RECEIPT_ID,
   refuse,
@@ -131,10 +132,9 @@ test('an order that is refused is a result, and costs the others nothing', async
 
 test('what cannot be sent, or has the key of another order, is a result', async () => {
   await using script = await startScript((response, one) =>
-    (idOf(one) === 'mismatch' ? answer(202, { receipt_id: RECEIPT_ID, payload_mismatch: true }) : accepted)(
-      response,
-      one,
-    ),
+    (idOf(one) === 'mismatch'
+      ? answer(202, { receipt_id: RECEIPT_ID, payload_mismatch: true, kept_as: KEPT_AS })
+      : accepted)(response, one),
   );
   const orders = [
     '{"source_order_id":"\ud83d"}',
@@ -148,7 +148,7 @@ test('what cannot be sent, or has the key of another order, is a result', async 
   expect(error).toBeUndefined();
   expect(results.sort((a, b) => a.index - b.index)).toMatchObject([
     { error: { name: 'TypeError', message: expect.stringContaining('surrogate') } },
-    { error: { name: 'IdempotencyMismatchError', accepted: { receipt_id: RECEIPT_ID } } },
+    { error: { name: 'IdempotencyMismatchError', accepted: { receipt_id: RECEIPT_ID }, keptAs: KEPT_AS } },
     { error: { name: 'TypeError', message: expect.stringMatching(/^idempotencyKey must be/) } },
     { accepted: { receipt_id: RECEIPT_ID } },
   ]);
@@ -329,10 +329,11 @@ describe('batches', () => {
     }
   });
 
-  test('another order that came before under the key stands at its place', async () => {
-    const results = [{ receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true }];
-    await using script = await startScript(answer(202, { accepted: 1, refused: 0, results }));
-    expect((await script.client().submitBatch(['{}'])).results).toEqual(results);
+  test('the reply counts the orders whose key was used before with other content, and says as what each is kept', async () => {
+    const results = [{ receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true, kept_as: KEPT_AS }];
+    const reply = { accepted: 0, refused: 0, mismatched: 1, results };
+    await using script = await startScript(answer(202, reply));
+    expect(await script.client().submitBatch(['{}'])).toEqual(reply);
   });
 
   test('are sent whole, under one key, and have a result for each order', async () => {
