@@ -62,6 +62,7 @@ test('--json prints the report as one JSON value, whose numbers add up', async (
   expect(failures.map((line) => JSON.parse(line)).toSorted((a, b) => a.line - b.line)).toMatchObject([
     { line: 3, source_order_id: null, status: 'refused', code: 'malformed_body' },
     { line: 4, code: 'validation_failed', errors: [{ pointer: '/source_order_id', code: 'not_a_string' }] },
+    { line: 6, source_order_id: 'J-1', status: 'duplicate', code: 'duplicate_differs', repeats: 1 },
     { line: 7, source_order_id: null, code: 'malformed_body', detail: 'The order is not UTF-8.' },
   ]);
   expect(await idsOf(sender)).toEqual(['J-1', 'J-2', 'J-3']);

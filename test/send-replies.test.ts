@@ -163,6 +163,77 @@ test('orders listen, which knows nothing of outcomes, takes orders with --no-wai
   }
 });
 
+describe('an order whose key was used before with other content', () => {
+  const [original, kept] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
+  const mismatch = { receipt_id: original, duplicate: true, payload_mismatch: true, kept_as: kept };
+  const place = { place: 1, line: 1, source_order_id: '1', receipt_id: kept };
+  const ORDER = '{"source_order_id":"1"}\n';
+  const REUSED = { code: 'idempotency_key_reused', detail: 'The key was used before.' };
+
+  test.each([
+    [
+      'of the same id',
+      { status: 'duplicate', error: null },
+      { status: 'duplicate', code: 'payload_mismatch', changed: ['/address'] },
+    ],
+    ['of another id', { status: 'dead', error: REUSED }, { status: 'dead', ...REUSED }],
+  ])('%s: the outcome is that of the receipt it is kept as', async (_, outcome, failure) => {
+    const changes = outcome.status === 'duplicate' ? [{ pointer: '/address', from: null, to: 'Villa 9' }] : [];
+    const asked: (string | undefined)[] = [];
+    const sender = await startService((request, response) => {
+      if (request.url?.endsWith('/batch'))
+        return json({ accepted: 0, refused: 0, mismatched: 1, results: [mismatch] }, 202)(request, response);
+      asked.push(request.url);
+      const newest = { source_order_id: '1', receipt_id: kept, order_id: null, received_at: '', ...outcome };
+      settled({ ...newest, changes })(request, response);
+    });
+    const file = await files.write('kept.ndjson', ORDER);
+    const { code, stdout } = await send(sender, [file, '--json', '--restart']);
+    expect([code, asked]).toEqual([1, ['/ingest/reconcile', `/ingest/status/${kept}`]]);
+    expect(JSON.parse(stdout)).toMatchObject({ refused: 0, listed: 1, failures: [{ ...place, ...failure }] });
+    expect(stdout).not.toContain('Villa');
+  });
+
+  test.each([
+    ['--batch-size=10', json({ accepted: 0, refused: 0, mismatched: 1, results: [mismatch] }, 202)],
+    ['--webhook', json(mismatch, 202)],
+  ])('is reported though no outcome is asked for, sent by %s, and on record for the next run', async (way, reply) => {
+    // A later run first asks for a receipt on record, to see that the account is the same.
+    const answer: RequestListener = (request, response) =>
+      (request.method === 'POST' ? reply : json({ receipt_id: kept, status: 'received' }))(request, response);
+    const sender = { ...(await startService(answer)), secret: 'oss_x' };
+    const file = await files.write(`unasked${way}.ndjson`, ORDER);
+    for (const _ of ['sent', 'on record']) {
+      const { code, stdout } = await send(sender, [file, '--json', '--no-wait', way]);
+      const failure = { ...place, status: 'accepted', code: 'payload_mismatch', detail: expect.stringContaining(kept) };
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        1,
+        { refused: 0, changed: 1, statuses: { not_followed: 1 }, listed: 1, failures: [failure] },
+      ]);
+    }
+  });
+
+  test('gets a key of its own by --only-failed', async () => {
+    const keys: unknown[] = [];
+    const sender = await startService((request, response) => {
+      keys.push(request.headers['idempotency-key']);
+      batch(mismatch)(request, response);
+    });
+    const file = await files.write('own-key.ndjson', ORDER);
+    await send(sender, [file, '--no-wait']);
+    await send(sender, [file, '--no-wait', '--only-failed']);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('is refused where the service kept nothing of it', async () => {
+    const { kept_as: _, ...dropped } = mismatch;
+    const sender = await startService(batch(dropped));
+    const file = await files.write('dropped.ndjson', ORDER);
+    const { code, stdout } = await send(sender, [file, '--json', '--no-wait']);
+    expect([code, JSON.parse(stdout)]).toMatchObject([1, { refused: 1, refused_by_code: { payload_mismatch: 1 } }]);
+  });
+});
+
 test('with --only-failed, what is still open stays on record until it is known', async () => {
   const id = '00000000-0000-7000-8000-000000000001';
   let followUp: RequestListener = problem(503, { 'retry-after': '900' });

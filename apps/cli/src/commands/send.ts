@@ -9,12 +9,13 @@ import type { Context } from '../context.ts';
 import { Failure, WrongUse } from '../errors.ts';
 import { dryRun, renderDryRun } from '../send/dry-run.ts';
 import { besideFailures, type FailedBefore, readFailures } from '../send/failures.ts';
+import { MISMATCH } from '../send/journal-entries.ts';
 import { parseColumnMap } from '../send/map-columns.ts';
 import { onlyFailed } from '../send/only-failed.ts';
 import { requireApart } from '../send/own-files.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
-import { count, isDone, renderReport } from '../send/report.ts';
+import { count, renderReport, whatIsLeft } from '../send/report.ts';
 import { runSend, type SendPlan } from '../send/run-send.ts';
 import { readSenderConfig } from '../sender-config.ts';
 
@@ -34,10 +35,13 @@ same command goes on where it stopped, and no order is stored twice. Once all of
 take the same name: it is sent as a new one. --restart begins anew; that does no harm either, but what is there already
 may then end as duplicate.
 
-At the end it waits to learn what became of each order, and reports; with --no-wait it ends once each is
-accepted or refused. Those that were refused, or are dead, are in FILE.failed.jsonl, with their places and the reason:
-mend them in FILE, add none and take none out, then send them with --only-failed. What is dead gets a new receipt then,
-and with --restart as well. For what was still open at the end, run the same command again to ask.
+At the end it waits for the outcome of each order, and reports; with --no-wait it ends once each is accepted or
+refused. In FILE.failed.jsonl, with their places and the reason, are the orders that were refused, are dead, say
+something else than the order that the service has for their id (unknown with --no-wait), or have the id of an order
+before them. Correct them in FILE, add none and take none out, then send them with --only-failed. What is dead gets a
+new receipt then, and with --restart as well. For what was still open at the end, run the same command again to ask.
+An order that differs changes nothing by itself: the account sees the difference, and accepts or refuses it. If it is
+another order, give it an id of its own.
 
 Environment:
   ORDERS_URL             where the service is
@@ -46,8 +50,9 @@ Environment:
   Each may come from a file: ORDERS_API_KEY_FILE says where ORDERS_API_KEY lies.
   Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
 
-Exit codes: 0 all orders are written, or were there before (with --no-wait: are accepted); 1 some are not, or it could not
-go on; 2 wrong use; 130 ended by Ctrl-C; 143 ended by SIGTERM.
+Exit codes: 0 all orders are written, or were there before with the same content (with --no-wait: are accepted); 1 some
+are not, some have the id of an order before them, or it could not go on; 2 wrong use; 130 ended by Ctrl-C; 143 ended by
+SIGTERM.
 
 Examples:
   $ orders send orders.ndjson --dry-run
@@ -140,6 +145,7 @@ async function send(file: string, options: Options, context: Context): Promise<v
     const result = await dryRun(orders(), { strict });
     context.print(options, result, () => renderDryRun(result));
     if (result.refused > 0) throw new Failure(`${count(result.refused)} of ${count(result.read)} would be refused.`);
+    if (result.repeated > 0) throw new Failure('Some orders have the id of another one.');
     return;
   }
   const config = await readSenderConfig(env, options.url, localDirectory);
@@ -153,7 +159,9 @@ async function send(file: string, options: Options, context: Context): Promise<v
     input,
     orders,
     dead: new Map(
-      [...failed].flatMap(([place, { status, receipt_id: id }]) => (status === 'dead' && id ? [[place, id]] : [])),
+      [...failed].flatMap(([place, { status, code, receipt_id: id }]) =>
+        (status === 'dead' || code === MISMATCH) && id ? [[place, id]] : [],
+      ),
     ),
     ...journal,
     failedPath,
@@ -176,8 +184,8 @@ async function send(file: string, options: Options, context: Context): Promise<v
     .then(() => runSend(plan, config, context))
     .finally(cleanUp);
   context.print(options, report, () => renderReport(report));
-  if (!isDone(report))
-    throw new Failure(`Not all orders are ${report.not_asked === null ? '' : 'known to be '}written.`);
+  const left = whatIsLeft(report);
+  if (left !== null) throw new Failure(left);
 }
 
 function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPlan, 'journalPath' | 'keepJournal'> {

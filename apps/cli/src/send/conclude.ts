@@ -1,22 +1,27 @@
 import { type FailedOrder, type FailureFile, ofAccepted, ofRefused } from './failures.ts';
-import { followUp, type Outcome } from './follow-up.ts';
+import { followUp, type Outcome, toBeAsked } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import { isAccepted } from './journal-entries.ts';
 import type { Progress } from './progress.ts';
 import type { Status } from './report.ts';
 
-/** Of the failures, as many stand in the report. */
+/** Of the orders that were refused or lost, as many stand in the report. All that differ or repeat an id do. */
 const SHOWN_FAILURES = 5;
 
 type Means = Parameters<typeof followUp>[1];
 
-/** What became of all orders of all runs, and whether anything of it is still open; writes down those that failed. */
+/**
+ * The outcome of all orders of all runs, and whether any is still open; writes down those that are not on the list as they
+ * stand in the input.
+ *
+ * @param input.count how many orders the input has; `repeated` has the places of those whose source_order_id an earlier one has.
+ */
 export async function conclude(
   journal: Journal,
   file: FailureFile,
   means: Means | null,
   progress: Progress,
-  of: number,
+  { count: of, repeated }: { count: number; repeated: ReadonlyMap<number, number> },
 ) {
   const statuses: Record<Status, number> = {
     written: 0,
@@ -29,17 +34,24 @@ export async function conclude(
   };
   // Codes are whatever the service says, such as `constructor`.
   const refusedByCode = new Map<string, number>();
-  let refused = 0;
+  let [refused, changed, listed] = [0, 0, 0];
   const failures: FailedOrder[] = [];
+  let shown = 0;
   let notAsked: string | null = null;
   const note = (failure: FailedOrder | null) => {
     if (!failure) return;
-    file.add({ ...failure, of });
-    if (failures.length < SHOWN_FAILURES) failures.push(failure);
+    const repeats = repeated.get(failure.place);
+    const noted = repeats === undefined ? failure : { ...failure, repeats };
+    file.add({ ...noted, of });
+    listed += 1;
+    const isAccepted = failure.status === 'duplicate' || failure.status === 'accepted';
+    if (isAccepted || repeats !== undefined || shown++ < SHOWN_FAILURES) failures.push(noted);
+    if (isAccepted && failure.code !== 'repeated_id') changed += 1;
     if (failure.status !== 'refused') return;
     refused += 1;
     refusedByCode.set(failure.code, (refusedByCode.get(failure.code) ?? 0) + 1);
   };
+  const noteOutcome = (outcome: Outcome) => note(ofAccepted(outcome, repeated.get(outcome.place)));
   async function* withoutRefusals() {
     for await (const results of journal.results()) {
       for (const result of results) note(ofRefused(result));
@@ -58,16 +70,23 @@ export async function conclude(
       followed.known += outcomes.length;
       for (const outcome of outcomes) {
         statuses[statusOf(outcome)] += 1;
-        note(ofAccepted(outcome));
+        noteOutcome(outcome);
       }
     }
-  } else for await (const accepted of withoutRefusals()) statuses.not_followed += accepted.length;
+  } else {
+    for await (const accepted of withoutRefusals()) {
+      statuses.not_followed += accepted.length;
+      accepted.flatMap(toBeAsked).forEach(noteOutcome);
+    }
+  }
   const hasOpen = statuses.pending + statuses.failed > 0;
   return {
     refused,
     refused_by_code: Object.fromEntries(refusedByCode),
+    changed,
     statuses,
     not_asked: notAsked,
+    listed,
     failures,
     hasOpen,
   };

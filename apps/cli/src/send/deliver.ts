@@ -1,9 +1,9 @@
-import { type OrdersClient, ProblemError, ServerError } from '@orders/client';
+import { type Accepted, IdempotencyMismatchError, type OrdersClient, ProblemError, ServerError } from '@orders/client';
 import { MAX_BATCH_ERRORS } from '@orders/domain';
 import { atMost } from '@orders/runtime';
 import type { Batch } from './cut-batches.ts';
 import type { Gate } from './gate.ts';
-import type { Result } from './journal-entries.ts';
+import { MISMATCH, type Result } from './journal-entries.ts';
 import type { Refusal, SourceOrder } from './source-order.ts';
 
 /** Sends the orders of a batch until each is accepted or refused for good. */
@@ -21,6 +21,12 @@ export interface Way {
 const BATCH_TIMEOUT_MS = 120_000;
 /** An order that the service fails at so often is given up, so that the others go on. */
 const MAX_FAULTS = 5;
+/** An older service drops what comes under a used key. */
+const NOT_KEPT = {
+  status: 202,
+  code: MISMATCH,
+  detail: 'The idempotency key was used before with other content, and this service kept nothing of the order.',
+};
 
 /** All orders of a batch in one request. */
 export function byBatches({ client, gate, strict, signal }: Way): Deliver {
@@ -57,6 +63,7 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
           let faults = 0;
           const send = () =>
             client.sendWebhook(order.text, { idempotencyKey: `${key}.${index}`, strict, signal }).catch((error) => {
+              if (error instanceof IdempotencyMismatchError) return error.accepted;
               if (!(error instanceof ServerError) || error.status !== 500 || ++faults < MAX_FAULTS) throw error;
               return { error: refusalIn(error) };
             });
@@ -71,11 +78,13 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
     );
 }
 
-type Answer = { receipt_id: string; error?: undefined } | { error: Refusal };
+type Answer = (Accepted & { error?: undefined }) | { error: Refusal };
 
-function resultOf(order: SourceOrder, outcome: Answer): Result {
-  if (outcome.error) return refused(order, outcome.error);
-  return [order.place, order.line, order.sourceOrderId, outcome.receipt_id];
+function resultOf(order: SourceOrder, answer: Answer): Result {
+  if (answer.error) return refused(order, answer.error);
+  const { place, line, sourceOrderId } = order;
+  if (!answer.payload_mismatch) return [place, line, sourceOrderId, answer.receipt_id];
+  return answer.kept_as ? [place, line, sourceOrderId, answer.kept_as, MISMATCH] : refused(order, NOT_KEPT);
 }
 
 function refused({ place, line, sourceOrderId }: SourceOrder, { status, code, detail, errors }: Refusal): Result {

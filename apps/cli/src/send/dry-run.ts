@@ -8,12 +8,22 @@ export interface DryRun {
   read: number;
   /** Of them, those with the source_order_id of one before, which would end as duplicate. */
   repeated: number;
+  /** Where they stand. */
+  repeats: Repeat[];
   /** Cannot be accepted; with strict handling also what would have to be mended. */
   refused: number;
   refused_by_code: Record<string, Finding>;
   /** Would be accepted, and mended or guessed at. */
   with_warnings: number;
   warnings_by_code: Record<string, Finding>;
+}
+
+interface Repeat {
+  place: number;
+  line: number;
+  source_order_id: string | null;
+  /** The place of the first order with this id. */
+  repeats: number;
 }
 
 interface Finding {
@@ -28,13 +38,12 @@ interface Finding {
 /** Reads the orders as the service would, by the same rules. */
 export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { strict: boolean }): Promise<DryRun> {
   const result = { read: 0, repeated: 0, refused: 0, with_warnings: 0 };
+  const repeated: Repeat[] = [];
   const [refusals, allWarnings]: [Findings, Findings] = [new Map(), new Map()];
-  const ids = new Set<string>();
   for await (const order of orders) {
     result.read += 1;
-    const { sourceOrderId: id } = order;
-    if (id !== null && ids.has(id)) result.repeated += 1;
-    if (id !== null) ids.add(id);
+    const { place, line, sourceOrderId, repeats } = order;
+    if (repeats !== null) result.repeated = repeated.push({ place, line, source_order_id: sourceOrderId, repeats });
     const { refusal, warnings } = judge(order);
     if (refusal) note(refusals, order, [refusal]);
     if (warnings.length > 0) note(allWarnings, order, warnings);
@@ -42,7 +51,7 @@ export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { s
     else if (warnings.length > 0) result.with_warnings += 1;
   }
   const [refused_by_code, warnings_by_code] = [Object.fromEntries(refusals), Object.fromEntries(allWarnings)];
-  return { ...result, refused_by_code, warnings_by_code };
+  return { ...result, refused_by_code, warnings_by_code, repeats: repeated };
 }
 
 type Findings = Map<string, Finding>;
@@ -84,6 +93,7 @@ function note(findings: Findings, { place, line }: SourceOrder, remarks: readonl
 export function renderDryRun({
   read,
   repeated,
+  repeats,
   refused,
   refused_by_code,
   with_warnings,
@@ -96,7 +106,23 @@ export function renderDryRun({
     ...(repeated > 0 ? [`  ${count(repeated)} with the id of an order before it: would end as duplicate`] : []),
     ...renderFindings('Refused', refused_by_code),
     ...renderFindings('Warnings', warnings_by_code),
+    ...renderRepeats(repeats),
   ].join('\n');
+}
+
+/** Lines on a terminal; `--json` has them all. */
+const MAX_LINES = 100;
+
+function renderRepeats(repeats: readonly Repeat[]): string[] {
+  if (repeats.length === 0) return [];
+  const more = repeats.length > MAX_LINES ? [`  and ${count(repeats.length - MAX_LINES)} more; --json lists all`] : [];
+  const lines = repeats
+    .slice(0, MAX_LINES)
+    .map(
+      ({ place, line, source_order_id: id, repeats: first }) =>
+        `  ${visibleInLine(`order ${place}, line ${line} (${id}) has the id of order ${first}`)}`,
+    );
+  return ['', 'Repeated ids:', ...lines, ...more];
 }
 
 function renderFindings(title: string, findings: Record<string, Finding>): string[] {

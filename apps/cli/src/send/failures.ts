@@ -2,20 +2,25 @@ import { appendFileSync, closeSync, openSync, renameSync, rmSync } from 'node:fs
 import { readFile } from 'node:fs/promises';
 import { Failure, WrongUse } from '../errors.ts';
 import type { Outcome } from './follow-up.ts';
-import type { Result } from './journal-entries.ts';
+import { MISMATCH, type Result } from './journal-entries.ts';
 import { requireOurs } from './own-files.ts';
 
-/** An order that did not get through, and why; nothing of what it says. */
+/** An order that is not on the list as it stands in the input, and why; nothing of what it says. */
 export interface FailedOrder {
   /** Among the orders of the input, from 1. */
   place: number;
   line: number;
   source_order_id: string | null;
   receipt_id: string | null;
-  status: 'refused' | 'dead' | 'unknown';
+  /** `duplicate` and `accepted`: it has a receipt, but differs from what the service has, or repeats an id of the input. */
+  status: 'refused' | 'dead' | 'unknown' | 'duplicate' | 'accepted';
   code: string;
   detail: string;
   errors?: readonly { pointer: string; code: string; detail: string }[];
+  /** What it says differently from the order that the service has, as pointers. */
+  changed?: readonly string[];
+  /** The place of the first order of the input with its source_order_id. */
+  repeats?: number;
 }
 
 /** The same as it is written down, for a run with `--only-failed`. */
@@ -32,6 +37,7 @@ export interface FailureFile {
   discard(): void;
 }
 
+const SHOWN_POINTERS = 5;
 const NOT_KNOWN = {
   code: 'receipt_not_found',
   detail: 'What became of it is not known; sending it again does no harm.',
@@ -53,11 +59,44 @@ export function ofRefused([place, line, sourceOrderId, outcome]: Result): Failed
   };
 }
 
-/** Null for one that got through, or still may. */
-export function ofAccepted({ place, line, sourceOrderId, receiptId, status, error }: Outcome): FailedOrder | null {
-  if (status !== 'dead' && status !== 'unknown') return null;
-  const { code, detail } = error ?? NOT_KNOWN;
-  return { place, line, source_order_id: sourceOrderId, receipt_id: receiptId, status, code, detail };
+/**
+ * Null for one that is on the list as it stands in the input, or still may be.
+ *
+ * @param repeats the place of the first order with its source_order_id, where it is not the first.
+ */
+export function ofAccepted(outcome: Outcome, repeats: number | undefined): FailedOrder | null {
+  const { place, line, sourceOrderId, receiptId, status, changed } = outcome;
+  const why = whyNot(outcome, repeats);
+  if (!why) return null;
+  return {
+    place,
+    line,
+    source_order_id: sourceOrderId,
+    receipt_id: receiptId,
+    status: status === 'dead' || status === 'unknown' || status === 'duplicate' ? status : 'accepted',
+    ...why,
+    ...(changed.length > 0 && { changed }),
+  };
+}
+
+function whyNot({ status, error, changed, isMismatch, receiptId }: Outcome, repeats: number | undefined) {
+  if (status === 'dead' || status === 'unknown') return error ?? NOT_KNOWN;
+  if (isMismatch) {
+    const detail = `Its idempotency key was used before with other content. It is kept as receipt ${receiptId}.`;
+    return { code: MISMATCH, detail: detail + differences(changed) };
+  }
+  if (changed.length > 0) {
+    const detail = 'The account had this order before, with other content, and that is unchanged.';
+    return { code: 'duplicate_differs', detail: detail + differences(changed) };
+  }
+  if (repeats === undefined) return null;
+  return { code: 'repeated_id', detail: `Order ${repeats} has this source_order_id, too. One id makes one order.` };
+}
+
+function differences(pointers: readonly string[]): string {
+  if (pointers.length === 0) return '';
+  const more = pointers.length - SHOWN_POINTERS;
+  return ` They differ at ${pointers.slice(0, SHOWN_POINTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 /** Where they are written until they are whole. */
@@ -118,7 +157,13 @@ function requireFailures(path: string): Promise<boolean> {
   return requireOurs(path, 'file of failures', (line) => readFailure(line) !== null);
 }
 
-const STATUSES: readonly unknown[] = ['refused', 'dead', 'unknown'] satisfies FailedOrder['status'][];
+const STATUSES: readonly unknown[] = [
+  'refused',
+  'dead',
+  'unknown',
+  'duplicate',
+  'accepted',
+] satisfies FailedOrder['status'][];
 
 function readFailure(line: string): FailedBefore | null {
   try {

@@ -14,6 +14,10 @@ export interface Outcome {
   receiptId: string;
   status: ReceiptStatus | 'unknown' | 'not_asked';
   error: { code: string; detail: string } | null;
+  /** Pointers to what a duplicate says differently from the order that the service has. */
+  changed: readonly string[];
+  /** Its idempotency key was used before with other content. */
+  isMismatch: boolean;
 }
 
 interface Means {
@@ -29,6 +33,7 @@ const LIMITS = { size: 150_000, count: MAX_SOURCE_ORDER_IDS };
 const SINGLE_LOOKS_AT_ONCE = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
+const TELL_MORE: ReadonlySet<string> = new Set(['duplicate', 'dead']);
 const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unknown']);
 
 /**
@@ -45,7 +50,7 @@ export async function* followUp(
   const deadline = performance.now() + waitMs;
   let isLost = false;
   for await (const results of answers) {
-    for (const orders of inParts(results.flatMap(acceptedOf), sizeOfId, LIMITS)) {
+    for (const orders of inParts(results.flatMap(toBeAsked), sizeOfId, LIMITS)) {
       try {
         if (!isLost) await settle(orders);
       } catch (error) {
@@ -75,8 +80,9 @@ export async function* followUp(
     const alone: Outcome[] = [];
     for (const order of orders) {
       const seen = newest.get(order.sourceOrderId ?? '');
-      // An id may have been sent again since, or stand in the input twice; and only a receipt itself tells why it is dead.
-      if (seen?.receipt_id !== order.receiptId || seen.status === 'dead') alone.push(order);
+      // An id may have been sent again since, or stand in the input twice. Only the receipt itself tells why it is dead, and
+      // what a duplicate changes.
+      if (seen?.receipt_id !== order.receiptId || TELL_MORE.has(seen.status)) alone.push(order);
       else order.status = seen.status as ReceiptStatus;
     }
     for (let start = 0; start < alone.length; start += SINGLE_LOOKS_AT_ONCE)
@@ -92,6 +98,7 @@ export async function* followUp(
     );
     order.status = receipt?.status ?? 'unknown';
     order.error = receipt?.error ?? null;
+    order.changed = receipt?.changes?.map(({ pointer }) => pointer) ?? [];
   }
 }
 
@@ -101,9 +108,13 @@ function reasonOf(error: unknown): string | null {
   return error instanceof Failure ? error.message : null;
 }
 
-function acceptedOf([place, line, sourceOrderId, outcome]: Result): Outcome[] {
+/** An accepted order as an outcome that is not known yet; an empty list for a refused one. */
+export function toBeAsked([place, line, sourceOrderId, outcome, mismatch]: Result): Outcome[] {
   if (typeof outcome !== 'string') return [];
-  return [{ place, line, sourceOrderId, receiptId: outcome, status: 'not_asked', error: null }];
+  const isMismatch = mismatch !== undefined;
+  return [
+    { place, line, sourceOrderId, receiptId: outcome, status: 'not_asked', error: null, changed: [], isMismatch },
+  ];
 }
 
 function sizeOfId({ sourceOrderId }: Outcome): number {

@@ -1,7 +1,17 @@
 import type { Refusal } from './source-order.ts';
 
-/** What became of one order at the door: where it stands, its source_order_id, and its receipt id or why it has none. */
-export type Result = readonly [place: number, line: number, sourceOrderId: string | null, outcome: string | Refusal];
+/**
+ * How the service answered one order: where it stands, its source_order_id, and its receipt id or why it has none. The last
+ * member is there where the idempotency key was used before with other content; the receipt is then the one it was kept as.
+ */
+export type Result = readonly [
+  place: number,
+  line: number,
+  sourceOrderId: string | null,
+  outcome: string | Refusal,
+  mismatch?: typeof MISMATCH,
+];
+export const MISMATCH = 'payload_mismatch';
 
 /** Whether it has a receipt. */
 export function isAccepted([, , , outcome]: Result): boolean {
@@ -53,8 +63,9 @@ export function readEntry(line: string): Entry | 'torn' | null {
 }
 
 function isResult(value: unknown): value is Result {
-  if (!Array.isArray(value) || value.length !== 4) return false;
-  const [place, line, id, outcome] = value;
+  if (!Array.isArray(value) || value.length < 4 || value.length > 5) return false;
+  const [place, line, id, outcome, mismatch = MISMATCH] = value;
+  if (mismatch !== MISMATCH) return false;
   return isCount(place) && isCount(line) && (id === null || isText(id)) && (isText(outcome) || isRefusal(outcome));
 }
 

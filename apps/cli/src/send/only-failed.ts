@@ -35,8 +35,10 @@ async function* inTheirPlaces(
   if (of !== input.count) throw moved(`${path} is of ${of} orders, and ${input.name} has ${input.count}`);
 }
 
-/** An id that was refused is mended like anything else; no other id changes. */
-function isAnother({ sourceOrderId }: SourceOrder, { source_order_id: id, errors = [] }: FailedBefore): boolean {
+/** An id that was refused, or that another order has, is corrected like anything else; no other id changes. */
+function isAnother({ sourceOrderId }: SourceOrder, failure: FailedBefore): boolean {
+  const { source_order_id: id, status, repeats, errors = [] } = failure;
+  if (status === 'duplicate' || status === 'accepted' || repeats !== undefined) return false;
   return id !== null && id !== sourceOrderId && !errors.some(({ pointer }) => pointer === '/source_order_id');
 }
 

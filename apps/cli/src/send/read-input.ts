@@ -69,10 +69,17 @@ async function sizeOf(name: string): Promise<number> {
   return found.size;
 }
 
-/** The orders with their places; what is wrong with the input is said with its name. */
+/** The orders with their places, and with what they repeat; what is wrong with the input is said with its name. */
 async function* placed(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGenerator<SourceOrder> {
+  const places = new Map<string, number>();
   try {
-    for await (const order of orders) yield { ...order, place: ++input.count };
+    for await (const order of orders) {
+      const { sourceOrderId: id } = order;
+      const place = ++input.count;
+      const repeats = id === null ? null : (places.get(id) ?? null);
+      if (id !== null && repeats === null) places.set(id, place);
+      yield { ...order, place, repeats };
+    }
   } catch (error) {
     throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`, error) : error;
   }

@@ -6,6 +6,8 @@ export interface Report {
   read: number;
   /** Of them, those with the source_order_id of one before. */
   repeated: number;
+  /** Of them, those that differ from the order that the service has for their source_order_id, or had for their key. */
+  changed: number;
   refused: number;
   /** How many were refused for each reason. */
   refused_by_code: Record<string, number>;
@@ -19,9 +21,11 @@ export interface Report {
   seconds: number;
   /** Answered in this run. */
   orders_per_second: number;
-  /** Where each order that is refused, dead or unknown stands, with its reason; null where there is none. */
+  /** Where each order that is refused, dead, unknown, changed or repeated stands, with its reason; null where there is none. */
   failed_file: string | null;
-  /** The first of them. */
+  /** How many these are. */
+  listed: number;
+  /** Of these, all that are changed or repeated, and the first of the others. */
   failures: FailedOrder[];
 }
 
@@ -38,9 +42,11 @@ const MEANINGS: Record<Status, string> = {
   not_followed: 'accepted; what became of it was not asked',
 };
 
-/** Whether there is anything left to be done or to be known. */
-export function isDone({ refused, statuses }: Report): boolean {
-  return refused + statuses.dead + statuses.failed + statuses.pending + statuses.unknown === 0;
+/** Why not all is done, in a sentence; null where nothing is left to be done or to be known. */
+export function whatIsLeft({ refused, statuses, not_asked, listed }: Report): string | null {
+  if (refused + statuses.dead + statuses.failed + statuses.pending + statuses.unknown > 0)
+    return `Not all orders are ${not_asked === null ? '' : 'known to be '}written.`;
+  return listed > 0 ? 'Some orders differ from what the service has, or have the id of another one.' : null;
 }
 
 /** The report for people. */
@@ -50,6 +56,7 @@ export function renderReport(report: Report): string {
     `${read === 1 ? 'order' : 'orders'} read`,
     ...(before > 0 ? [`${count(before)} of them sent by an earlier run`] : []),
     ...(report.repeated > 0 ? [`${count(report.repeated)} with the id of an order before it`] : []),
+    ...(report.changed > 0 ? [`${count(report.changed)} with other content than the service has`] : []),
   ];
   const lines: [number, string][] = [
     [read, parts.join(', ')],
@@ -76,22 +83,26 @@ function renderNotAsked({ not_asked: why, statuses }: Report): string[] {
   return [visibleInLine(`${lost} ${why} Run the same command again later, or give --no-wait not to ask.`)];
 }
 
-function renderFailures({ failed_file: file, refused, statuses }: Report, failures: readonly FailedOrder[]): string[] {
+/** Lines of failures on a terminal, where a file has them all. */
+const MAX_LINES = 100;
+
+function renderFailures({ failed_file: file, listed }: Report, failures: readonly FailedOrder[]): string[] {
   if (failures.length === 0) return [];
-  const all = refused + statuses.dead + statuses.unknown;
-  const more = all > failures.length ? [`  and ${count(all - failures.length)} more`] : [];
+  const shown = file ? failures.slice(0, MAX_LINES) : failures;
+  const more = listed > shown.length ? [`  and ${count(listed - shown.length)} more`] : [];
   return [
     '',
-    ...failures.map((failure) => `  ${renderFailure(failure)}`),
+    ...shown.map((failure) => `  ${renderFailure(failure)}`),
     ...more,
     ...(file ? [`All of them: ${visibleInLine(file)}`] : []),
   ];
 }
 
-function renderFailure({ place, line, source_order_id: id, code, detail, errors = [] }: FailedOrder): string {
+function renderFailure({ place, line, source_order_id: id, code, detail, repeats, errors = [] }: FailedOrder): string {
   const [first] = errors;
   const why = first ? ` at ${first.pointer}: ${first.detail}` : `: ${detail}`;
-  return visibleInLine(`order ${place}, line ${line}${id === null ? '' : ` (${id})`}: ${code}${why}`);
+  const also = repeats === undefined || code === 'repeated_id' ? '' : ` It has the id of order ${repeats}.`;
+  return visibleInLine(`order ${place}, line ${line}${id === null ? '' : ` (${id})`}: ${code}${why}${also}`);
 }
 
 /** 12,345 */

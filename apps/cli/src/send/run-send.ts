@@ -71,9 +71,11 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
     await requireSameAccount(journal, client, gate);
     const sent = await sendAll(plan, { client, gate, strict, signal }, journal, progress);
     const means = waitMs === null ? null : { client, gate: gateFor(waitMs), waitMs, signal };
-    const { hasOpen, ...result } = await conclude(journal, failures, means, progress, input.count);
+    const { repeated } = sent;
+    const { hasOpen, ...result } = await conclude(journal, failures, means, progress, { count: input.count, repeated });
     await putAway(journal, failures, plan.keepJournal, hasOpen);
-    return { ...result, ...sent, failed_file: result.failures.length > 0 ? plan.failedPath : null };
+    const failed_file = result.listed > 0 ? plan.failedPath : null;
+    return { ...result, ...sent, repeated: repeated.size, failed_file };
   } catch (error) {
     failures.discard();
     throw journal.isEmpty() ? endOfRun(error) : goingOn(endOfRun(error), plan);

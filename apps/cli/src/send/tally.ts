@@ -7,8 +7,8 @@ import type { Input } from './read-input.ts';
 export function createTally(input: Input, progress: Progress) {
   const startedAt = performance.now();
   let endedAt = startedAt;
-  let [read, before, repeated, answered] = [0, 0, 0, 0];
-  const ids = new Set<string>();
+  let [read, before, answered] = [0, 0, 0];
+  const repeated = new Map<number, number>();
   progress.orders = 0;
   progress.from = sampleOf(progress);
   const tellShare = () => {
@@ -17,11 +17,7 @@ export function createTally(input: Input, progress: Progress) {
   return {
     read({ orders }: Batch, known: boolean): void {
       read += orders.length;
-      for (const { sourceOrderId: id } of orders) {
-        if (id === null) continue;
-        if (ids.has(id)) repeated += 1;
-        ids.add(id);
-      }
+      for (const { place, repeats } of orders) if (repeats !== null) repeated.set(place, repeats);
       if (known) {
         before += orders.length;
         progress.orders += orders.length;
@@ -42,6 +38,7 @@ export function createTally(input: Input, progress: Progress) {
       const seconds = (endedAt - startedAt) / 1000;
       return {
         read,
+        /** By their places, the orders whose source_order_id an earlier one has: the place of that. */
         repeated,
         sent_before: before,
         seconds,
