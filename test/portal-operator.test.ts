@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { closeDatabase, createInvitation, findKeyHolder, listAudit, openDatabase } from '@orders/database';
+import { closeDatabase, createInvitation, findKeyHolders, listAudit, openDatabase } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
 import { openSeed } from '../apps/cli/test/seed.ts';
 import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
@@ -113,7 +113,7 @@ describe('accounts', () => {
     const { id, key } = await stack.account();
     const path = `/operator/accounts/${id}`;
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
-    const holder = () => findKeyHolder(database, hashApiKey(key));
+    const holder = async () => (await findKeyHolders(database, [hashApiKey(key)]))[0];
     expect((await client.patch(path, { suspended: true })).body.state).toBe('suspended');
     await client.patch(path, { suspended: true });
     expect(await holder()).toMatchObject({ suspended: true });

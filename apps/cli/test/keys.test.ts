@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { closeDatabase, findKeyHolder, openDatabase } from '@orders/database';
+import { closeDatabase, findKeyHolders, openDatabase } from '@orders/database';
 import { hashApiKey, isApiKey } from '@orders/domain';
 import { useCli } from './run.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 /** Whether intake would accept the key now. */
 async function works(key: string): Promise<boolean> {
   const database = openDatabase({ url: cli.url, poolSize: 1, prepared: false });
-  const holder = await findKeyHolder(database, hashApiKey(key));
+  const [holder] = await findKeyHolders(database, [hashApiKey(key)]);
   await closeDatabase(database);
   return holder !== null;
 }

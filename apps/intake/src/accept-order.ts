@@ -1,16 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Channel, parseBody, validateOrder, validateStrictly } from '@orders/domain';
+import type { Channel } from '@orders/domain';
 import { acceptedJson, type Preferences, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import { contextOf, holderOf, namesOf } from './context.ts';
 import type { IntakeMetrics } from './metrics.ts';
+import type { Parser } from './parsing/parser.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import type { ReceiptWriter, Recorded } from './receipt-writer.ts';
-import { waitFor } from './wait-for.ts';
+import { contextOf, holderOf, namesOf } from './request-context.ts';
+import { waitForReceipt } from './wait-for-receipt.ts';
 
 interface Deps {
+  parser: Parser;
   reader: ReceiptReader;
   writer: ReceiptWriter;
   waiters: ReceiptWaiters;
@@ -24,41 +26,32 @@ export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
   return async (request, response) => {
     const idempotencyKey = readIdempotencyKey(request);
     const preferences = readPreferences(request);
-    const payload = parseBody(request.body);
-    if (preferences.handling === 'strict') {
-      response.set('Preference-Applied', 'handling=strict');
-      validateStrictly(payload);
-    } else validateOrder(payload);
-    const context = contextOf(request);
-    const { span } = context;
-    context.receiptId = randomUUIDv7();
-    const receipt = {
-      receiptId: context.receiptId,
-      accountId: holderOf(request).accountId,
-      channel,
-      sourceOrderId: payload.source_order_id as string,
-      idempotencyKey,
-      body: request.body,
-    };
-    const recorded = await keepingPlace(request, () =>
-      spanned(span?.begin('record receipt'), () => deps.writer.record(receipt, span)),
-    );
-    deps.metrics.acceptSeconds.observe((performance.now() - context.startedAt) / 1000);
+    if (preferences.handling === 'strict') response.set('Preference-Applied', 'handling=strict');
+    const { slot, startedAt } = contextOf(request);
+    const recorded = await slot.holdUntil(() => record(request, channel, idempotencyKey, preferences, deps));
+    deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1000);
     noteOutcome(request, recorded, deps);
     await reply(response, recorded, preferences, deps);
   };
 }
 
-/** Until it is over the request keeps its place among those in flight, even if its client has gone: what is recorded takes memory still. */
-export async function keepingPlace<Result>(request: Request, work: () => Promise<Result>): Promise<Result> {
+/** Takes the body from the request, so that a reply that waits for the outcome does not keep it in memory. */
+async function record(
+  request: Request,
+  channel: Channel,
+  idempotencyKey: string | null,
+  { handling }: Preferences,
+  { parser, writer }: Deps,
+): Promise<Recorded> {
+  const { accountId } = holderOf(request);
   const context = contextOf(request);
-  const { leave } = context;
-  context.leave = () => {};
-  try {
-    return await work();
-  } finally {
-    leave();
-  }
+  const { span } = context;
+  const { body } = request;
+  const sourceOrderId = await parser.run(accountId, 'readOrder', body, { strict: handling === 'strict' });
+  request.body = undefined;
+  context.receiptId = randomUUIDv7();
+  const receipt = { receiptId: context.receiptId, accountId, channel, sourceOrderId, idempotencyKey, body };
+  return spanned(span?.begin('record receipt'), () => writer.record(receipt, span));
 }
 
 function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
@@ -86,11 +79,12 @@ async function reply(response: Response, recorded: Recorded, preferences: Prefer
     .end(JSON.stringify(acceptedJson(recorded, outcome)));
 }
 
-/** Waits, then says how far the receipt is; null when Postgres is lost meanwhile, for the order is accepted all the same. */
+/** How far the receipt is after waiting; null where it did not wait, or lost Postgres: the order is accepted all the same. */
 async function outcomeAfter(seconds: number, response: Response, receiptId: string, deps: Deps) {
   try {
-    const final = await waitFor(response, receiptId, seconds, deps.waiters);
-    if (final) return { status: final.state, order_id: final.order_id };
+    const waited = await waitForReceipt(response, receiptId, seconds, deps.waiters);
+    if (!waited) return null;
+    if (waited.final) return { status: waited.final.state, order_id: waited.final.order_id };
     const receipt = await deps.reader.find(holderOf(response.req).accountId, receiptId);
     return receipt && { status: receipt.state, order_id: receipt.order_id };
   } catch {

@@ -5,32 +5,37 @@ import type { Bell, RedisClient } from '@orders/queue';
 import { type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
 import { acceptOrder } from './accept-order.ts';
-import { authenticate } from './authenticate.ts';
+import type { Admission } from './admission/admission.ts';
 import { acceptBatch } from './batch/accept-batch.ts';
-import { BATCH_PATH } from './batch/batch-path.ts';
-import { beginRequest } from './begin-request.ts';
 import type { IntakeConfig } from './config.ts';
-import { contextOf } from './context.ts';
 import { docsPage } from './docs-page.ts';
-import { createRateLimits } from './limit-rate.ts';
 import type { IntakeMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
+import type { Parser } from './parsing/parser.ts';
+import { BATCH_PATH, ORDERS_PATH, PREVIEW_PATH, RECONCILE_PATH, WEBHOOK_PATH } from './paths.ts';
+import type { Authenticator } from './pipeline/authenticate.ts';
+import { createRateLimits } from './pipeline/limit-rate.ts';
+import { problemHandler } from './pipeline/problem-handler.ts';
+import { readBody, requireJson, requireJsonOrLines } from './pipeline/read-body.ts';
+import { requestLifecycle } from './pipeline/request-lifecycle.ts';
+import { verifySignature } from './pipeline/verify-signature.ts';
 import { previewOrder } from './preview-order.ts';
-import { readBody, requireJson, requireJsonOrLines } from './read-body.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import { createReceiptWriter } from './receipt-writer.ts';
-import { RECONCILE_MAX_BYTES, RECONCILE_PATH, reconcile } from './reconcile.ts';
+import { RECONCILE_MAX_BYTES, reconcile } from './reconcile.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
-import { sendProblems } from './send-problem.ts';
+import { contextOf } from './request-context.ts';
 import { showStatus } from './show-status.ts';
-import { verifySignature } from './verify-signature.ts';
 
 interface AppDeps {
   config: IntakeConfig;
   logger: Logger;
   metrics: IntakeMetrics;
   database: Database;
+  admission: Admission;
+  authenticator: Authenticator;
+  parser: Parser;
   reader: ReceiptReader;
   bell: Bell;
   /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
@@ -42,20 +47,21 @@ interface AppDeps {
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
 export function createApp(deps: AppDeps): RequestListener {
-  const { config, logger, metrics, database, reader, bell, waiters } = deps;
+  const { config, logger, metrics, database, admission, parser, reader, bell, waiters } = deps;
   const { BASE_PATH: basePath } = config;
   const { requests, requestSeconds } = metrics;
   const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, metrics });
-  const authenticated = authenticate(database);
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
-  const identify = [authenticated, rateLimits.limit];
+  const { authenticate } = deps.authenticator;
+  const identify = [authenticate, rateLimits.limit];
   const maxBytes = config.MAX_BODY_BYTES;
-  const body = readBody(maxBytes);
-  const accept = (channel: Channel) => acceptOrder(channel, { reader, writer, waiters, metrics, logger, basePath });
+  const body = readBody(admission, 'order', maxBytes);
+  const accept = (channel: Channel) =>
+    acceptOrder(channel, { parser, reader, writer, waiters, metrics, logger, basePath });
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
-  app.use(beginRequest({ logger, requests, seconds: requestSeconds, tracing: deps.tracing }));
+  app.use(requestLifecycle({ logger, requests, seconds: requestSeconds, tracing: deps.tracing }));
 
   const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
     const label: RequestHandler = (request, _response, next) => {
@@ -71,28 +77,35 @@ export function createApp(deps: AppDeps): RequestListener {
     });
   };
 
-  route('/ingest/orders', { post: [...identify, requireJson, body, accept('rest')] });
+  route(ORDERS_PATH, { post: [...identify, requireJson, body, accept('rest')] });
   route(BATCH_PATH, {
     post: [
       ...identify,
       requireJsonOrLines,
-      readBody(config.MAX_BATCH_BYTES),
-      acceptBatch({ writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
+      readBody(admission, 'batch', config.MAX_BATCH_BYTES),
+      acceptBatch({ parser, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
     ],
   });
-  route('/ingest/webhook', {
+  route(WEBHOOK_PATH, {
     post: [...identify, requireJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
   });
-  route('/ingest/preview', { post: [...identify, requireJson, body, previewOrder(database)] });
-  route(RECONCILE_PATH, { post: [...identify, requireJson, readBody(RECONCILE_MAX_BYTES), reconcile(database)] });
-  route('/ingest/status/:receiptId', { get: [authenticated, showStatus(reader, waiters)] });
+  route(PREVIEW_PATH, { post: [...identify, requireJson, body, previewOrder({ database, parser, rateLimits })] });
+  route(RECONCILE_PATH, {
+    post: [
+      ...identify,
+      requireJson,
+      readBody(admission, 'list', RECONCILE_MAX_BYTES),
+      reconcile({ database, parser, rateLimits }),
+    ],
+  });
+  route('/ingest/status/:receiptId', { get: [authenticate, rateLimits.limitStatus, showStatus(reader, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));
 
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(sendProblems({ logger, rejections: deps.rejections, basePath }));
+  app.use(problemHandler({ logger, rejections: deps.rejections, basePath }));
   return app;
 }
 

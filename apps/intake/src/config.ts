@@ -1,6 +1,7 @@
 import { DEFAULT_MAX_BATCH_BYTES, DEFAULT_MAX_BODY_BYTES, parseRateLimit, type RateLimit } from '@orders/domain';
 import type { Bounds } from '@orders/http';
 import {
+  ConfigurationError,
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
@@ -34,6 +35,8 @@ export interface IntakeConfig
   MAX_BODY_BYTES: number;
   MAX_BATCH_BYTES: number;
   MAX_IN_FLIGHT: number;
+  /** Bytes of bodies in memory at once. */
+  MAX_BYTES_IN_FLIGHT: number;
   /** Longer than a load balancer takes to notice that this is not ready any more. */
   DRAIN_DELAY: number;
   /** Of each account that has none of its own. */
@@ -42,13 +45,16 @@ export interface IntakeConfig
   SWEEP_AFTER: number;
 }
 
+/** Room for sixteen of the largest batches, of which one account gets eight. */
+const DEFAULT_MAX_BYTES_IN_FLIGHT = 134_217_728;
+
 const rateLimit = Joi.string()
   .custom(parseRateLimit)
   .message('{{#label}} must be <requests>/<time in whole seconds>, such as 100/1s or 6000/1m');
 
 /** @throws {ConfigurationError} with one line that says what to set. */
 export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
-  return readEnvironment<IntakeConfig>(
+  const config = readEnvironment<IntakeConfig>(
     {
       ...processEnvironment,
       ...databaseEnvironment,
@@ -65,6 +71,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       MAX_BODY_BYTES: wholeNumber(DEFAULT_MAX_BODY_BYTES),
       MAX_BATCH_BYTES: wholeNumber(DEFAULT_MAX_BATCH_BYTES),
       MAX_IN_FLIGHT: wholeNumber(1000),
+      MAX_BYTES_IN_FLIGHT: wholeNumber(DEFAULT_MAX_BYTES_IN_FLIGHT),
       MAX_CONNECTIONS: wholeNumber(10_000),
       REQUEST_TIMEOUT: duration('30s'),
       IDLE_TIMEOUT: duration('65s'),
@@ -74,4 +81,11 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
     },
     env,
   );
+  // An account gets at most half of the budget.
+  if (config.MAX_BYTES_IN_FLIGHT < 2 * Math.max(config.MAX_BATCH_BYTES, config.MAX_BODY_BYTES)) {
+    throw new ConfigurationError(
+      'Configuration: MAX_BYTES_IN_FLIGHT must be at least twice MAX_BATCH_BYTES and MAX_BODY_BYTES.',
+    );
+  }
+  return config;
 }

@@ -15,12 +15,14 @@ import {
   secretsKeysOf,
   VERSION,
 } from '@orders/runtime';
+import { createAdmission } from './admission/admission.ts';
+import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
 import { exposeLoad } from './expose-load.ts';
-import { letIn } from './let-in.ts';
 import { createMetrics } from './metrics.ts';
-import { createPlaces } from './places.ts';
+import { createParser } from './parsing/parser.ts';
+import { createAuthenticator } from './pipeline/authenticate.ts';
 import { openReadReplica, type ReadReplica } from './read-replica.ts';
 import { checkReadiness } from './readiness.ts';
 import { createReceiptReader } from './receipt-reader.ts';
@@ -33,19 +35,26 @@ export interface Intake extends Service {
   readonly adminPort: number;
 }
 
-const RATE_LIMITER_PATIENCE_MS = 200;
-/** Batches may take half the memory that orders sent one by one may: of the largest, each is as long as 32 of the largest orders. */
-const ORDERS_PER_BATCH_PLACE = 64;
-/** Two look at once, and each is of at most 1 MiB. */
-const LIST_PLACES = 8;
-/** Batches and lists of ids that take more than this part of `REQUEST_TIMEOUT` to come, so 5 s of 30, give way to others. */
+const RATE_LIMITER_TIMEOUT_MS = 200;
+/** A body that takes more than this part of `REQUEST_TIMEOUT` to arrive, so 5 s of 30, gives way to others where a budget is used up. */
 const SLOW_PART = 1 / 6;
 
 /** Puts the intake app together; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
-  const places = createPlaces(config.MAX_IN_FLIGHT);
-  const batchPlaces = createPlaces(Math.ceil(config.MAX_IN_FLIGHT / ORDERS_PER_BATCH_PLACE));
-  const metrics = createMetrics(places, batchPlaces);
+  const server = createBoundedServer(config);
+  const tooSlow = Object.assign(new Error('too slow to keep its share'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  const admission = createAdmission({
+    maxOrders: config.MAX_IN_FLIGHT,
+    maxBytes: config.MAX_BYTES_IN_FLIGHT,
+    maxUploads: config.MAX_CONNECTIONS,
+    slow: {
+      afterMs: config.REQUEST_TIMEOUT * SLOW_PART,
+      // As Node does at `REQUEST_TIMEOUT`.
+      cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', tooSlow, socket),
+    },
+  });
+  const metrics = createMetrics(admission);
+  server.on('drop', () => metrics.droppedConnections.inc());
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
@@ -66,32 +75,29 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const load = exposeLoad(metrics.registry, config, bell);
   // Also without RATE_LIMIT, as any account may be given a limit of its own.
   const redis = isRedisUrl(config.QUEUE_URL)
-    ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_PATIENCE_MS })
+    ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_TIMEOUT_MS })
     : null;
   const replica = openReplica(config, logger);
   const reader = createReceiptReader({ primary: database, replica, lookups: metrics.lookups });
   const waiters = createReceiptWaiters(reader);
   const { unrecordedRejections: unrecorded } = metrics;
-  const rejections = createRejectionLog({ database, secretsKeys: secretsKeysOf(config), unrecorded });
-  const server = createBoundedServer(config).on('drop', () => metrics.droppedConnections.inc());
+  const parser = createParser();
+  const authenticator = createAuthenticator(database);
+  const rejections = createRejectionLog({ database, parser, secretsKeys: secretsKeysOf(config), unrecorded });
   const open = createOpenReplies(server);
   const tracing = createTracing(config, 'orders-intake', logger);
-  const app = createApp({ config, logger, metrics, database, reader, bell, redis, waiters, rejections, tracing });
-  const tooSlow = Object.assign(new Error('too slow to keep its place'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  const letInto = {
-    places,
-    batchPlaces,
-    listPlaces: createPlaces(LIST_PLACES),
-    requests: metrics.requests,
-    logger,
-    basePath: config.BASE_PATH,
-    slow: {
-      afterMs: config.REQUEST_TIMEOUT * SLOW_PART,
-      // As Node does at `REQUEST_TIMEOUT`.
-      cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', tooSlow, socket),
-    },
-  };
-  server.on('request', letIn(app, letInto));
+  const shared = { config, logger, metrics, database, admission, authenticator, parser };
+  const app = createApp({ ...shared, reader, bell, redis, waiters, rejections, tracing });
+  server.on(
+    'request',
+    shedLoad(app, {
+      admission,
+      accountOf: authenticator.rememberedAccount,
+      requests: metrics.requests,
+      logger,
+      basePath: config.BASE_PATH,
+    }),
+  );
   const admin = createAdminServer(
     checkReadiness(database, bell, () => open.draining),
     metrics.registry,
@@ -131,6 +137,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
         tracing?.close(config.DRAIN_TIMEOUT * 0.1),
         load.close(),
         replica?.close(),
+        parser.close(),
         closeDatabase(database),
       ]);
       await closeAdminServer(admin);

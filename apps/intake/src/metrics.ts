@@ -1,5 +1,5 @@
-import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime';
-import type { Places } from './places.ts';
+import { Counter, createRegistry, type FairBudget, Gauge, Histogram, type Registry } from '@orders/runtime';
+import type { Admission } from './admission/admission.ts';
 
 export interface IntakeMetrics {
   registry: Registry;
@@ -16,11 +16,11 @@ export interface IntakeMetrics {
   unrecordedRejections: Counter<never>;
 }
 
-/** @param places those of orders sent one by one, and of batches; they are read when the metrics are. */
-export function createMetrics(places: Places, batchPlaces: Places): IntakeMetrics {
+/** @param admission whose budgets are read when the metrics are. */
+export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
   const registry = createRegistry();
   const registers = [registry];
-  const showTaken = (name: string, help: string, of: Places) =>
+  const showTaken = (name: string, help: string, of: FairBudget) =>
     new Gauge({
       name,
       help,
@@ -29,8 +29,9 @@ export function createMetrics(places: Places, batchPlaces: Places): IntakeMetric
         this.set(of.taken);
       },
     });
-  showTaken('intake_orders_in_flight', 'Orders being read or recorded, without those of batches', places);
-  showTaken('intake_batches_in_flight', 'Batches being read or recorded', batchPlaces);
+  showTaken('intake_orders_in_flight', 'Orders being recorded, without those of batches', slots.order);
+  showTaken('intake_batches_in_flight', 'Batches being recorded', slots.batch);
+  showTaken('intake_body_bytes_in_flight', 'Bytes of bodies that are being received or recorded', bytes);
   const receipts = new Counter({
     name: 'intake_receipts_total',
     help: 'Orders that were accepted, and repeated idempotency keys that were answered with their first receipt',

@@ -1,16 +1,23 @@
 import { type Database, findOrderBySource } from '@orders/database';
-import { normalizeOrder, parseBody, validateOrder } from '@orders/domain';
 import type { RequestHandler } from 'express';
-import { contextOf, holderOf } from './context.ts';
+import type { Parser } from './parsing/parser.ts';
+import type { RateLimits } from './pipeline/limit-rate.ts';
+import { contextOf, holderOf } from './request-context.ts';
 
-/** Tells what would become of an order, and stores nothing. The body is refused for what would refuse it on `POST /ingest/orders`. */
-export function previewOrder(database: Database): RequestHandler {
+/** A preview counts as one request for each of these bytes that its body begins. */
+export const PREVIEW_BYTES_PER_REQUEST = 16_384;
+
+/** Tells how an order would be stored, and stores nothing. The body is refused for what would refuse it on `POST /ingest/orders`. */
+export function previewOrder(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
+  const { database, parser, rateLimits } = deps;
   return async (request, response) => {
-    const payload = parseBody(request.body);
-    validateOrder(payload);
-    const { order, warnings } = normalizeOrder(payload);
-    const original = await findOrderBySource(database, holderOf(request).accountId, order.source_order_id);
-    contextOf(request).leave();
-    response.json({ normalized: order, warnings, duplicate_of: original });
+    const { accountId } = holderOf(request);
+    const { body } = request;
+    await rateLimits.charge(request, response, Math.ceil(body.length / PREVIEW_BYTES_PER_REQUEST));
+    await contextOf(request).slot.holdUntil(async () => {
+      const { order, warnings } = await parser.run(accountId, 'previewOrder', body);
+      const original = await findOrderBySource(database, accountId, order.source_order_id);
+      response.json({ normalized: order, warnings, duplicate_of: original });
+    });
   };
 }

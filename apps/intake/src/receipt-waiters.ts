@@ -1,69 +1,81 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FinalReceipt } from '@orders/database';
+import { createFairBudget } from '@orders/runtime';
 import type { ReceiptReader } from './receipt-reader.ts';
+
+/** How a wait ended. */
+export interface Waited {
+  /** The receipt, if it came to rest; null when the time was up. */
+  final: FinalReceipt | null;
+}
 
 export interface ReceiptWaiters {
   /**
-   * Waits until a receipt is in a final state, at most `ms` milliseconds. Ends early, with null, when `signal` fires, when too many
-   * wait already, on a drain, or when Postgres cannot be asked.
+   * Waits until a receipt is in a final state, at most `ms` milliseconds.
+   *
+   * @returns null when it did not wait, or not to the end: the account has all the waiters it may have, `signal` fired, a drain began,
+   * or Postgres did not answer.
    */
-  wait(receiptId: string, ms: number, signal: AbortSignal): Promise<FinalReceipt | null>;
-  /** Sends everybody home; later waits end at once. */
+  wait(accountId: number, receiptId: string, ms: number, signal: AbortSignal): Promise<Waited | null>;
+  /** Ends all waits; later ones end at once. */
   release(): void;
 }
 
-const TICK_MS = 50;
+const POLL_INTERVAL_MS = 50;
 const MAX_WAITERS = 1000;
 
-/** All waiters of a process share one query a tick; with nobody waiting nothing is asked. */
+/** All waiters of a process share one query per interval; with nobody waiting nothing is asked. */
 export function createReceiptWaiters(reader: ReceiptReader): ReceiptWaiters {
-  const waiters = new Map<string, Set<(receipt: FinalReceipt | null) => void>>();
-  let count = 0;
-  let asking = false;
-  let released = false;
+  const waiters = new Map<string, Set<(waited: Waited | null) => void>>();
+  const budget = createFairBudget(MAX_WAITERS);
+  let isPolling = false;
+  let isReleased = false;
 
-  async function ask(): Promise<void> {
-    if (asking) return;
-    asking = true;
+  async function poll(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
     while (waiters.size > 0) {
-      await sleep(TICK_MS);
+      await sleep(POLL_INTERVAL_MS);
       try {
-        for (const receipt of await reader.findFinal([...waiters.keys()])) tell(receipt.receipt_id, receipt);
+        for (const final of await reader.findFinal([...waiters.keys()])) end(final.receipt_id, { final });
       } catch {
-        for (const receiptId of waiters.keys()) tell(receiptId, null);
+        endAll();
       }
     }
-    asking = false;
+    isPolling = false;
   }
 
-  function tell(receiptId: string, receipt: FinalReceipt | null): void {
-    for (const resolve of waiters.get(receiptId) ?? []) resolve(receipt);
+  function end(receiptId: string, waited: Waited | null): void {
+    for (const done of waiters.get(receiptId) ?? []) done(waited);
+  }
+
+  function endAll(): void {
+    for (const receiptId of waiters.keys()) end(receiptId, null);
   }
 
   return {
-    wait(receiptId, ms, signal) {
-      if (released || ms <= 0 || count >= MAX_WAITERS || signal.aborted) return Promise.resolve(null);
+    wait(accountId, receiptId, ms, signal) {
+      if (isReleased || signal.aborted || !budget.take(accountId, 1)) return Promise.resolve(null);
       return new Promise((resolve) => {
-        const done = (receipt: FinalReceipt | null) => {
+        const done = (waited: Waited | null) => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', abort);
           const others = waiters.get(receiptId);
           others?.delete(done);
           if (others?.size === 0) waiters.delete(receiptId);
-          count -= 1;
-          resolve(receipt);
+          budget.give(accountId, 1);
+          resolve(waited);
         };
-        const giveUp = () => done(null);
-        const timer = setTimeout(giveUp, ms);
-        signal.addEventListener('abort', giveUp);
+        const abort = () => done(null);
+        const timer = setTimeout(() => done({ final: null }), ms);
+        signal.addEventListener('abort', abort);
         waiters.set(receiptId, (waiters.get(receiptId) ?? new Set()).add(done));
-        count += 1;
-        void ask();
+        void poll();
       });
     },
     release() {
-      released = true;
-      for (const receiptId of waiters.keys()) tell(receiptId, null);
+      isReleased = true;
+      endAll();
     },
   };
 }

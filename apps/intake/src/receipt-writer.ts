@@ -10,10 +10,9 @@ import {
 } from '@orders/database';
 import { parseBody } from '@orders/domain';
 import type { Bell, Lane, Ring } from '@orders/queue';
-import { inGroups, type Span } from '@orders/runtime';
+import { createTimeSlicer, inGroups, type Span } from '@orders/runtime';
 import { createFairShare } from './fair-share.ts';
 import type { IntakeMetrics } from './metrics.ts';
-import { createTurns } from './take-turns.ts';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
 export interface Recorded {
@@ -66,7 +65,7 @@ export function createReceiptWriter(deps: {
 }): ReceiptWriter {
   const { database, bell, graceMs, metrics } = deps;
   const laneOf = createFairShare();
-  const turns = createTurns();
+  const slicer = createTimeSlicer();
   const inBatches = (lane: Lane) =>
     inGroups<Waiting>({ atOnce: BATCHES_AT_ONCE, take: countOfBatch, work: (batch) => settle(lane, batch) });
   // Batches of their own: an account within its share waits for no other's, here or at the worker.
@@ -121,9 +120,9 @@ export function createReceiptWriter(deps: {
     }));
     const originals = new Map((await findOriginals(database, keys)).map((original) => [keyOf(original), original]));
     // However short the repeats are, what they are compared with is as long as orders may be.
-    let isOver = await turns.next();
+    let isOver = await slicer.next(0);
     for (const one of repeats) {
-      if (isOver()) isOver = await turns.next();
+      if (isOver()) isOver = await slicer.next(0);
       const original = originals.get(keyOf(one.receipt));
       if (original) {
         const payloadMismatch = original.body !== null && differs(original.body, one.receipt.body);

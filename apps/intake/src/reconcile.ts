@@ -1,27 +1,30 @@
 import { type Database, reconcileReceipts, type SeenReceipt } from '@orders/database';
-import { parseBody, readSourceOrderIds } from '@orders/domain';
-import { atMost } from '@orders/runtime';
+import { createFairQueue } from '@orders/runtime';
 import type { RequestHandler } from 'express';
-import { keepingPlace } from './accept-order.ts';
-import { holderOf } from './context.ts';
+import type { Parser } from './parsing/parser.ts';
+import type { RateLimits } from './pipeline/limit-rate.ts';
+import { contextOf, holderOf } from './request-context.ts';
 
-/** Below the base path. */
-export const RECONCILE_PATH = '/ingest/reconcile';
-
-/** Holds 1,000 of the longest ids in UTF-8, of which each takes 1,023 bytes, and is parsed in one go. */
+/** Holds 1,000 of the longest ids in UTF-8, of which each takes 1,023 bytes, and is parsed whole. */
 export const RECONCILE_MAX_BYTES = 1_048_576;
 
-/** So many look at once: with a long backlog each takes a connection for a while, and those of the pool are for the orders that come in. */
-const LOOKS_AT_ONCE = 2;
+/** Max concurrent look-ups: each takes a connection for a while, and those of the pool are for the orders that come in. */
+const MAX_CONCURRENT_LOOKUPS = 2;
+/** A list of ids counts as one request for each of these ids that it begins: it takes about as much of Postgres. */
+export const IDS_PER_REQUEST = 10;
 
 /** Tells an account what became of the orders that it sent, by its own ids, and which of them it never did; on the primary. */
-export function reconcile(database: Database): RequestHandler {
-  const inTurn = atMost(LOOKS_AT_ONCE);
+export function reconcile(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
+  const { database, parser, rateLimits } = deps;
+  const inTurn = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   return async (request, response) => {
-    const ids = readSourceOrderIds(parseBody(request.body));
     const { accountId } = holderOf(request);
-    const look = () => reconcileReceipts(database, accountId, [...new Set(ids)]);
-    const seen = await keepingPlace(request, () => inTurn(look));
+    const { ids, seen } = await contextOf(request).slot.holdUntil(async () => {
+      const ids = await parser.run(accountId, 'readIds', request.body);
+      await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));
+      const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]);
+      return { ids, seen: await inTurn(accountId, lookUp) };
+    });
     response.json({ results: ids.map((id) => resultOf(id, seen.get(id))) });
   };
 }

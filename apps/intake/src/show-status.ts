@@ -2,10 +2,10 @@ import { isFinal, Problem, receiptJson } from '@orders/domain';
 import { readPreferences } from '@orders/http';
 import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
-import { contextOf, holderOf } from './context.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
-import { waitFor } from './wait-for.ts';
+import { contextOf, holderOf } from './request-context.ts';
+import { waitForReceipt } from './wait-for-receipt.ts';
 
 /** Tells an account what became of one of its receipts; with `Prefer: wait=N`, once that is decided. */
 export function showStatus(reader: ReceiptReader, waiters: ReceiptWaiters): RequestHandler {
@@ -18,11 +18,10 @@ export function showStatus(reader: ReceiptReader, waiters: ReceiptWaiters): Requ
     if (!receipt) throw new Problem('receipt_not_found');
     contextOf(request).receiptId = receipt.receipt_id;
     if (wait !== null) {
-      response.set('Preference-Applied', `wait=${wait}`);
-      if (!isFinal(receipt.state)) {
-        await waitFor(response, receipt.receipt_id, wait, waiters);
-        receipt = (await reader.find(accountId, receiptId)) ?? receipt;
-      }
+      const isDecided = isFinal(receipt.state);
+      const waited = isDecided || (await waitForReceipt(response, receipt.receipt_id, wait, waiters));
+      if (waited) response.set('Preference-Applied', `wait=${wait}`);
+      if (!isDecided) receipt = (await reader.find(accountId, receiptId)) ?? receipt;
     }
     response.json(receiptJson(receipt));
   };

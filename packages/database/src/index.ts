@@ -18,7 +18,7 @@ export {
   replaceKey,
   revokeKey,
 } from './accounts/api-keys.ts';
-export { findKeyHolder, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
+export { findKeyHolders, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
 export { type SecretsKeys, unseal } from './accounts/seal.ts';

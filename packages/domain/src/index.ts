@@ -48,7 +48,7 @@ export {
 export { redactedBody, redactOrder } from './redact-order.ts';
 export { diagnoseBody } from './rejections/diagnose-body.ts';
 export { diagnoseMediaType, hasAnotherSignature } from './rejections/diagnose-headers.ts';
-export { diagnoseSignature } from './rejections/diagnose-signature.ts';
+export { diagnoseSignature, type WrongSignature } from './rejections/diagnose-signature.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
 export { claimedDigest, isSignedWith } from './signature.ts';
 export {

@@ -3,32 +3,43 @@ import { Problem } from '@orders/domain';
 
 const CUT_SHORT = 'The body ended before its announced length.';
 
+/** What bounds a body. */
+interface BodyBounds {
+  maxBytes: number;
+  /** Is asked for the bytes of each chunk; false when there is no room for them. */
+  take?: (bytes: number) => boolean;
+}
+
 /**
- * Reads the exact bytes of a body; an absent body is empty. One that is too long is refused as soon as that is known; what still comes of it
- * is read and thrown away, so that its sender lives to see the reply.
+ * Reads the exact bytes of a body; an absent body is empty. One that is refused is refused as soon as that is known; the rest of it is
+ * read and thrown away, so that its sender is still there to receive the reply.
  *
- * @param done is called once, with the body or else with the {Problem} `payload_too_large`, or `malformed_body` when it ends before its
- * announced length.
+ * @param done is called once, with the body or else with the {Problem} `payload_too_large`, `overloaded` when there is no room for it, or
+ * `malformed_body` when it ends before its announced length.
  */
 export function collectBody(
   request: IncomingMessage,
-  maxBytes: number,
+  { maxBytes, take = () => true }: BodyBounds,
   done: (problem: Problem | null, body?: Buffer) => void,
 ): void {
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
   let isOver = false;
   const finish = (problem: Problem | null) => {
     if (isOver) return;
     isOver = true;
-    if (problem) done(problem);
-    else done(null, Buffer.concat(chunks, size));
+    if (problem) {
+      chunks = [];
+      done(problem);
+    } else done(null, Buffer.concat(chunks, size));
   };
   const refuse = () => finish(new Problem('payload_too_large', { detail: tooLarge(maxBytes) }));
   request.on('data', (chunk: Buffer) => {
+    if (isOver) return;
     size += chunk.length;
     if (size > maxBytes) refuse();
-    else if (!isOver) chunks.push(chunk);
+    else if (take(chunk.length)) chunks.push(chunk);
+    else finish(new Problem('overloaded'));
   });
   request.on('end', () => finish(null));
   request.on('close', () => {

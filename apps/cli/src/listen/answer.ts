@@ -121,7 +121,9 @@ function authenticate({ apiKey }: Setup, request: IncomingMessage): void {
 
 function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    collectBody(request, DEFAULT_MAX_BODY_BYTES, (problem, body) => (body ? resolve(body) : reject(problem)));
+    collectBody(request, { maxBytes: DEFAULT_MAX_BODY_BYTES }, (problem, body) =>
+      body ? resolve(body) : reject(problem),
+    );
   });
 }
 

@@ -1,19 +1,19 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database';
-import { MAX_BATCH_ERRORS, Problem } from '@orders/domain';
+import { Problem } from '@orders/domain';
 import { acceptedJson, mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
-import { type Logger, spanned } from '@orders/runtime';
+import { createTimeSlicer, type Logger, spanned } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
-import { keepingPlace } from '../accept-order.ts';
-import { contextOf, holderOf, namesOf } from '../context.ts';
-import type { RateLimits } from '../limit-rate.ts';
 import type { IntakeMetrics } from '../metrics.ts';
+import type { Parser } from '../parsing/parser.ts';
+import type { RateLimits } from '../pipeline/limit-rate.ts';
 import type { ReceiptWriter, Recorded } from '../receipt-writer.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
-import { createTurns } from '../take-turns.ts';
+import { contextOf, holderOf, namesOf } from '../request-context.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';
 
 interface Deps {
+  parser: Parser;
   writer: ReceiptWriter;
   rateLimits: RateLimits;
   rejections: RejectionLog;
@@ -24,8 +24,9 @@ interface Deps {
 }
 
 /** Accepts the orders of a batch: 202 once each that is not refused has a durable receipt, with a result for every one. */
-export function acceptBatch({ writer, rateLimits, rejections, metrics, logger, maxBytes }: Deps): RequestHandler {
-  const turns = createTurns();
+export function acceptBatch(deps: Deps): RequestHandler {
+  const { parser, writer, rateLimits, rejections, metrics, logger, maxBytes } = deps;
+  const slicer = createTimeSlicer();
   return async (request, response) => {
     const idempotencyKey = readIdempotencyKey(request);
     const { handling } = readPreferences(request);
@@ -34,13 +35,18 @@ export function acceptBatch({ writer, rateLimits, rejections, metrics, logger, m
     const context = contextOf(request);
     const { span } = context;
 
-    const recorded = await keepingPlace(request, async () => {
-      const orders = await readOrders(kind, request.body, { strict: handling === 'strict', maxBytes, turns });
+    const recorded = await context.slot.holdUntil(async () => {
+      const reading = {
+        accountId: holderOf(request).accountId,
+        strict: handling === 'strict',
+        maxBytes,
+        slicer,
+        parser,
+      };
+      const orders = await readOrders(kind, request.body, reading);
+      await rateLimits.charge(request, response, orders.length);
       const receipts = receiptsOf(request, orders, idempotencyKey);
-      const [results] = await Promise.all([
-        spanned(span?.begin('record receipts'), () => writer.recordAll(receipts, span)),
-        rateLimits.charge(request, response, orders.length),
-      ]);
+      const results = await spanned(span?.begin('record receipts'), () => writer.recordAll(receipts, span));
       const next = results.values();
       return orders.map((order) => ('problem' in order ? order : outcomeOf(next.next().value)));
     });
@@ -98,7 +104,7 @@ function outcomeOf(result: PromiseSettledResult<Recorded> | undefined): Outcome 
 function resultOf(outcome: Outcome): object {
   if ('problem' in outcome) {
     const { status, code, detail, errors } = outcome.problem;
-    return { error: { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_BATCH_ERRORS) }) } };
+    return { error: { status, code, detail, ...(errors && { errors }) } };
   }
   return acceptedJson(outcome);
 }

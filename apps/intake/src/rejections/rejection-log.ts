@@ -11,7 +11,6 @@ import {
   type Diagnosis,
   diagnoseBody,
   diagnoseMediaType,
-  diagnoseSignature,
   hasAnotherSignature,
   isRejection,
   type Problem,
@@ -20,8 +19,9 @@ import {
 import { readSignature } from '@orders/http';
 import { type Counter, inGroups } from '@orders/runtime';
 import type { Request } from 'express';
-import { BATCH_PATH } from '../batch/batch-path.ts';
-import { contextOf } from '../context.ts';
+import type { Parser } from '../parsing/parser.ts';
+import { BATCH_PATH, ORDERS_PATH, WEBHOOK_PATH } from '../paths.ts';
+import { contextOf } from '../request-context.ts';
 import { createShares } from './shares.ts';
 
 /** Tells accounts, through the portal, which of their deliveries were refused and why. */
@@ -37,9 +37,9 @@ export interface RejectionLog {
 }
 
 const CHANNELS: Record<string, Channel> = {
-  '/ingest/orders': 'rest',
+  [ORDERS_PATH]: 'rest',
   [BATCH_PATH]: 'rest',
-  '/ingest/webhook': 'webhook',
+  [WEBHOOK_PATH]: 'webhook',
 };
 
 /** Refusals that wait to be written; each may hold a body. More are counted only, so a Postgres that is away costs no memory. */
@@ -70,10 +70,11 @@ interface Waiting {
  */
 export function createRejectionLog(deps: {
   database: Database;
+  parser: Parser;
   secretsKeys: SecretsKeys;
   unrecorded: Counter<never>;
 }): RejectionLog {
-  const { database, secretsKeys, unrecorded } = deps;
+  const { database, parser, secretsKeys, unrecorded } = deps;
   const shares = createShares();
   let unsettled = 0;
   let settled = Promise.withResolvers<void>();
@@ -99,14 +100,15 @@ export function createRejectionLog(deps: {
 
   async function diagnose(one: Waiting): Promise<string | null> {
     const { code, body, signature, apiKey, rejection } = one;
-    if (code === 'malformed_body' && !one.isBatch) return diagnoseBody(body);
-    if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
     const { accountId } = rejection;
+    if (code === 'malformed_body' && !one.isBatch)
+      return body ? parser.run(accountId, 'diagnoseBody', body) : diagnoseBody(body);
+    if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
     const secrets = (await findSecretsToDiagnose(database, accountId)).map(({ sealed, isLive }) => ({
       secret: unseal(secretsKeys, accountId, sealed),
       isLive,
     }));
-    return diagnoseSignature({ header: signature, body, secrets, apiKey });
+    return parser.run(accountId, 'diagnoseSignature', body, { header: signature, secrets, apiKey });
   }
 
   return {

@@ -13,21 +13,32 @@ export interface KeyHolder {
 }
 
 const FIND = {
-  name: 'find-key-holder',
+  name: 'find-key-holders',
   text: `
-select k.account_id as "accountId", k.key_id as "keyId", a.suspended_at is not null as suspended,
+select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "keyId", a.suspended_at is not null as suspended,
        ${RATE_LIMIT} as "rateLimit",
        array(select s.sealed from signing_secrets s
              where s.account_id = k.account_id and (s.expires_at is null or s.expires_at > now())
              order by s.secret_id desc) as "sealedSecrets"
-from api_keys k join accounts a on a.account_id = k.account_id
-where k.key_hash = $1::bytea and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+from unnest($1::bytea[]) with ordinality as wanted(key_hash, index)
+cross join lateral (
+  select account_id, key_id from api_keys
+  where key_hash = wanted.key_hash and revoked_at is null and (expires_at is null or expires_at > now())
+  offset 0
+) as k
+join accounts a on a.account_id = k.account_id`,
 };
 
-/** Finds the holder of a key that is valid now: neither unknown, nor expired or replaced, nor revoked. */
-export async function findKeyHolder(database: Database, keyHash: Buffer): Promise<KeyHolder | null> {
-  const [row] = await run<KeyHolder>(database, FIND, [keyHash]);
-  return row ?? null;
+/**
+ * Finds the holders of keys that are valid now: neither unknown, nor expired or replaced, nor revoked.
+ *
+ * @returns one for each hash, in their order; null for a key that is not valid.
+ */
+export async function findKeyHolders(database: Database, keyHashes: readonly Buffer[]): Promise<(KeyHolder | null)[]> {
+  const rows = await run<KeyHolder & { index: number }>(database, FIND, [keyHashes]);
+  const found: (KeyHolder | null)[] = keyHashes.map(() => null);
+  for (const { index, ...holder } of rows) found[index - 1] = holder;
+  return found;
 }
 
 const TOUCH = {

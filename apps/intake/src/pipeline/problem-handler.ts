@@ -3,8 +3,8 @@ import { Problem } from '@orders/domain';
 import { explainedAt, writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
-import { contextOf, namesOf } from './context.ts';
-import type { RejectionLog } from './rejections/rejection-log.ts';
+import type { RejectionLog } from '../rejections/rejection-log.ts';
+import { contextOf, namesOf } from '../request-context.ts';
 
 interface ProblemDeps {
   logger: Logger;
@@ -13,13 +13,13 @@ interface ProblemDeps {
 }
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
-export function sendProblems({ logger, rejections, basePath }: ProblemDeps): ErrorRequestHandler {
+export function problemHandler({ logger, rejections, basePath }: ProblemDeps): ErrorRequestHandler {
   const explained = explainedAt(basePath);
   return (error, request, response, _next) => {
     const context = contextOf(request);
     const problem = asProblem(error);
     context.problem = problem.code;
-    context.leave();
+    context.slot.release();
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       logger.log(level, 'request failed', {

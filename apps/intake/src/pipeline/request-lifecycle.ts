@@ -1,10 +1,14 @@
 import { requestIdOf } from '@orders/http';
 import type { Counter, Histogram, Logger, Span, Tracing } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
-import { contextOf, namesOf, placeOf, type RequestContext, setContext } from './context.ts';
+import { NO_SLOT } from '../admission/request-slot.ts';
+import { contextOf, namesOf, type RequestContext, setContext } from '../request-context.ts';
+
+/** For the proxy in front that ends TLS; browsers ignore it on plain HTTP (RFC 6797, section 8.1). */
+const HSTS = 'max-age=31536000';
 
 /** Gives each request its id and each reply its common headers, and logs, counts and, where that is wanted, traces it. */
-export function beginRequest(deps: {
+export function requestLifecycle(deps: {
   logger: Logger;
   requests: Counter<'route' | 'status' | 'code'>;
   seconds: Histogram<'route'>;
@@ -13,12 +17,16 @@ export function beginRequest(deps: {
   return (request, response, next) => {
     const requestId = requestIdOf(request);
     const span = beginSpan(deps.tracing, request);
-    setContext(request, { requestId, startedAt: performance.now(), route: 'none', span, leave: placeOf(request) });
-    response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
+    setContext(request, { requestId, startedAt: performance.now(), route: 'none', span, slot: NO_SLOT });
+    response
+      .setHeader('X-Request-Id', requestId)
+      .setHeader('Cache-Control', 'no-store')
+      .setHeader('X-Content-Type-Options', 'nosniff')
+      .setHeader('Strict-Transport-Security', HSTS);
     response.on('close', () => {
       const context = contextOf(request);
-      const { route, startedAt, problem, leave } = context;
-      leave();
+      const { route, startedAt, problem, slot } = context;
+      slot.release();
       const duration = performance.now() - startedAt;
       const status = response.writableFinished ? response.statusCode : isTooSlow(request) ? 408 : 499;
       deps.requests.inc({ route, status, code: problem ?? '' });

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import type { KeyHolder } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Span } from '@orders/runtime';
 import type { Request } from 'express';
+import type { RequestSlot } from './admission/request-slot.ts';
 
 /** What the steps of one request tell each other and the log. */
 export interface RequestContext {
@@ -17,8 +17,8 @@ export interface RequestContext {
   receiptId?: string;
   /** Null where this request is not traced. */
   span: Span | null;
-  /** Gives back the place that the request holds among those in flight, if it holds one; called at its end at the latest. */
-  leave: () => void;
+  /** What the request holds of intake; released at its end at the latest. */
+  slot: RequestSlot;
   problem?: string;
   /** What became of the orders of a batch, for the log. */
   batch?: { orders: number; refused: number };
@@ -35,20 +35,6 @@ export function namesOf({ requestId, holder, receiptId, span }: RequestContext):
     ...(receiptId && { receipt_id: receiptId }),
     ...(span && { trace_id: span.traceId }),
   };
-}
-
-const PLACE = Symbol('place');
-
-type WithPlace = IncomingMessage & { [PLACE]?: () => void };
-
-/** Lets a request hold its place among those in flight until `leave` is called. */
-export function keepPlace(request: WithPlace, leave: () => void): void {
-  request[PLACE] = leave;
-}
-
-/** How the request leaves its place. */
-export function placeOf(request: WithPlace): () => void {
-  return request[PLACE] ?? (() => {});
 }
 
 /** The key's holder; only for routes behind `authenticate`. */

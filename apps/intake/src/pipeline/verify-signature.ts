@@ -3,7 +3,7 @@ import { claimedDigest, isSignedWith, Problem, type ProblemCode } from '@orders/
 import { readSignature } from '@orders/http';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { contextOf, holderOf } from './context.ts';
+import { contextOf, holderOf } from '../request-context.ts';
 
 /** An old secret in use is noted to the minute. */
 const NOTED_MS = 60_000;

@@ -1,0 +1,68 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Problem } from '@orders/domain';
+import { explainedAt, requestIdOf, writeProblem } from '@orders/http';
+import type { Counter, Logger } from '@orders/runtime';
+import { BATCH_PATH, RECONCILE_PATH } from '../paths.ts';
+import type { Admission, RequestKind } from './admission.ts';
+import { originForm } from './origin-form.ts';
+import { refuseFraming } from './refuse-framing.ts';
+
+const LOG_INTERVAL_MS = 1000;
+const OVERLOADED = new Problem('overloaded');
+
+/**
+ * Refuses, by its head alone, a POST request whose account has all the slots that it may have: a rejection must cost a fraction of what an
+ * order does. Only for accounts whose key is remembered; for others a look-up would cost more than it saves. The log says once a second
+ * how many were refused, not each.
+ *
+ * @param serve gets all other requests, with the path and query alone as their target.
+ * @param deps.accountOf the account of a request whose key is remembered.
+ */
+export function shedLoad(
+  serve: RequestListener,
+  deps: {
+    admission: Admission;
+    accountOf: (request: IncomingMessage) => number | undefined;
+    requests: Counter<'route' | 'status' | 'code'>;
+    logger: Logger;
+    basePath: string;
+  },
+): RequestListener {
+  const { admission, accountOf, requests, logger, basePath } = deps;
+  const type = explainedAt(basePath) + OVERLOADED.code;
+  const kinds = new Map<string, RequestKind>([
+    [basePath + BATCH_PATH, 'batch'],
+    [basePath + RECONCILE_PATH, 'list'],
+  ]);
+  let refused = 0;
+
+  function refuse(request: IncomingMessage, response: ServerResponse): void {
+    const requestId = requestIdOf(request);
+    const headers = ['X-Request-Id', requestId, 'Cache-Control', 'no-store'];
+    writeProblem(request, response, OVERLOADED, requestId, { type, headers });
+    requests.inc({ route: 'none', status: OVERLOADED.status, code: OVERLOADED.code });
+    refused += 1;
+    if (refused > 1) return;
+    setTimeout(() => {
+      logger.warn('requests rejected: their accounts have all the slots they may have', { refused });
+      refused = 0;
+    }, LOG_INTERVAL_MS).unref();
+  }
+
+  return (request, response) => {
+    if (refuseFraming(request, response)) return;
+    const url = originForm(request.url ?? '/');
+    request.url = url;
+    if (request.method !== 'POST') return serve(request, response);
+    const query = url.indexOf('?');
+    // Routes are matched exactly: by case, by a slash at the end and undecoded, so no other path leads to these.
+    const kind = kinds.get(query < 0 ? url : url.slice(0, query)) ?? 'order';
+    const accountId = admission.isBusy(kind) ? accountOf(request) : undefined;
+    if (accountId === undefined || admission.slots[kind].hasRoom(accountId, 1)) return serve(request, response);
+    void admission.waitForRoom(kind, accountId).then((hasRoom) => {
+      if (request.destroyed || response.destroyed) return;
+      if (hasRoom) serve(request, response);
+      else refuse(request, response);
+    });
+  };
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import { createFairBudget, type FairBudget } from '@orders/runtime';
+
+/** When and how a body that takes long to arrive is ended. */
+export interface SlowUploads {
+  /** Age in milliseconds from which on an incomplete body gives way to others. */
+  afterMs: number;
+  cutOff: (request: IncomingMessage) => void;
+}
+
+/** The body of one request while it arrives, and its bytes until they are released. */
+interface Upload {
+  addBytes(count: number): boolean;
+  complete(): void;
+  release(): void;
+}
+
+interface Incomplete {
+  request: IncomingMessage;
+  accountId: number;
+  startedAt: number;
+  release: () => void;
+}
+
+/**
+ * Counts the bodies that are arriving and their bytes by account. Where a budget is used up, slow bodies give way: of the same account, or
+ * of one that holds at least as much. A slow sender of a few bytes takes nothing from anybody, so it is left alone until then.
+ */
+export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slow: SlowUploads }): {
+  /** @returns null when the account is receiving as many bodies as its share allows. */
+  begin(request: IncomingMessage, accountId: number): Upload | null;
+} {
+  const { bytes, slow } = deps;
+  const uploads = createFairBudget(deps.maxUploads);
+  // Oldest first.
+  const incomplete = new Set<Incomplete>();
+
+  function preempt(budget: FairBudget, accountId: number): boolean {
+    const slowSince = performance.now() - slow.afterMs;
+    const own = budget.heldBy(accountId);
+    for (const upload of incomplete) {
+      if (upload.startedAt > slowSince) return false;
+      if (upload.accountId !== accountId && budget.heldBy(upload.accountId) < own) continue;
+      upload.release();
+      slow.cutOff(upload.request);
+      return true;
+    }
+    return false;
+  }
+
+  function take(budget: FairBudget, accountId: number, amount: number): boolean {
+    while (!budget.take(accountId, amount)) if (!preempt(budget, accountId)) return false;
+    return true;
+  }
+
+  return {
+    begin(request, accountId) {
+      if (!take(uploads, accountId, 1)) return null;
+      let size = 0;
+      let isReleased = false;
+      const complete = () => {
+        if (incomplete.delete(upload)) uploads.give(accountId, 1);
+      };
+      const release = () => {
+        if (isReleased) return;
+        isReleased = true;
+        complete();
+        bytes.give(accountId, size);
+      };
+      const upload: Incomplete = { request, accountId, startedAt: performance.now(), release };
+      incomplete.add(upload);
+      return {
+        addBytes(count) {
+          if (isReleased || !take(bytes, accountId, count)) return false;
+          // To make room, this very body may have been the one that was cut off.
+          if (isReleased) {
+            bytes.give(accountId, count);
+            return false;
+          }
+          size += count;
+          return true;
+        },
+        complete,
+        release,
+      };
+    },
+  };
+}

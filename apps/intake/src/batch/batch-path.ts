@@ -1,2 +1,0 @@
-/** Below the base path. */
-export const BATCH_PATH = '/ingest/orders/batch';

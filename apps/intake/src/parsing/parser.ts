@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url';
+import { Problem } from '@orders/domain';
+import { createFairQueue } from '@orders/runtime';
+import { Piscina } from 'piscina';
+import { type Outcome, type TaskName, type TaskOptions, type Tasks, type ThreadTask, tasks } from './tasks.ts';
+
+/** Reads bodies without ever holding the event loop for long. */
+export interface Parser {
+  /**
+   * Runs a task on a body: a short one at once, a longer one in the parsing thread, where the accounts take turns.
+   *
+   * @throws {Problem} what the task throws.
+   */
+  run<Name extends TaskName>(
+    accountId: number,
+    name: Name,
+    body: Buffer,
+    ...options: TaskOptions<Name>
+  ): ReturnType<Tasks[Name]> | Promise<ReturnType<Tasks[Name]>>;
+  /** Ends the thread. */
+  close(): Promise<void>;
+}
+
+/** Bytes of a body that is read at once: JSON made to be slow to parse takes 2 ms for these, and 20 to 60 ms for 256 KiB. */
+export const MAX_INLINE_BYTES = 16_384;
+/** The thread ends after this long without work. */
+const IDLE_MS = 60_000;
+/** Max heap of the thread: a list of ids of 1 MiB takes about 40 MiB at worst. Beyond it the thread ends, and only its task fails. */
+const THREAD_HEAP_MB = 192;
+
+/** Creates the parser of one process; its thread starts with the first body that needs it. */
+export function createParser(): Parser {
+  const thread = new Piscina({
+    filename: fileURLToPath(new URL('./tasks.ts', import.meta.url)),
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+  });
+  const inTurn = createFairQueue<number>(1);
+
+  async function runInThread(name: TaskName, body: Buffer, options: unknown[]): Promise<unknown> {
+    // A copy of its own, which is handed over: the body may be a stretch of a batch.
+    const copy = new Uint8Array(body);
+    const outcome: Outcome = await thread.run({ name, body: copy, options } satisfies ThreadTask, {
+      transferList: [copy.buffer],
+    });
+    if ('value' in outcome) return outcome.value;
+    const { code, ...options_ } = outcome.problem;
+    throw new Problem(code, options_);
+  }
+
+  return {
+    run(accountId, name, body, ...options) {
+      type Result = ReturnType<Tasks[typeof name]>;
+      if (body.length <= MAX_INLINE_BYTES) {
+        return (tasks[name] as (body: Buffer, ...options: unknown[]) => Result)(body, ...options);
+      }
+      return inTurn(accountId, () => runInThread(name, body, options)) as Promise<Result>;
+    },
+    close: () => thread.destroy(),
+  };
+}

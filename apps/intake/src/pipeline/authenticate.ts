@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { type Database, findKeyHolders, type KeyHolder, touchKey } from '@orders/database';
+import { hashApiKey, Problem } from '@orders/domain';
+import { readBearerKey } from '@orders/http';
+import { inGroups } from '@orders/runtime';
+import type { RequestHandler } from 'express';
+import { LRUCache } from 'lru-cache';
+import { contextOf } from '../request-context.ts';
+
+/** Finds out whose key a request carries. */
+export interface Authenticator {
+  /**
+   * Names the account of a request by its Bearer key (RFC 6750).
+   *
+   * @throws {Problem} `missing_api_key`, `invalid_api_key`, `account_suspended`, or `overloaded` for an unknown key among too many; a
+   * database error when the look-up fails.
+   */
+  authenticate: RequestHandler;
+  /** The account of a request whose key was looked up in the last seconds; undefined for any other request. */
+  rememberedAccount(request: IncomingMessage): number | undefined;
+}
+
+// Together with the look-up itself this keeps the promise that a revoked key stops working within 5 seconds.
+const REMEMBERED_MS = 3000;
+const MAX_REMEMBERED = 10_000;
+/** Max keys in one look-up. */
+const MAX_KEYS = 500;
+/** Max keys never seen here that wait for a look-up; more get 503. */
+const MAX_UNKNOWN = 2000;
+
+/** Creates the authenticator of one process. */
+export function createAuthenticator(database: Database): Authenticator {
+  const remembered = new LRUCache<string, KeyHolder>({
+    max: MAX_REMEMBERED,
+    ttl: REMEMBERED_MS,
+    // A look-up that is evicted meanwhile still answers those who wait for it.
+    ignoreFetchAbort: true,
+    fetchMethod: (hash) => lookUp(hash),
+  });
+  // Anybody can make up keys of the right form, so keys that were valid before never queue behind those that were not.
+  const known = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+  const lookUpKnown = createLookUp(database);
+  const lookUpUnknown = createLookUp(database);
+  let unknown = 0;
+
+  async function lookUp(hash: string): Promise<KeyHolder | undefined> {
+    const isKnown = known.has(hash);
+    if (!isKnown && unknown >= MAX_UNKNOWN) throw new Problem('overloaded');
+    if (!isKnown) unknown += 1;
+    try {
+      const holder = await (isKnown ? lookUpKnown : lookUpUnknown)(hash);
+      if (!holder) known.delete(hash);
+      else {
+        known.set(hash, true);
+        // When a key was last used is worth knowing, but never worth a refusal.
+        touchKey(database, holder.accountId, holder.keyId).catch(() => {});
+      }
+      return holder;
+    } finally {
+      if (!isKnown) unknown -= 1;
+    }
+  }
+
+  return {
+    async authenticate(request, _response, next) {
+      const hash = hashOf(request);
+      const holder = remembered.get(hash) ?? (await remembered.fetch(hash));
+      if (!holder) throw new Problem('invalid_api_key');
+      const context = contextOf(request);
+      context.holder = holder;
+      context.findHolderAgain = async () => (await remembered.fetch(hash, { forceRefresh: true })) ?? null;
+      if (holder.suspended) throw new Problem('account_suspended');
+      next();
+    },
+    rememberedAccount(request) {
+      try {
+        return remembered.get(hashOf(request))?.accountId;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+function hashOf(request: IncomingMessage): string {
+  return hashApiKey(readBearerKey(request)).toString('base64');
+}
+
+interface Waiting {
+  hash: string;
+  resolve: (holder: KeyHolder | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Looks keys up, all that wait in one statement: however many there are, they use one connection. */
+function createLookUp(database: Database): (hash: string) => Promise<KeyHolder | undefined> {
+  const add = inGroups<Waiting>({
+    atOnce: 1,
+    take: (waiting) => Math.min(waiting.length, MAX_KEYS),
+    async work(group) {
+      try {
+        const hashes = group.map(({ hash }) => Buffer.from(hash, 'base64'));
+        const found = await findKeyHolders(database, hashes);
+        for (const [index, { resolve }] of group.entries()) resolve(found[index] ?? undefined);
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    },
+  });
+  return (hash) => new Promise((resolve, reject) => add({ hash, resolve, reject }));
+}

@@ -1,0 +1,140 @@
+import { Problem, type RateLimit } from '@orders/domain';
+import type { RedisClient } from '@orders/queue';
+import { createFairQueue } from '@orders/runtime';
+import type { Request, RequestHandler, Response } from 'express';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { holderOf } from '../request-context.ts';
+
+export interface RateLimits {
+  /**
+   * Counts a request.
+   *
+   * @throws {Problem} `rate_limited`.
+   */
+  limit: RequestHandler;
+  /**
+   * Counts a status look-up, of which an account may make `STATUS_LOOKUPS_PER_REQUEST` for each request of its limit.
+   *
+   * @throws {Problem} `rate_limited`.
+   */
+  limitStatus: RequestHandler;
+  /**
+   * Counts a request that costs as much as several, before its work is done. One that begins within the limit may exceed it; what
+   * exceeds it extends the window, so that the rate holds on average.
+   *
+   * @param cost in requests, the one that `limit` counted included.
+   * @throws {Problem} `rate_limited` when another has exceeded the limit meanwhile; then nothing is counted.
+   */
+  charge(request: Request, response: Response, cost: number): Promise<void>;
+}
+
+/** Clients poll a receipt several times; a look-up costs about a fifth of an order. */
+export const STATUS_LOOKUPS_PER_REQUEST = 5;
+/** Of a window; the longest time that Node and Redis take alike. */
+const MAX_WINDOW_MS = 2 ** 31 - 1;
+
+/**
+ * Counts what a request costs beyond the one it was counted as, unless the limit was exceeded before, and returns the count and the
+ * milliseconds until the window ends; -1 for a count that was refused.
+ */
+const CHARGE = `
+local limit, window, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local counted = tonumber(redis.call('get', KEYS[1]) or '0')
+local left = redis.call('pttl', KEYS[1])
+if left <= 0 then left = window end
+if counted > limit then return {-1, left} end
+counted = counted + cost
+local over = math.min(cost, counted - limit)
+if over > 0 then left = math.min(left + math.ceil(over / limit * window), ${MAX_WINDOW_MS}) end
+redis.call('set', KEYS[1], counted, 'PX', left)
+return {counted, left}`;
+
+/**
+ * Holds each account to its own rate, or else to the general one: N requests in a window that begins with the first of them. All intake
+ * processes that share a Redis count together; without one, or while it does not answer, each counts for itself, from zero. The `RateLimit`
+ * headers tell what is left (IETF draft-ietf-httpapi-ratelimit-headers-11).
+ */
+export function createRateLimits(general: RateLimit | undefined, redis: RedisClient | null): RateLimits {
+  // It only counts, and for every account; how many are too many is decided below, since that differs.
+  const options = { points: Number.MAX_SAFE_INTEGER, duration: 1, keyPrefix: 'rate' };
+  const local = new RateLimiterMemory(options);
+  const counter = redis
+    ? new RateLimiterRedis({ ...options, storeClient: redis, rejectIfRedisNotReady: true, insuranceLimiter: local })
+    : local;
+  const oneByOne = createFairQueue<string>(1);
+
+  // A limit that is changed begins to count again: what was refused by the one before is no part of it, nor is the rest of its window.
+  const keyOf = (accountId: number, { requests, seconds }: RateLimit) => `${accountId}:${requests}/${seconds}`;
+
+  async function count(key: string, policy: string, limit: RateLimit, response: Response): Promise<void> {
+    const { consumedPoints, msBeforeNext } = await counter.consume(key, 1, { customDuration: limit.seconds });
+    const reset = tellWhatIsLeft(response, policy, limit, consumedPoints, msBeforeNext);
+    if (consumedPoints > limit.requests) throw tooMany(reset);
+  }
+
+  /** @returns the count and the milliseconds until the window ends; a count of -1 was refused. */
+  async function countMore(key: string, { requests, seconds }: RateLimit, cost: number): Promise<[number, number]> {
+    const windowMs = seconds * 1000;
+    try {
+      if (redis?.status === 'ready') {
+        return (await redis.eval(CHARGE, 1, counter.getKey(key), requests, windowMs, cost)) as [number, number];
+      }
+    } catch {
+      // It went away; then this process counts for itself.
+    }
+    return oneByOne(key, async () => {
+      const { consumedPoints: counted = 0, msBeforeNext: left = windowMs } = (await local.get(key)) ?? {};
+      if (counted > requests) return [-1, left];
+      const over = Math.min(cost, counted + cost - requests);
+      const ends = over > 0 ? Math.min(left + Math.ceil((over / requests) * windowMs), MAX_WINDOW_MS) : left;
+      await local.set(key, counted + cost, ends / 1000);
+      return [counted + cost, ends];
+    });
+  }
+
+  const limitOf = (request: Request): RateLimit | null => {
+    const limit = holderOf(request).rateLimit ?? general;
+    return !limit || limit === 'none' ? null : limit;
+  };
+
+  return {
+    limit(request, response, next) {
+      const limit = limitOf(request);
+      if (!limit) return next();
+      return count(keyOf(holderOf(request).accountId, limit), 'account', limit, response).then(() => next());
+    },
+    limitStatus(request, response, next) {
+      const limit = limitOf(request);
+      if (!limit) return next();
+      const lookups = { ...limit, requests: limit.requests * STATUS_LOOKUPS_PER_REQUEST };
+      const key = `${keyOf(holderOf(request).accountId, lookups)}:status`;
+      return count(key, 'status', lookups, response).then(() => next());
+    },
+    async charge(request, response, cost) {
+      const limit = limitOf(request);
+      if (!limit || cost <= 1) return;
+      const [counted, left] = await countMore(keyOf(holderOf(request).accountId, limit), limit, cost - 1);
+      const reset = tellWhatIsLeft(response, 'account', limit, counted < 0 ? limit.requests : counted, left);
+      if (counted < 0) throw tooMany(reset);
+    },
+  };
+}
+
+function tooMany(seconds: number): Problem {
+  return new Problem('rate_limited', { headers: { 'Retry-After': String(seconds) } });
+}
+
+/** @returns the seconds until the window ends. */
+function tellWhatIsLeft(
+  response: Response,
+  policy: string,
+  { requests, seconds }: RateLimit,
+  counted: number,
+  msLeft: number,
+): number {
+  const reset = Math.max(1, Math.ceil(msLeft / 1000));
+  response
+    .setHeader('RateLimit-Policy', `"${policy}";q=${requests};w=${seconds}`)
+    .setHeader('RateLimit', `"${policy}";r=${Math.max(0, requests - counted)};t=${reset}`);
+  return reset;
+}

@@ -1,0 +1,20 @@
+import type { Response } from 'express';
+import type { ReceiptWaiters, Waited } from './receipt-waiters.ts';
+import { holderOf } from './request-context.ts';
+
+/** Waits before a reply until the receipt is final or `seconds` are over, as long as the client is connected; see `ReceiptWaiters`. */
+export async function waitForReceipt(
+  response: Response,
+  receiptId: string,
+  seconds: number,
+  waiters: ReceiptWaiters,
+): Promise<Waited | null> {
+  const disconnected = new AbortController();
+  const abort = () => disconnected.abort();
+  response.once('close', abort);
+  try {
+    return await waiters.wait(holderOf(response.req).accountId, receiptId, seconds * 1000, disconnected.signal);
+  } finally {
+    response.off('close', abort);
+  }
+}
