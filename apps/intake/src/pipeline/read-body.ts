@@ -25,12 +25,12 @@ export function readBody(admission: Admission, kind: RequestKind, maxBytes: numb
   return (request, _response, next) => {
     const slot = admission.begin(request, kind, holderOf(request).accountId);
     contextOf(request).slot = slot;
-    const finish = async (problem: Problem | null, body?: Buffer) => {
+    collectBody(request, { maxBytes, take: slot.addBytes }, (problem, body) => {
       if (problem) return next(problem);
-      if (!(await slot.complete())) return next(new Problem('overloaded'));
-      request.body = body;
-      next();
-    };
-    collectBody(request, { maxBytes, take: slot.addBytes }, finish);
+      void slot.complete().then((hasSlot) => {
+        request.body = body;
+        next(hasSlot ? undefined : new Problem('overloaded'));
+      });
+    });
   };
 }
