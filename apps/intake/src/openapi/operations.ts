@@ -22,6 +22,12 @@ const RATE_HEADERS = {
   ),
   RateLimit: header('What is left of it: `"account";r=…;t=…`, `r` requests within `t` seconds'),
 };
+const STATUS_RATE_HEADERS = {
+  'RateLimit-Policy': header(
+    'Only where the account has a rate limit: `"status";q=…;w=…`, `q` status look-ups in `w` seconds, five for each request',
+  ),
+  RateLimit: header('What is left of it: `"status";r=…;t=…`, `r` look-ups within `t` seconds'),
+};
 const RETRY_AFTER = { 'Retry-After': header('Seconds') };
 const REFUSAL_HEADERS: Record<number, object> = {
   401: { 'WWW-Authenticate': header('The scheme, when it is the key that is refused') },
@@ -175,10 +181,14 @@ export const statusOperation = {
   responses: {
     200: {
       description: 'The receipt',
-      headers: { ...COMMON_HEADERS, 'Preference-Applied': header('The preferences that were heeded') },
+      headers: {
+        ...COMMON_HEADERS,
+        ...STATUS_RATE_HEADERS,
+        'Preference-Applied': header('The preferences that were heeded'),
+      },
       content: { 'application/json': { schema: ref('Receipt') } },
     },
-    ...refusals([...AUTHENTICATION.filter((code) => code !== 'rate_limited'), 'receipt_not_found', ...ALWAYS]),
+    ...refusals([...AUTHENTICATION, 'receipt_not_found', 'overloaded', ...ALWAYS], STATUS_RATE_HEADERS),
   },
 };
 
