@@ -190,7 +190,7 @@ async function garble(door: App, account: TestAccount): Promise<void> {
   }
 }
 
-/** With one place and a rate: `overloaded`, `rate_limited`, and bodies that end before their time. */
+/** With one slot and a rate: `overloaded`, `rate_limited`, and bodies that end before their time. */
 async function overrun(narrow: App, account: TestAccount): Promise<void> {
   const body = markedOrder();
   const halves = [1, 2].map(() => {
@@ -200,8 +200,12 @@ async function overrun(narrow: App, account: TestAccount): Promise<void> {
     );
     return socket;
   });
-  const [refusal] = await Promise.race(halves.map((socket) => once(socket, 'data')));
-  heard.refused += refusal;
+  const locked = await lockTables(postgres.knex, 'receipts');
+  const order = (id: string) => send(narrow, 'POST', '/ingest/orders', bearer(account.key), markedOrder(id));
+  const both = [order('has the slot'), order('has none')];
+  expect((await Promise.race(both)).body.code).toBe('overloaded');
+  await locked.release();
+  await Promise.all(both);
   for (const socket of halves) socket.destroy();
   await until('rate_limited', async () => {
     const reply = await send(narrow, 'POST', '/ingest/orders', bearer(account.key), `[${body}]`);
