@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { setRateLimit } from '@orders/database';
+import { setHoldResends, setRateLimit } from '@orders/database';
 import { readSenderPages } from '@orders/intake';
 import { startLosingFront } from './harness/losing-front.ts';
 import { packClient } from './harness/pack-client.ts';
 import { startApp } from './harness/processes.ts';
 import { describeWith } from './harness/programs.ts';
+import { startReply } from './harness/reply.ts';
 import { isAsShown, paste, readBlocks, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -44,9 +45,15 @@ const ORDERS: Record<string, Record<string, string>> = {
   statuses: { 'STATUS-1': 'rest' },
   sdk: {
     'SDK-1': 'rest',
+    'SDK-3': 'rest',
     ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`SDK-MANY-${index + 1}`, 'rest'])),
   },
 };
+
+/** The four programs of the page on retries, each with its language. */
+const PROGRAMS = readBlocks(markdownOf('retries')).filter(
+  ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
+);
 
 test('the blocks of the pages are examples that are run, what they print, and what is only shown', () => {
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
@@ -151,12 +158,9 @@ describeWith(
   });
 
   test('programs that retry: a dated Retry-After, a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
-    const programs = readBlocks(markdownOf('retries')).filter(
-      ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
-    );
-    expect(programs).toHaveLength(4);
+    expect(PROGRAMS).toHaveLength(4);
     await Promise.all(
-      programs.map(async ({ text, heading }) => {
+      PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
         await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 5 });
         const front = await startLosingFront(intake.api.url);
@@ -167,5 +171,35 @@ describeWith(
         expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
       }),
     );
+  });
+
+  test.each(PROGRAMS)(
+    'a correction through the unchanged $heading program is processed, and held',
+    async ({ text, heading }) => {
+      const account = await stack.account();
+      const { knex } = stack.database;
+      await setHoldResends(knex, account.id, true);
+      const corrected = text.replace('99.00', '89.00');
+      expect(corrected).not.toBe(text);
+      // The second time it is a retry, which changes nothing.
+      for (const program of [text, corrected, corrected]) await paste([program], variables(account));
+      expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
+      const states = await knex('receipts').where({ account_id: account.id }).orderBy('state').pluck('state');
+      expect(states).toEqual(['duplicate', 'written']);
+      const held = await knex('resends').where({ account_id: account.id });
+      expect(held).toMatchObject([{ decision: null, changes: [{ pointer: '/total', from: '99.00', to: '89.00' }] }]);
+    },
+  );
+
+  test.each(PROGRAMS)('the $heading program fails where its key was used before', async ({ text }) => {
+    const kept = { receipt_id: 'original', duplicate: true, payload_mismatch: true, kept_as: 'kept' };
+    const service = await startReply(202, kept);
+    const env = { ORDERS_URL: service.url, ORDERS_API_KEY: 'oik_x' };
+    try {
+      await expect(paste([text], env)).rejects.toThrow(/^ended with /);
+      expect(service.keys).toEqual([expect.stringMatching(/^RETRIES-[A-Z]+-[0-9a-f]{16}$/)]);
+    } finally {
+      await service.close();
+    }
   });
 });
