@@ -155,17 +155,21 @@ describe('races at the door, forced', () => {
       await until('it is noticed', async () => noticed() > before);
     };
 
-    test('in the middle of its body leaves nothing behind, and its place is free', async () => {
+    test('in the middle of its body leaves nothing behind, and its bytes are free', async () => {
       account = await stack.account();
       const before = await countStored(stack.database.knex);
+      const bytes = async () => {
+        const metrics = await (await fetch(`${narrow.adminUrl}/metrics`)).text();
+        return Number(/^intake_body_bytes_in_flight (\d+)$/m.exec(metrics)?.[1]);
+      };
       const socket = await post(BODY.slice(0, -1));
-      await until('it has its place', isTaken);
+      await until('its bytes are counted', async () => (await bytes()) === BODY.length - 1);
       await hangUp(socket);
-      expect(await isTaken()).toBe(false);
+      expect(await bytes()).toBe(0);
       expect(await countStored(stack.database.knex)).toBe(before);
     });
 
-    test('behind its body keeps its place until its order is recorded, and then that is whole', async () => {
+    test('behind its body keeps its slot until its order is recorded, and then that is whole', async () => {
       const { knex } = stack.database;
       account = await stack.account();
       const table = await lock('receipts');
@@ -174,13 +178,13 @@ describe('races at the door, forced', () => {
       await hangUp(socket);
       expect(await isTaken()).toBe(true);
       await table.release();
-      await until('its place is free', async () => !(await isTaken()));
+      await until('its slot is free', async () => !(await isTaken()));
       const receiptIds = await knex('receipts').where({ account_id: account.id }).pluck('receipt_id');
       expect(receiptIds).toHaveLength(1);
       await expectEnds(written(receiptIds));
     });
 
-    test('behind its body, where that cannot be recorded: nothing is left behind, and its place is free', async () => {
+    test('behind its body, where that cannot be recorded: nothing is left behind, and its slot is free', async () => {
       const { knex } = stack.database;
       account = await stack.account();
       const before = await countStored(knex);
@@ -189,7 +193,7 @@ describe('races at the door, forced', () => {
       const [backend] = await whoWait(knex, 1, 'relation');
       await hangUp(socket);
       await knex.raw('select pg_terminate_backend(?)', [backend as number]);
-      await until('its place is free', async () => !(await isTaken()));
+      await until('its slot is free', async () => !(await isTaken()));
       await table.release();
       expect(await countStored(knex)).toBe(before);
     });

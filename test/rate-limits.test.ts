@@ -106,20 +106,51 @@ describeWith('redis-server')('rate limits', () => {
     }
   });
 
-  test('batches at once, each let in by what was left: what each overdraws is paid off', async () => {
+  test('of batches at once only one may exceed the limit, and nothing of the others is stored', async () => {
     const account = await accountWith({ requests: 10, seconds: 3600 });
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         (limited[index % 2] as RunningIntake).api.batch(account, batchOf(100, `at once ${index}`)),
       ),
     );
-    const taken = replies.filter(({ status }) => status === 202).length;
-    expect(taken).toBeGreaterThan(0);
+    expect(replies.map(({ status }) => status).sort()).toEqual([202, ...Array(7).fill(429)]);
+    const stored = await stack.database
+      .knex('receipts')
+      .where({ account_id: account.id })
+      .count('* as receipts')
+      .first();
+    expect(stored).toEqual({ receipts: 100 });
     const refused = await limited[0]?.api.order(account, {});
     expect(refused?.status).toBe(429);
+    // A hundred and seven requests at ten an hour.
     const hours = Number(refused?.headers['retry-after']) / 3600;
-    expect(hours).toBeGreaterThan(taken * 10 - 1);
-    expect(hours).toBeLessThanOrEqual((taken * 100 + 8) / 10);
+    expect(hours).toBeGreaterThan(9);
+    expect(hours).toBeLessThanOrEqual(11);
+  });
+
+  test('a list of ids counts as a request for each ten, a preview as one for each 16 KiB', async () => {
+    const account = await accountWith({ requests: 100, seconds: 3600 });
+    const [{ api }] = limited as [RunningIntake];
+    const ids = Array.from({ length: 95 }, (_, index) => `id ${index}`);
+    expect(leftOf(await api.reconcile(account, ids))).toBe(90);
+    expect(leftOf(await api.reconcile(account, ids.slice(0, 1)))).toBe(89);
+    expect(leftOf(await api.preview(account, { source_order_id: 'short' }))).toBe(88);
+    const long = { source_order_id: 'long', delivery_instructions: 'x'.repeat(40_000) };
+    expect(leftOf(await api.preview(account, long))).toBe(85);
+  });
+
+  test('status look-ups are limited apart, five for each request of the limit', async () => {
+    const account = await accountWith({ requests: 2, seconds: 3600 });
+    const { body } = await (limited[0] as RunningIntake).api.order(account, { source_order_id: 'polled' });
+    const statuses: number[] = [];
+    for (let poll = 0; poll < 12; poll += 1) {
+      const { api } = limited[poll % 2] as RunningIntake;
+      const reply = await api.status(account, body.receipt_id);
+      statuses.push(reply.status);
+      expect(reply.headers['ratelimit-policy']).toBe('"status";q=10;w=3600');
+    }
+    expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
+    expect((await (limited[0] as RunningIntake).api.order(account, { source_order_id: 'another' })).status).toBe(202);
   });
 
   test('a batch bigger than the limit is taken again once it is paid off', async () => {

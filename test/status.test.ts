@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Reply } from './harness/api.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
+import { until } from './harness/until.ts';
 
 describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
   let stack: Stack;
@@ -65,6 +67,29 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
     const status = await intake.api.status(account, reply.body.receipt_id, { Prefer: 'wait=0' });
     expect(status.headers['preference-applied']).toBe('wait=0');
     expect(status.body.status).toBe('received');
+  });
+
+  test('an account has as many waiters as are left to others; beyond, the reply comes at once and does not claim to have waited', async () => {
+    const [greedy, other] = [await stack.account(), await stack.account()];
+    const alone = await stack.intake();
+    const orderOf = async (by: TestAccount) =>
+      (await alone.api.order(by, { source_order_id: 'waits' })).body.receipt_id;
+    const [greedyId, otherId] = [await orderOf(greedy), await orderOf(other)];
+    const later = { state: 'failed', next_attempt_at: new Date(Date.now() + 3_600_000) };
+    await stack.database.knex('receipts').where({ receipt_id: greedyId }).update(later);
+    const replies: Reply[] = [];
+    const waits = Array.from({ length: 520 }, () =>
+      alone.api.status(greedy, greedyId, { Prefer: 'wait=30' }).then((reply) => replies.push(reply)),
+    );
+    await until('those beyond half of a thousand are answered', async () => replies.length === 20);
+    expect(replies.map(({ headers }) => headers['preference-applied'])).toEqual(Array(20).fill(undefined));
+    const held = alone.api.status(other, otherId, { Prefer: 'wait=30' });
+    const worker = await stack.worker();
+    const reply = await held;
+    expect([reply.headers['preference-applied'], reply.body.status]).toEqual(['wait=30', 'written']);
+    await worker.close();
+    await alone.close();
+    await Promise.allSettled(waits);
   });
 
   test('a drain releases those who wait', async () => {

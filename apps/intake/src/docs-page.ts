@@ -12,6 +12,9 @@ const security = pageSecurity({
   connectSrc: ["'self'"],
 });
 
+/** What the page loads of the library. Its own start page and package file are not served. */
+const LIBRARY_FILES = new Set(['/favicon-32x32.png', '/swagger-ui.css', '/swagger-ui-bundle.js']);
+
 /** `GET /docs`: the OpenAPI document as a page, and below it the pages for senders; each file of them is shipped with the service. */
 export function docsPage(basePath: string): Router {
   const at = `${basePath}/docs`;
@@ -44,7 +47,11 @@ export function docsPage(basePath: string): Router {
     response.type('js').send(start);
   });
   const files = { index: false, redirect: false, cacheControl: false, acceptRanges: false };
-  router.use(at, express.static(swaggerUi.getAbsoluteFSPath(), files));
+  const library = express.static(swaggerUi.getAbsoluteFSPath(), files);
+  router.use(at, (request, response, next) => {
+    if (LIBRARY_FILES.has(request.path)) library(request, response, next);
+    else next();
+  });
   router.all(at, () => {
     throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } });
   });
