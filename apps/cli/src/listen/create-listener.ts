@@ -24,6 +24,12 @@ export interface Arrival extends Answered {
   cause: Cause | null;
 }
 
+/** Of every reply, as intake sends them. */
+const USUAL_HEADERS = [
+  ['Cache-Control', 'no-store'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Strict-Transport-Security', 'max-age=31536000'],
+] as const;
 const BOUNDS = { MAX_CONNECTIONS: 1000, REQUEST_TIMEOUT: 30_000, IDLE_TIMEOUT: 65_000 };
 
 /**
@@ -45,7 +51,7 @@ export function createListener(
     const requestId = requestIdOf(request);
     const answered: Answered = { body: null, outcome: null, isSimulated: false };
     let problem: Problem | null = null;
-    response.setHeader('X-Request-Id', requestId).setHeader('Cache-Control', 'no-store');
+    response.setHeaders(new Map([...USUAL_HEADERS, ['X-Request-Id', requestId]]));
     try {
       await answer(setup, request, response, answered);
     } catch (error) {
