@@ -12,7 +12,9 @@ import * as erasure from './migrations/008-erasure.ts';
 import * as erasedReceipts from './migrations/009-erased-receipts.ts';
 import * as resends from './migrations/010-resends.ts';
 import * as holdResends from './migrations/011-hold-resends.ts';
-import { makePartitions } from './receipts/partitions.ts';
+import * as idempotencyKeysByTime from './migrations/012-idempotency-keys-by-time.ts';
+import * as autovacuum from './migrations/013-autovacuum.ts';
+import { makePartitions } from './receipts/make-partitions.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -37,6 +39,8 @@ export const MIGRATIONS: readonly Migration[] = [
   erasedReceipts,
   resends,
   holdResends,
+  idempotencyKeysByTime,
+  autovacuum,
 ];
 
 /** The schema is what this version needs once this one has run. */
