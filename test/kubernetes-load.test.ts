@@ -55,7 +55,7 @@ describe('scaling', () => {
       worker: theOne('ScaledObject', 'worker').spec.maxReplicaCount,
       portal: theOne('Deployment', 'portal').spec.replicas,
     };
-    // The portal has two pools; intake reads the load, and a worker does upkeep, activity and words, each on a connection of its own.
+    // The portal has two pools; intake reads the load, and a worker has three connections for maintenance.
     const connections = apps.map(({ name, container }) => {
       const pool = Number(environmentOf(container).PG_POOL_SIZE);
       const { maxSurge } = theOne('Deployment', name).spec.strategy.rollingUpdate;

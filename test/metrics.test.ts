@@ -117,6 +117,7 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   lane: (value) => ['prompt', 'bulk'].includes(value),
   state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
   answered_by: (value) => ['replica', 'primary'].includes(value),
+  step: (value) => /^[a-z]+(_[a-z]+)+$/.test(value),
   pool: (value) => ['hot', 'knex'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,
 };

@@ -17,20 +17,16 @@ import { createFailAttempt } from './fail-attempt.ts';
 import { gatherRings } from './gather-rings.ts';
 import { type Lease, namesOf } from './lease.ts';
 import { createLeaseReturns } from './lease-returns.ts';
+import { createMaintenance } from './maintenance/create-maintenance.ts';
 import { createMetrics } from './metrics.ts';
 import { processBatch } from './process-batch.ts';
-import { type Repetition, repeat } from './repeat.ts';
+import { type PeriodicRun, runPeriodically } from './run-periodically.ts';
 import { sweep } from './sweep.ts';
-import { ACTIVITY_INTERVAL_MS, tendActivity } from './tend-activity.ts';
-import { tendTables } from './tend-tables.ts';
-import { tendWords, WORDS_INTERVAL_MS } from './tend-words.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 export interface WorkerService extends Service {
   readonly adminPort: number;
 }
-
-const UPKEEP_INTERVAL_MS = 600_000;
 
 /** Puts the worker app together; nothing connects before `start`. */
 export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
@@ -77,16 +73,6 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     queue.over();
   }
 
-  async function tendOnce(): Promise<void> {
-    await tendTables({
-      databaseUrl: config.DATABASE_URL,
-      database,
-      receiptRetention: config.RECEIPT_RETENTION,
-      idempotencyTtl: config.IDEMPOTENCY_TTL,
-      logger,
-    });
-  }
-
   const stopping = new AbortController();
   const admin = createAdminServer(
     () => checkSchema(database, () => stopping.signal.aborted),
@@ -95,7 +81,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     config.ADMIN_TOKEN,
   );
   let answering: Answering[] = [];
-  let repetitions: Repetition[] = [];
+  const maintenance = createMaintenance(config, { metrics, logger });
+  let sweeping: PeriodicRun | undefined;
   let beginning: Promise<void> | undefined;
   let adminPort = 0;
 
@@ -111,22 +98,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         onError: (error) => logger.debug('queue error', { error: describeError(error) }),
       }),
     );
-    repetitions = [
-      repeat(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error)),
-      repeat(tendOnce, UPKEEP_INTERVAL_MS, (error) =>
-        logger.warn('upkeep failed; again in ten minutes', { error: describeError(error) }),
-      ),
-      repeat(
-        () => tendActivity(config.DATABASE_URL, config.PG_PREPARED),
-        ACTIVITY_INTERVAL_MS,
-        (error) => logger.warn('activity not counted; again in a minute', { error: describeError(error) }),
-      ),
-      repeat(
-        (stopping) => tendWords(config.DATABASE_URL, config.PG_PREPARED, stopping),
-        WORDS_INTERVAL_MS,
-        (error) => logger.warn('words of orders not made; again in ten seconds', { error: describeError(error) }),
-      ),
-    ];
+    sweeping = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error));
+    maintenance.start();
     logger.info('worker answers');
   }
 
@@ -153,10 +126,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       stopping.abort();
       await beginning;
       // From the moment on in which it says that it drains, no new job is taken.
-      await Promise.all([
-        ...answering.map((lane) => lane.close()),
-        ...repetitions.map((repetition) => repetition.stop()),
-      ]);
+      await Promise.all([...answering.map((lane) => lane.close()), sweeping?.stop(), maintenance.close()]);
       await leaseReturns.close();
       await bell.close();
       await Promise.all([tracing?.close(config.DRAIN_TIMEOUT * 0.1), closeDatabase(database)]);

@@ -1,4 +1,18 @@
-import { Counter, createRegistry, Histogram, type Registry } from '@orders/runtime';
+import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime';
+
+/** The steps of maintenance, by which their failures are counted. */
+export const MAINTENANCE_STEPS = [
+  'make_partitions',
+  'drop_partitions',
+  'remove_leftovers',
+  'count_default_partitions',
+  'prune_rejected_deliveries',
+  'remove_sign_ins',
+  'remove_idempotency_keys',
+  'roll_up_activity',
+  'fill_search_terms',
+] as const;
+export type MaintenanceStep = (typeof MAINTENANCE_STEPS)[number];
 
 export interface WorkerMetrics {
   registry: Registry;
@@ -9,6 +23,8 @@ export interface WorkerMetrics {
   swept: Counter<never>;
   lostRings: Counter<never>;
   outages: Counter<never>;
+  maintenanceFailures: Counter<'step'>;
+  inDefaultPartitions: Gauge<never>;
 }
 
 export function createMetrics(): WorkerMetrics {
@@ -22,6 +38,13 @@ export function createMetrics(): WorkerMetrics {
   });
   // What begins with its first event shows no increase by it.
   for (const outcome of ['written', 'duplicate', 'failed', 'dead']) outcomes.inc({ outcome }, 0);
+  const maintenanceFailures = new Counter({
+    name: 'worker_maintenance_failures_total',
+    help: 'Steps of maintenance that failed and are tried again',
+    labelNames: ['step'],
+    registers,
+  });
+  for (const step of MAINTENANCE_STEPS) maintenanceFailures.inc({ step }, 0);
   return {
     registry,
     outcomes,
@@ -45,5 +68,11 @@ export function createMetrics(): WorkerMetrics {
     swept: new Counter({ name: 'worker_swept_receipts_total', help: 'Receipts the sweeper rang again for', registers }),
     lostRings: new Counter({ name: 'worker_lost_rings_total', help: 'Rings that did not reach the queue', registers }),
     outages: new Counter({ name: 'worker_outages_total', help: 'Rings that met an outage and come back', registers }),
+    maintenanceFailures,
+    inDefaultPartitions: new Gauge({
+      name: 'worker_default_partition_rows',
+      help: 'Receipts and bodies in no partition of their week',
+      registers,
+    }),
   };
 }

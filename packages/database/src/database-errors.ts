@@ -10,6 +10,7 @@ const INFRASTRUCTURE_CLASSES = new Set(['08', '25', '40', '53', '55', '57', '58'
 export function faultOf(error: unknown): Fault {
   const sqlstate = sqlstateOf(error);
   if (sqlstate === null) return isConnectionError(error) ? 'infrastructure' : 'unknown';
+  if (isWithoutPartition(error)) return 'infrastructure';
   if (RECEIPT_CLASSES.has(sqlstate.slice(0, 2))) return 'receipt';
   return INFRASTRUCTURE_CLASSES.has(sqlstate.slice(0, 2)) ? 'infrastructure' : 'unknown';
 }
@@ -17,6 +18,15 @@ export function faultOf(error: unknown): Fault {
 /** Whether Postgres could not read what it has stored: a damaged page or file (classes 58, system error, and XX, internal error). */
 export function isDamage(error: unknown): boolean {
   return ['58', 'XX'].includes(sqlstateOf(error)?.slice(0, 2) ?? '');
+}
+
+/**
+ * Whether a row met a default partition while the partition that it belongs to was attached; a second attempt finds that. Postgres names
+ * the table and, other than for a check of ours, no constraint.
+ */
+function isWithoutPartition(error: unknown): boolean {
+  const { table, constraint } = error as { table?: string; constraint?: string };
+  return sqlstateOf(error) === '23514' && constraint === undefined && /^receipt(s|_payloads)(_|$)/.test(table ?? '');
 }
 
 /** The five characters of the error's SQLSTATE, or null. */

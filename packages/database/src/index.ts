@@ -77,6 +77,7 @@ export {
 } from './receipts/claim-receipts.ts';
 export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
 export { type DeadOfAll, type DeadPlace, listDeadOfAll } from './receipts/dead-of-all.ts';
+export { dropOldPartitions, type Retention, removeLeftovers } from './receipts/drop-partitions.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
 export { findOldestPending } from './receipts/find-oldest-pending.ts';
 export {
@@ -86,9 +87,10 @@ export {
   findReceiptBody,
   type ReceiptRow,
 } from './receipts/find-receipt.ts';
+export { countInDefault, makePartitions } from './receipts/make-partitions.ts';
 export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/operate-receipts.ts';
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
-export { dropOldPartitions, firstUuidAt, makePartitions } from './receipts/partitions.ts';
+export { firstUuidAt } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
 export { reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
 export {
@@ -96,10 +98,10 @@ export {
   type IncomingReceipt,
   type Original,
   recordReceipts,
-  removeOldIdempotencyKeys,
 } from './receipts/record-receipts.ts';
 export { redriveReceipts } from './receipts/redrive-receipts.ts';
 export { rehearseReceipt } from './receipts/rehearse-receipt.ts';
+export { removeOldIdempotencyKeys } from './receipts/remove-idempotency-keys.ts';
 export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export {
   listRejected,

@@ -11,7 +11,7 @@ export interface BusyAccount extends Account {
 /** Read for each account by its key: activity of all accounts and times is far more. */
 const LATELY = `
 cross join lateral (
-  select sum(accepted)::int as accepted, sum(duplicate)::int as duplicate, sum(dead)::int as dead
+  select sum(accepted)::bigint as accepted, sum(duplicate)::bigint as duplicate, sum(dead)::bigint as dead
   from activity where account_id = a.account_id and bucket_start > now() - ? * interval '1 ms'
 ) as lately`;
 

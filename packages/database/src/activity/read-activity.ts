@@ -91,17 +91,17 @@ const AT = "date_bin(:step * interval '1 s', bucket_start, 'epoch') as at";
 const WITHIN = 'account_id = :accountId and bucket_start >= :from and bucket_start < :to';
 
 const COUNTS = `
-select ${AT}, sum(accepted)::int as accepted, sum(written)::int as written, sum(duplicate)::int as duplicate,
-       sum(failed)::int as failed, sum(dead)::int as dead
+select ${AT}, sum(accepted)::bigint as accepted, sum(written)::bigint as written, sum(duplicate)::bigint as duplicate,
+       sum(failed)::bigint as failed, sum(dead)::bigint as dead
 from activity where ${WITHIN} group by 1`;
 
 const LATENCIES = `
-select ${AT}, slot, sum(n)::int as count
+select ${AT}, slot, sum(n)::bigint as count
 from activity cross join lateral unnest(latency_slots, latency_counts) as h(slot, n)
 where ${WITHIN} group by 1, 2`;
 
 const WARNINGS = `
-select key as kind, sum(value::int)::int as count
+select key as kind, sum(value::bigint)::bigint as count
 from activity cross join lateral jsonb_each_text(warnings)
 where ${WITHIN} group by 1 order by 2 desc, 1 limit ${TOP_WARNINGS}`;
 

@@ -182,24 +182,3 @@ export async function findOriginals(
     keys.map((key) => key.idempotencyKey),
   ]);
 }
-
-const REMOVE_KEYS = {
-  name: 'remove-old-idempotency-keys',
-  text: `
-delete from idempotency_keys
-where ctid = any(array(
-  select ctid from idempotency_keys
-  where created_at < now() - $1::bigint * interval '1 ms' limit 5000
-  for update skip locked
-))
-returning 1 as removed`,
-};
-
-/**
- * Removes up to 5,000 idempotency keys older than `ttlMs` milliseconds.
- *
- * @returns how many; call again while it is not 0.
- */
-export async function removeOldIdempotencyKeys(database: Database, ttlMs: number): Promise<number> {
-  return (await run(database, REMOVE_KEYS, [ttlMs])).length;
-}

@@ -1,0 +1,64 @@
+import {
+  countInDefault,
+  dropOldPartitions,
+  makePartitions,
+  type openKnex,
+  pruneRejected,
+  removeLeftovers,
+  removeOldIdempotencyKeys,
+  removeOldSignIns,
+} from '@orders/database';
+import type { Logger } from '@orders/runtime';
+import type { MaintenanceStep, WorkerMetrics } from '../metrics.ts';
+
+/** How often partitions are made and dropped, in milliseconds. */
+export const RETENTION_INTERVAL_MS = 600_000;
+/** How long, and how many of each account, refusals stay in the log of rejected deliveries. */
+const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
+const REJECTED_KEPT = 500;
+
+/** What one run of maintenance works with. */
+export interface Maintenance {
+  knex: ReturnType<typeof openKnex>;
+  /** Fires when the worker drains; long steps then end early. */
+  stopping: AbortSignal;
+  logger: Logger;
+  metrics: WorkerMetrics;
+  /** Runs one step; a failure is logged and counted under its name, and the steps after it run all the same. */
+  step(name: MaintenanceStep, run: () => Promise<void>): Promise<void>;
+}
+
+/**
+ * Makes partitions ahead, drops those past their retention, and removes rejected deliveries and what is left of sign-ins past their time.
+ *
+ * @param receiptRetention milliseconds.
+ */
+export async function retain(maintenance: Maintenance, receiptRetention: number): Promise<void> {
+  const { knex, stopping, logger, metrics, step } = maintenance;
+  await step('make_partitions', async () => {
+    for (const partition of await makePartitions(knex, Date.now(), stopping))
+      logger.info('partition made', { partition });
+  });
+  await step('drop_partitions', async () => {
+    const { dropped, kept } = await dropOldPartitions(knex, receiptRetention, stopping);
+    for (const partition of dropped) logger.info('partition dropped', { partition });
+    if (kept.length > 0) logger.warn('partitions kept past their retention: a receipt is not final', { kept });
+    if (dropped.length > 0) await step('remove_leftovers', () => removeLeftovers(knex, stopping));
+  });
+  await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
+  await step('prune_rejected_deliveries', async () => {
+    await pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT);
+  });
+  await step('remove_sign_ins', () => removeOldSignIns(knex));
+}
+
+/** @param idempotencyTtl milliseconds. */
+export async function removeExpiredKeys(
+  { knex, stopping, logger, step }: Maintenance,
+  idempotencyTtl: number,
+): Promise<void> {
+  await step('remove_idempotency_keys', async () => {
+    const removed = await removeOldIdempotencyKeys(knex, idempotencyTtl, stopping);
+    if (removed > 0) logger.debug('idempotency keys removed', { removed });
+  });
+}

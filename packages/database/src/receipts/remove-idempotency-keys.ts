@@ -1,0 +1,38 @@
+import type { Knex } from 'knex';
+
+/** Keys removed in one transaction. */
+const PORTION = 5000;
+
+// The order and the lower bound keep each portion from reading again, in the index, what the one before has removed.
+const REMOVE = `
+with old as materialized (
+  select ctid, created_at from idempotency_keys
+  where created_at >= ? and created_at < ?
+  order by created_at limit ${PORTION} for update skip locked
+), removed as (
+  delete from idempotency_keys where ctid = any(array(select ctid from old))
+)
+select count(*) as count, max(created_at)::text as newest from old`;
+
+/**
+ * Removes the idempotency keys that are older than `ttlMs` milliseconds when it is called, 5,000 in each transaction. Those that reach that
+ * age meanwhile are left to the next call, so it ends at any rate.
+ *
+ * @param signal ends it between two portions.
+ * @returns how many.
+ */
+export async function removeOldIdempotencyKeys(knex: Knex, ttlMs: number, signal?: AbortSignal): Promise<number> {
+  const { rows: clock } = await knex.raw<{ rows: { cutoff: string }[] }>(
+    "select (now() - ? * interval '1 ms')::text as cutoff",
+    [ttlMs],
+  );
+  const cutoff = clock[0]?.cutoff as string;
+  let removed = 0;
+  for (let from = '-infinity', count = PORTION; count === PORTION && !signal?.aborted; ) {
+    const { rows } = await knex.raw<{ rows: { count: number; newest: string | null }[] }>(REMOVE, [from, cutoff]);
+    count = rows[0]?.count ?? 0;
+    from = rows[0]?.newest ?? from;
+    removed += count;
+  }
+  return removed;
+}

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { sqlstateOf } from '../database-errors.ts';
+
+/** Senders wait behind a request for a table's lock, so this is for how long they may. */
+const LOCK_TIMEOUT = '200ms';
+const ATTEMPTS = 5;
+/** Random, so that workers which want the same lock do not ask for it together; far longer than the time that senders wait. */
+const [MIN_REST_MS, MAX_REST_MS] = [500, 2000];
+// Lock not available, deadlock, statement timeout; and a row that came into the default partition while another was attached.
+const RETRIABLE = ['55P03', '40P01', '57014', '23514'];
+
+/**
+ * Works in a transaction that waits at most 200 ms for a lock, up to five times with rests between them.
+ *
+ * @param work must be safe to begin again.
+ * @throws {pg.DatabaseError} 55P03, 40P01, 57014 or 23514 when the last attempt failed, or when `signal` fired after one; nothing was changed.
+ */
+export async function withLockRetries<T>(
+  knex: Knex,
+  work: (trx: Knex.Transaction) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await knex.transaction(async (trx) => {
+        await trx.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+        return work(trx);
+      });
+    } catch (error) {
+      if (attempt === ATTEMPTS || signal?.aborted || !RETRIABLE.includes(sqlstateOf(error) ?? '')) throw error;
+      const restMs = MIN_REST_MS + Math.random() * (MAX_REST_MS - MIN_REST_MS);
+      await sleep(restMs, null, { signal }).catch(() => {});
+      if (signal?.aborted) throw error;
+    }
+  }
+}
