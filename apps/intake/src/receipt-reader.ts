@@ -1,6 +1,6 @@
 import { type Database, type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from '@orders/database';
 import type { ReceiptState } from '@orders/domain';
-import type { Counter } from '@orders/runtime';
+import { type Counter, createFairQueue } from '@orders/runtime';
 import type { ReadReplica } from './read-replica.ts';
 
 /** Looks receipts up where that is cheapest and the answer still right; docs/decisions/017-read-replica.md. */
@@ -20,11 +20,15 @@ interface Sources {
 /** How much later than without a replica somebody who waits may learn the outcome, however far the replica is behind. */
 const PRIMARY_EVERY_MS = 500;
 
+/** Max concurrent look-ups on the primary, accounts in rotation: most connections of the pool are for recording orders. */
+const MAX_CONCURRENT_LOOKUPS = 4;
+
 /**
  * A reader that prefers the replica, if there is one. What that shows is believed only where it cannot change any more; the primary has
  * the last word, for those who wait at most every half second.
  */
 export function createReceiptReader({ primary, replica, lookups }: Sources): ReceiptReader {
+  const inTurn = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   let primaryAskedAt = Number.NEGATIVE_INFINITY;
 
   return {
@@ -32,7 +36,7 @@ export function createReceiptReader({ primary, replica, lookups }: Sources): Rec
       const copy = await replica?.ask((database) => findReceipt(database, accountId, receiptId));
       const answered = copy && staysAsItIs(copy);
       lookups.inc({ answered_by: answered ? 'replica' : 'primary' });
-      return answered ? copy : findReceipt(primary, accountId, receiptId);
+      return answered ? copy : inTurn(accountId, () => findReceipt(primary, accountId, receiptId));
     },
     async findFinal(receiptIds) {
       if (performance.now() - primaryAskedAt < PRIMARY_EVERY_MS) {
