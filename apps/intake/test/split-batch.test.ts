@@ -48,7 +48,7 @@ describe('lines', () => {
 /** The elements by our scanner, or null where it says that the text is no array or one of them is no JSON. */
 function elementsOf(text: string | Buffer): unknown[] | null {
   try {
-    return texts(splitArray(Buffer.from(text))).map((part) => JSON.parse(part));
+    return texts(splitArray(Buffer.from(text), Number.POSITIVE_INFINITY)).map((part) => JSON.parse(part));
   } catch (error) {
     if (error instanceof Problem || error instanceof SyntaxError) return null;
     throw error;
@@ -72,7 +72,7 @@ describe('an array', () => {
       fc.property(space, fc.array(element), space, fc.boolean(), (before, elements, after, marked) => {
         const text = `${before}[${elements.map((parts) => parts.join('')).join(',')}]${after}`;
         const whole = Buffer.from((marked ? '\ufeff' : '') + text);
-        expect(texts(splitArray(whole))).toEqual(elements.map(([, json]) => json));
+        expect(texts(splitArray(whole, Number.POSITIVE_INFINITY))).toEqual(elements.map(([, json]) => json));
       }),
     );
   });
@@ -116,12 +116,18 @@ describe('an array', () => {
     '1',
     'null',
   ])('%s is none', (text) => {
-    expect(() => [...splitArray(Buffer.from(text))]).toThrow(Problem);
+    expect(() => [...splitArray(Buffer.from(text), Number.POSITIVE_INFINITY)]).toThrow(Problem);
   });
 
-  test('may be empty', () => expect([...splitArray(Buffer.from(' [ ] '))]).toEqual([]));
+  test('may be empty', () => expect([...splitArray(Buffer.from(' [ ] '), Number.POSITIVE_INFINITY)]).toEqual([]));
 
   test('with a byte order mark before an element is none', () => {
-    expect(() => [...splitArray(Buffer.from('[\ufeff1]'))]).toThrow(Problem);
+    expect(() => [...splitArray(Buffer.from('[\ufeff1]'), Number.POSITIVE_INFINITY)]).toThrow(Problem);
   });
+});
+
+test('an element that is too long is refused before its end is looked for', () => {
+  const split = splitArray(Buffer.from(`[1,"${'x'.repeat(200)}",2]`), 100);
+  expect(split.next().value?.toString()).toBe('1');
+  expect(() => split.next()).toThrow('Element 1 of the array is over 100 bytes');
 });

@@ -27,11 +27,10 @@ export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading
   const { accountId, maxBytes, slicer } = reading;
   const orders: ReadOrder[] = [];
   let isOver = await slicer.next(accountId);
-  for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch)) {
+  for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch, MAX_ELEMENT * maxBytes)) {
     if (orders.length === MAX_BATCH_ORDERS) throw new Problem('payload_too_large', { detail: TOO_MANY });
     const order = await readOrder(body, reading);
-    if (kind === 'array' && 'problem' in order)
-      await requireJson(order, orders.length, MAX_ELEMENT * maxBytes, reading);
+    if (kind === 'array' && 'problem' in order) await requireJson(order, orders.length, reading);
     orders.push(order);
     if (isOver()) isOver = await slicer.next(accountId);
   }
@@ -70,14 +69,9 @@ function withFewErrors(problem: Problem): Problem {
 async function requireJson(
   { problem, body }: { problem: Problem; body: Buffer },
   index: number,
-  maxBytes: number,
   { accountId, parser }: Reading,
 ): Promise<void> {
   if (problem.code === 'validation_failed') return;
-  if (body.length > maxBytes) {
-    const detail = `Element ${index} of the array is over ${maxBytes} bytes, too long to look at.`;
-    throw new Problem('payload_too_large', { detail });
-  }
   if (!(await parser.run(accountId, 'isJson', body))) {
     throw new Problem('malformed_body', { detail: `The body is not JSON: see element ${index} of its array.` });
   }

@@ -27,19 +27,21 @@ export function* splitLines(body: Buffer): Generator<Buffer> {
  * The elements of a JSON array, as stretches of its bytes, without the white space around them. The body is an array in JSON if this
  * comes to its end and each element is JSON. A byte order mark at the beginning is skipped.
  *
- * @throws {Problem} `malformed_body` when it is no array, maybe only behind elements that were given.
+ * @param maxBytes of one element: a longer one is not looked into.
+ * @throws {Problem} `malformed_body` when it is no array, maybe only behind elements that were given; `payload_too_large`.
  */
-export function* splitArray(body: Buffer): Generator<Buffer> {
+export function* splitArray(body: Buffer, maxBytes: number): Generator<Buffer> {
   const open = skipSpace(body, afterMark(body));
   if (body[open] !== OPEN_BRACKET) {
     throw notAnArray('is not a JSON array. Send orders that stand one per line as application/x-ndjson');
   }
   let start = skipSpace(body, open + 1);
-  let isFirst = true;
+  let index = 0;
   let depth = 0;
   let inString = false;
   for (let at = start; at < body.length; at++) {
     const byte = body[at];
+    if (at - start > maxBytes) throw tooLong(index, maxBytes);
     if (inString) {
       if (byte === BACKSLASH) at++;
       else if (byte === QUOTE) inString = false;
@@ -49,11 +51,11 @@ export function* splitArray(body: Buffer): Generator<Buffer> {
       if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
     } else if (byte === COMMA) {
       yield element(body, start, at);
-      isFirst = false;
+      index += 1;
       start = skipSpace(body, at + 1);
       at = start - 1;
     } else if (byte === CLOSE_BRACKET) {
-      if (!isFirst || at > start) yield element(body, start, at);
+      if (index > 0 || at > start) yield element(body, start, at);
       if (skipSpace(body, at + 1) < body.length) throw notAnArray('goes on after its JSON array');
       return;
     }
@@ -67,6 +69,11 @@ function element(body: Buffer, start: number, end: number): Buffer {
   // Alone, an order may begin with a byte order mark; within JSON there is none.
   if (bytes[0] === 0xef) throw notAnArray('has a byte order mark within its JSON array');
   return bytes;
+}
+
+function tooLong(index: number, maxBytes: number): Problem {
+  const detail = `Element ${index} of the array is over ${maxBytes} bytes, too long to look at.`;
+  return new Problem('payload_too_large', { detail });
 }
 
 function notAnArray(what: string): Problem {
