@@ -2,6 +2,7 @@ export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-k
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
 export { compareResent, type Difference, isResentOtherwise } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
+export { contentFingerprint } from './content-fingerprint.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';

@@ -14,13 +14,17 @@ const BYTE_ORDER_MARK = '\uFEFF';
 export function parseBody(body: Buffer): Record<string, unknown> {
   if (!isUtf8(body)) throw malformed('The body is not UTF-8.');
   if (isDeeperThan(MAX_DEPTH, body)) throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`);
-  const decoded = body.toString('utf8');
-  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
-  const value = parseJson(text);
+  const value = parseJson(decodeBody(body));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw malformed('The body is JSON, but not one JSON object.');
   }
   return value as Record<string, unknown>;
+}
+
+/** The text of a body without its byte order mark, if it has one. */
+export function decodeBody(body: Buffer): string {
+  const decoded = body.toString('utf8');
+  return decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
 }
 
 function parseJson(text: string): unknown {
