@@ -6,6 +6,7 @@ import {
   findOriginals,
   type IncomingReceipt,
   openDatabase,
+  readOriginalBodies,
   recordReceipts,
 } from '@orders/database';
 import { createTestDatabase, type TestDatabase } from './harness/database.ts';
@@ -57,12 +58,24 @@ test.each([
     await record(ofThis);
     keys.push(...ofThis);
   }
-  const wanted = keys.map((idempotencyKey) => ({ accountId, idempotencyKey }));
-  const [together, time] = await timed(() => findOriginals(intake, wanted));
+  const wanted = keys.map((idempotencyKey) => ({
+    accountId,
+    idempotencyKey,
+    body: Buffer.from(bodyOf(idempotencyKey)),
+  }));
+  const find = async (some: typeof wanted) => {
+    const originals = await findOriginals(intake, some);
+    const bodies = await readOriginalBodies(
+      intake,
+      accountId,
+      originals.map((original) => original?.receiptId ?? ''),
+    );
+    return originals.map((original) => [original?.isSame, bodies.get(original?.receiptId ?? '')?.toString()]);
+  };
+  const [together, time] = await timed(() => find(wanted));
   const [, timeOneByOne] = await timed(async () => {
-    for (const one of wanted) await findOriginals(intake, [one]);
+    for (const one of wanted) await find([one]);
   });
-  const bodies = new Map(together.map(({ idempotencyKey, body }) => [idempotencyKey, body?.toString()]));
-  expect(bodies).toEqual(new Map(keys.map((key) => [key, bodyOf(key)])));
+  expect(together).toEqual(keys.map((key) => [true, bodyOf(key)]));
   expect(time / timeOneByOne).toBeLessThan(atMost);
 });

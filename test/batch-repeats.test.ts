@@ -21,7 +21,13 @@ const keep = (held: Hold): Hold => {
   return held;
 };
 
-type Result = { receipt_id: string; duplicate?: true; payload_mismatch?: true; error?: { code: string } };
+type Result = {
+  receipt_id: string;
+  duplicate?: true;
+  payload_mismatch?: true;
+  kept_as?: string;
+  error?: { code: string };
+};
 
 const order = (name: string, more = {}) => JSON.stringify({ source_order_id: name, ...more });
 const orders = (name: string, count: number) => Array.from({ length: count }, (_, index) => order(`${name} ${index}`));
@@ -86,18 +92,22 @@ describe('a batch under an idempotency key', () => {
     await expectEnds([one, two, three]);
   });
 
-  test('with other content in one place: its first receipt stands, and the result says so', async () => {
+  test('with other content in one place: its first receipt stands, and the other content is kept', async () => {
     account = await stack.account();
     const texts = orders('other', 3);
     const receiptIds = receiptIdsOf(await send(intakes[0], texts, 'other'));
-    const spelledAnew = '{ "source_order_id" : "other 2" }';
-    const again = await send(intakes[0], [texts[0] as string, order('other 1', { total: 7 }), spelledAnew], 'other');
+    const spelledAgain = '{ "source_order_id" : "other 2" }';
+    const again = await send(intakes[0], [texts[0] as string, order('other 1', { total: 7 }), spelledAgain], 'other');
+    expect(again.body).toMatchObject({ accepted: 2, mismatched: 1, refused: 0 });
+    const kept_as = resultsOf(again)[1]?.kept_as as string;
     expect(resultsOf(again)).toEqual([
       { receipt_id: receiptIds[0], duplicate: true },
-      { receipt_id: receiptIds[1], duplicate: true, payload_mismatch: true },
+      { receipt_id: receiptIds[1], duplicate: true, payload_mismatch: true, kept_as },
       { receipt_id: receiptIds[2], duplicate: true },
     ]);
-    await expectEnds(receiptIds);
+    const worker = await stack.worker();
+    await expectSettled(stack, account, { ...written(receiptIds), [kept_as]: 'duplicate' });
+    await worker.close();
   });
 
   test('of the greatest length, and with a blank line between: the place counts the orders alone', async () => {

@@ -4,15 +4,20 @@ import {
   claimAlone,
   claimReceipts,
   closeDatabase,
+  contentKey,
   type Database,
   failReceipt,
   findFinalReceipts,
   findOriginals,
   findReceipt,
+  findReceiptsByKeys,
   findResends,
   findSuspects,
+  forgetKey,
   type IncomingReceipt,
+  keepMismatches,
   openDatabase,
+  readOriginalBodies,
   reconcileReceipts,
   recordReceipts,
   releaseLease,
@@ -109,7 +114,21 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('record without key', () =>
     recordReceipts(intake, randomUUIDv7(), 60_000, [{ ...incoming(), idempotencyKey: null }]),
   );
-  await measure('find originals', () => findOriginals(intake, [{ accountId, idempotencyKey }]));
+  await measure('find originals', () => findOriginals(intake, [{ accountId, idempotencyKey, body: receipt.body }]));
+  await measure('read original bodies', () => readOriginalBodies(intake, accountId, [receiptId]));
+  for (const isResend of [true, false]) {
+    const mismatch = {
+      ...incoming(),
+      idempotencyKey: contentKey(idempotencyKey, randomUUID()),
+      originalId: receiptId,
+      isResend,
+    };
+    await measure(`keep a mismatch, ${isResend}`, () => keepMismatches(intake, randomUUIDv7(), 60_000, [mismatch]));
+    await measure(`find it by its key, ${isResend}`, () =>
+      findReceiptsByKeys(intake, accountId, [mismatch.idempotencyKey]),
+    );
+  }
+  await measure('forget keys', () => forgetKey(intake, accountId, randomUUID(), receiptId));
   await measure('find receipt', () => findReceipt(intake, accountId, receiptId));
   await measure('find final receipts', () => findFinalReceipts(intake, [receiptId]));
   await measure('reconcile', () => reconcileReceipts(intake, accountId, [receipt.sourceOrderId, known]));
@@ -149,6 +168,6 @@ test('what was planned for empty tables does not read full ones through, and nor
       read.set(name, (await rowsRead()) - before);
     });
     expect([statistics, ...[...read].filter(([, rows]) => rows > FEW_ROWS)]).toEqual([statistics]);
-    expect(read.size).toBe(16);
+    expect(read.size).toBe(22);
   }
 });

@@ -49,8 +49,12 @@ describe.each(QUEUE_KINDS)('repeats, the queue on %s', (kind) => {
     const respelled = await api.order(account, '{ "total": 1.0, "source_order_id": "k-2" }', key('k-2'));
     expect(respelled.body).toEqual({ receipt_id: first.receipt_id, duplicate: true });
     const other = await api.order(account, '{"source_order_id":"k-2","total":2}', key('k-2'));
-    expect(other.body).toEqual({ receipt_id: first.receipt_id, duplicate: true, payload_mismatch: true });
-    expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', receipt_id: first.receipt_id }));
+    const { kept_as } = other.body;
+    expect(other.body).toEqual({ receipt_id: first.receipt_id, duplicate: true, payload_mismatch: true, kept_as });
+    expect(kept_as).toMatch(/^[0-9a-f-]{36}$/);
+    expect(kept_as).not.toBe(first.receipt_id);
+    const named = { level: 'warn', receipt_id: first.receipt_id, kept_receipt_id: kept_as, kept_as: 'resend' };
+    expect(log.lines).toContainEqual(expect.objectContaining(named));
   });
 
   test('a key is the account’s own', async () => {

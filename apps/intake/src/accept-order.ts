@@ -7,7 +7,7 @@ import type { IntakeMetrics } from './metrics.ts';
 import type { Parser } from './parsing/parser.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
-import type { ReceiptWriter, Recorded } from './receipt-writer.ts';
+import type { ReceiptWriter, Recorded } from './receipts/receipt-writer.ts';
 import { contextOf, holderOf, namesOf } from './request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
@@ -57,9 +57,14 @@ async function record(
 function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   const context = contextOf(request);
   context.receiptId = recorded.receiptId;
-  if (!recorded.payloadMismatch) return;
-  deps.metrics.mismatches.inc();
-  deps.logger.warn('idempotency key repeated with another payload', namesOf(context));
+  const { kept } = recorded;
+  if (!kept) return;
+  deps.metrics.mismatches.inc({ kept_as: kept.as });
+  deps.logger.warn('idempotency key repeated with another payload', {
+    ...namesOf(context),
+    kept_receipt_id: kept.receiptId,
+    kept_as: kept.as,
+  });
 }
 
 async function reply(response: Response, recorded: Recorded, preferences: Preferences, deps: Deps): Promise<void> {

@@ -22,7 +22,7 @@ import { verifySignature } from './pipeline/verify-signature.ts';
 import { previewOrder } from './preview-order.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
-import { createReceiptWriter } from './receipt-writer.ts';
+import { createReceiptWriter } from './receipts/receipt-writer.ts';
 import { RECONCILE_MAX_BYTES, reconcile } from './reconcile.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { contextOf } from './request-context.ts';
@@ -50,7 +50,8 @@ export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, admission, parser, reader, bell, waiters } = deps;
   const { BASE_PATH: basePath } = config;
   const { requests, requestSeconds } = metrics;
-  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, metrics });
+  const fingerprint = (accountId: number, body: Buffer) => parser.run(accountId, 'fingerprint', body);
+  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, fingerprint, metrics });
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
   const { authenticate } = deps.authenticator;
   const identify = [authenticate, rateLimits.limit];

@@ -8,7 +8,7 @@ export interface IntakeMetrics {
   acceptSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
   receipts: Counter<'outcome'>;
-  mismatches: Counter<never>;
+  mismatches: Counter<'kept_as'>;
   refusedOfBatches: Counter<'code'>;
   lookups: Counter<'answered_by'>;
   lostRings: Counter<never>;
@@ -34,15 +34,23 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
   showTaken('intake_body_bytes_in_flight', 'Bytes of bodies that are being received or recorded', bytes);
   const receipts = new Counter({
     name: 'intake_receipts_total',
-    help: 'Orders that were accepted, and repeated idempotency keys that were answered with their first receipt',
+    help: 'Orders that were accepted, repeated idempotency keys that were answered with their first receipt, and contents kept beside it',
     labelNames: ['outcome'],
     registers,
   });
   // What begins with its first event shows no increase by it.
-  for (const outcome of ['accepted', 'replayed']) receipts.inc({ outcome }, 0);
+  for (const outcome of ['accepted', 'replayed', 'kept']) receipts.inc({ outcome }, 0);
+  const mismatches = new Counter({
+    name: 'intake_payload_mismatches_total',
+    help: 'Deliveries under a repeated idempotency key with another content, by what this is kept as: a resend of the order, or dead',
+    labelNames: ['kept_as'],
+    registers,
+  });
+  for (const kept_as of ['resend', 'dead']) mismatches.inc({ kept_as }, 0);
   return {
     registry,
     receipts,
+    mismatches,
     requests: new Counter({
       name: 'intake_requests_total',
       help: 'Requests by route, HTTP status and problem code',
@@ -66,11 +74,6 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
       name: 'intake_batch_receipts',
       help: 'Receipts committed together',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200],
-      registers,
-    }),
-    mismatches: new Counter({
-      name: 'intake_payload_mismatches_total',
-      help: 'Idempotency keys repeated with another payload',
       registers,
     }),
     refusedOfBatches: new Counter({

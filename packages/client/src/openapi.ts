@@ -51,13 +51,14 @@ export type Accepted = {
   order_id?: number | null | undefined;
 };
 
+/** `accepted`, `refused` and `mismatched` add up to the number of orders. */
 export type BatchReply = {
   /** Orders that are stored under the `receipt_id` of their result, now or before */
   accepted: number;
-  /** Orders that came under a key that another content used first: each is kept under `kept_as` of its result */
-  mismatched?: number | undefined;
   /** Orders that are not stored, as their results say with `error` */
   refused: number;
+  /** Orders that came under a key that another content used first: each is kept under `kept_as` of its result */
+  mismatched: number;
   /** One for each order, in the order they were sent */
   results: BatchResult[];
 };

@@ -80,6 +80,7 @@ export { type DeadOfAll, type DeadPlace, listDeadOfAll } from './receipts/dead-o
 export { dropOldPartitions, type Retention, removeLeftovers } from './receipts/drop-partitions.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
 export { findOldestPending } from './receipts/find-oldest-pending.ts';
+export { findOriginals, type Original, type Replay, readOriginalBodies } from './receipts/find-originals.ts';
 export {
   type FinalReceipt,
   findFinalReceipts,
@@ -87,6 +88,13 @@ export {
   findReceiptBody,
   type ReceiptRow,
 } from './receipts/find-receipt.ts';
+export {
+  contentKey,
+  findReceiptsByKeys,
+  forgetKey,
+  keepMismatches,
+  type Mismatch,
+} from './receipts/keep-mismatches.ts';
 export { countInDefault, makePartitions } from './receipts/make-partitions.ts';
 export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/operate-receipts.ts';
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
@@ -94,9 +102,7 @@ export { firstUuidAt } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
 export { reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
 export {
-  findOriginals,
   type IncomingReceipt,
-  type Original,
   recordReceipts,
 } from './receipts/record-receipts.ts';
 export { redriveReceipts } from './receipts/redrive-receipts.ts';

@@ -8,6 +8,8 @@ export const ATTEMPT_ERRORS = {
     'Each time this order was processed the worker ended. It is kept and can be redriven once the cause is mended.',
   unexpected_error:
     'The order could not be processed because of a fault on our side. Nothing is lost; it can be redriven.',
+  idempotency_key_reused:
+    'This order came with an Idempotency-Key that another order used before, so it was kept and not processed. Redrive it to accept it as an order of its own.',
 } as const;
 
 export type AttemptErrorCode = keyof typeof ATTEMPT_ERRORS;

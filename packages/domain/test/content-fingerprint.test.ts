@@ -108,7 +108,7 @@ test('and so has one that is changed in a single place', () => {
 test.each([
   ['no JSON', '{"a":'],
   ['no object', '[1]'],
-  ['deeper than 64 levels', '{"a":'.repeat(65) + '1' + '}'.repeat(65)],
+  ['deeper than 64 levels', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
 ])('what is %s has none', (_, json) => {
   expect(() => print(json)).toThrow(expect.objectContaining({ code: 'malformed_body' }));
 });

@@ -7,7 +7,7 @@ import type { Request, RequestHandler } from 'express';
 import type { IntakeMetrics } from '../metrics.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
-import type { ReceiptWriter, Recorded } from '../receipt-writer.ts';
+import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
 import { contextOf, holderOf, namesOf } from '../request-context.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';
@@ -22,6 +22,9 @@ interface Deps {
   /** Of one order. */
   maxBytes: number;
 }
+
+/** Mismatches of a batch that the log names; the others are counted. */
+const MAX_LOGGED = 20;
 
 /** Accepts the orders of a batch: 202 once each that is not refused has a durable receipt, with a result for every one. */
 export function acceptBatch(deps: Deps): RequestHandler {
@@ -56,17 +59,26 @@ export function acceptBatch(deps: Deps): RequestHandler {
       metrics.refusedOfBatches.inc({ code: problem.code });
       if (body) rejections.note(request, problem, body);
     }
-    const mismatches = recorded.filter((one) => 'receiptId' in one && one.payloadMismatch).length;
-    if (mismatches > 0) {
-      metrics.mismatches.inc(mismatches);
-      logger.warn('idempotency keys repeated with other payloads', { ...namesOf(context), orders: mismatches });
+    const mismatched = recorded.flatMap((one) => ('receiptId' in one && one.kept ? [{ ...one, kept: one.kept }] : []));
+    for (const { kept } of mismatched) metrics.mismatches.inc({ kept_as: kept.as });
+    if (mismatched.length > 0) {
+      logger.warn('idempotency keys repeated with other payloads', {
+        ...namesOf(context),
+        orders: mismatched.length,
+        kept: mismatched.slice(0, MAX_LOGGED).map(({ receiptId, kept }) => ({
+          receipt_id: receiptId,
+          kept_receipt_id: kept.receiptId,
+          kept_as: kept.as,
+        })),
+      });
     }
     context.batch = { orders: recorded.length, refused: refused.length };
     response.statusCode = 202;
     response.setHeader('Content-Type', 'application/json; charset=utf-8').end(
       JSON.stringify({
-        accepted: recorded.length - refused.length,
+        accepted: recorded.length - refused.length - mismatched.length,
         refused: refused.length,
+        mismatched: mismatched.length,
         results: recorded.map(resultOf),
       }),
     );

@@ -61,7 +61,8 @@ export const batchResultSchema = {
 /** The reply to a batch. */
 export const batchReplySchema = {
   type: 'object',
-  required: ['accepted', 'refused', 'results'],
+  required: ['accepted', 'refused', 'mismatched', 'results'],
+  description: '`accepted`, `refused` and `mismatched` add up to the number of orders.',
   additionalProperties: false,
   properties: {
     accepted: {
@@ -69,16 +70,16 @@ export const batchReplySchema = {
       minimum: 0,
       description: 'Orders that are stored under the `receipt_id` of their result, now or before',
     },
+    refused: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Orders that are not stored, as their results say with `error`',
+    },
     mismatched: {
       type: 'integer',
       minimum: 0,
       description:
         'Orders that came under a key that another content used first: each is kept under `kept_as` of its result',
-    },
-    refused: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Orders that are not stored, as their results say with `error`',
     },
     results: {
       type: 'array',

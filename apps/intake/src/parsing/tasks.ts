@@ -1,4 +1,5 @@
 import {
+  contentFingerprint,
   diagnoseBody,
   diagnoseSignature,
   normalizeOrder,
@@ -34,6 +35,9 @@ export const tasks = {
     validateOrder(payload);
     return normalizeOrder(payload);
   },
+
+  /** @returns what two bodies of the same content have in common; see `contentFingerprint`. */
+  fingerprint: (body: Buffer): string => contentFingerprint(body),
 
   /** @returns the ids that a reconcile request asks about. @throws {Problem} `malformed_body` or `validation_failed`. */
   readIds: (body: Buffer): string[] => readSourceOrderIds(parseBody(body)),

@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { createFairShare } from '../src/receipts/fair-share.ts';
+
+const bodies = (count: number, bytes: number) => Array(count).fill(Buffer.alloc(bytes));
+
+test.each([
+  ['fifty short orders', 50, 100, 'prompt'],
+  ['fifty-one short orders', 51, 100, 'bulk'],
+  ['fifty of 16 KiB', 50, 16_384, 'prompt'],
+  ['twenty-six a little longer', 26, 16_385, 'bulk'],
+  ['four of the longest', 4, 262_144, 'bulk'],
+  ['three of the longest', 3, 262_144, 'prompt'],
+  ['fifty-one without a byte', 51, 0, 'bulk'],
+])('%s sent together use the lane that their bytes take', (_, count, bytes, lane) => {
+  expect(createFairShare()(1, bodies(count, bytes))).toBe(lane);
+});
+
+test('an account that sends long orders one by one uses up its own share and no other', () => {
+  const laneOf = createFairShare();
+  const lanes = Array.from({ length: 5 }, () => laneOf(1, bodies(1, 262_144)));
+  expect(lanes).toEqual(['prompt', 'prompt', 'prompt', 'bulk', 'bulk']);
+  expect(laneOf(2, bodies(1, 100))).toBe('prompt');
+});

@@ -1,0 +1,118 @@
+import { type Database, run } from '../connect.ts';
+import {
+  DUE_AT,
+  INSERT_OUTBOX,
+  INSERT_PAYLOADS,
+  type IncomingReceipt,
+  incomingValues,
+  PAYLOADS,
+  WITHOUT_REFUSED,
+} from './record-receipts.ts';
+
+/** A delivery under an idempotency key that another content used first. */
+export interface Mismatch extends IncomingReceipt {
+  /** That of its content, by `contentKey`. */
+  idempotencyKey: string;
+  /** The receipt that used the client's key first. */
+  originalId: string;
+  /** Whether it names the same order as the original: then it is a resend, else it is dead until somebody redrives it. */
+  isResend: boolean;
+}
+
+/** The idempotency key of one content under a client's key. No client can send the space. */
+export function contentKey(idempotencyKey: string, fingerprint: string): string {
+  return `${idempotencyKey} sha256:${fingerprint}`;
+}
+
+const KEEP = {
+  name: 'keep-mismatches',
+  // Keys are taken in key order, so two intakes that share keys wait for one another instead of deadlocking. A dead letter is inserted here
+  // because the trigger that keeps that table acts on updates: as an insert trigger it would cost every receipt something.
+  text: `
+with incoming as (
+  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $14::uuid[], $15::boolean[])
+    as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length, original_id, is_resend)
+), keyed as (
+  insert into idempotency_keys (account_id, idempotency_key, receipt_id)
+  select account_id, idempotency_key, receipt_id from incoming
+  order by account_id, idempotency_key collate "C"
+  on conflict do nothing
+  returning receipt_id
+), refused as materialized (
+  select receipt_id, account_id from incoming where receipt_id not in (select receipt_id from keyed)
+), accepted as materialized (
+  select * from incoming where receipt_id in (select receipt_id from keyed)
+), payloads as (
+  ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
+), promised as (
+  ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), ${DUE_AT} from accepted where is_resend having count(*) > 0
+), dead as (
+  insert into dead_letters (account_id, receipt_id, error_code, source_order_id, died_at)
+  select account_id, receipt_id, 'idempotency_key_reused', source_order_id, now() from accepted where not is_resend
+), stored as (
+  insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length, state, error_code, history)
+  select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length,
+         case when is_resend then 'received' else 'dead' end,
+         case when not is_resend then 'idempotency_key_reused' end,
+         jsonb_build_array(jsonb_build_object('kept_at', now(), 'kept_from', original_id))
+  from accepted
+)
+select receipt_id as "receiptId" from accepted`,
+};
+
+/**
+ * Stores mismatches of one account as receipts of their own, all or nothing, in one statement: resends with an outbox row, the others dead.
+ *
+ * @param batchId names the outbox row, if there is one.
+ * @param graceMs how long a wake-up of this process has before the sweeper sends one instead, in milliseconds.
+ * @returns the ids of those stored; the content of one that is missing was kept before, or comes twice here.
+ */
+export async function keepMismatches(
+  database: Database,
+  batchId: string,
+  graceMs: number,
+  mismatches: readonly Mismatch[],
+): Promise<Set<string>> {
+  const { receipts, values } = incomingValues(batchId, graceMs, mismatches);
+  const rows = await run<{ receiptId: string }>(database, KEEP, [
+    ...values,
+    receipts.map(({ originalId }) => originalId),
+    receipts.map(({ isResend }) => isResend),
+  ]);
+  return new Set(rows.map(({ receiptId }) => receiptId));
+}
+
+const FORGET = {
+  name: 'forget-idempotency-key',
+  text: 'delete from idempotency_keys where account_id = $1::int and idempotency_key = $2::text and receipt_id = $3::uuid',
+};
+
+/** Removes an idempotency key of an account whose receipt is gone, so that the next delivery uses it first. */
+export async function forgetKey(
+  database: Database,
+  accountId: number,
+  idempotencyKey: string,
+  receiptId: string,
+): Promise<void> {
+  await run(database, FORGET, [accountId, idempotencyKey, receiptId]);
+}
+
+const FIND_BY_KEYS = {
+  name: 'find-receipts-by-keys',
+  text: `
+select idempotency_key as "idempotencyKey", receipt_id as "receiptId" from idempotency_keys
+where account_id = $1::int and idempotency_key = any($2::text[])`,
+};
+
+/** The receipts that idempotency keys of an account belong to, by key. */
+export async function findReceiptsByKeys(
+  database: Database,
+  accountId: number,
+  idempotencyKeys: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await run<{ idempotencyKey: string; receiptId: string }>(database, FIND_BY_KEYS, [
+    accountId,
+    idempotencyKeys,
+  ]);
+  return new Map(rows.map(({ idempotencyKey, receiptId }) => [idempotencyKey, receiptId]));
+}
