@@ -4,7 +4,16 @@ import type { Knex } from 'knex';
 
 /** Something that happened to a receipt. */
 export interface ReceiptEvent {
-  kind: 'received' | 'normalized' | 'attempt_failed' | 'lease_lapsed' | 'redriven' | 'written' | 'duplicate' | 'dead';
+  kind:
+    | 'received'
+    | 'kept'
+    | 'normalized'
+    | 'attempt_failed'
+    | 'lease_lapsed'
+    | 'redriven'
+    | 'written'
+    | 'duplicate'
+    | 'dead';
   at: string;
   /** Of a failed attempt. */
   attempt?: number;
@@ -14,6 +23,8 @@ export interface ReceiptEvent {
   constraint?: string | null;
   /** Of a redrive: who asked for it, where that is on record. */
   actor?: string | null;
+  /** Of a delivery whose idempotency key another content used first: the receipt of that one. */
+  kept_from?: string;
 }
 
 /** A receipt with its past and the body as received: `payload` where that is UTF-8, else `payload_base64`; the other is null. */
@@ -52,17 +63,18 @@ function isSame(time: unknown, at: Date): boolean {
 
 type Entry = Record<string, unknown>;
 
-/** An entry of a receipt's history: a failed attempt, a lapsed lease or a redrive, before which it died of what came before that. */
+/** An entry of a receipt's history: that it was kept, a failed attempt, a lapsed lease or a redrive, before which it died of the entry before. */
 function pastEvents(entry: Entry, before: Entry | undefined, actors: ReadonlyMap<number, string>): ReceiptEvent[] {
   const at = (time: unknown) => new Date(time as string).toISOString();
   if ('redriven_at' in entry) {
     const redriven = at(entry.redriven_at);
-    const died = before?.failed_at ?? before?.lease_lapsed_at;
+    const died = before?.failed_at ?? before?.lease_lapsed_at ?? before?.kept_at;
     return [
       ...(died ? [{ kind: 'dead' as const, at: at(died) }] : []),
       { kind: 'redriven', at: redriven, actor: actors.get(Date.parse(redriven)) ?? null },
     ];
   }
+  if ('kept_at' in entry) return [{ kind: 'kept', at: at(entry.kept_at), kept_from: entry.kept_from as string }];
   const taken: ReceiptEvent[] = entry.normalized_at ? [{ kind: 'normalized', at: at(entry.normalized_at) }] : [];
   if ('lease_lapsed_at' in entry) return [...taken, { kind: 'lease_lapsed', at: at(entry.lease_lapsed_at) }];
   const { attempt, code, sqlstate, constraint } = entry as {

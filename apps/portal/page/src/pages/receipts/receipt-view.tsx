@@ -96,7 +96,7 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
       {isDead && (
         <button type="button" className="button" onClick={() => setRedriving(true)}>
           <RotateCcw aria-hidden="true" size={16} />
-          {t('redrive.one')}
+          {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
         </button>
       )}
       {isRedriving && (

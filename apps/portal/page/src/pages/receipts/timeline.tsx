@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
 import type { ReceiptEvent } from '../../api/receipts.ts';
+import { useAccountId } from '../../api/session.ts';
 import { formatDuration } from '../../parts/numbers.ts';
 import { exactTime } from '../../parts/time.tsx';
 
@@ -8,6 +10,7 @@ const KINDS: Partial<Record<ReceiptEvent['kind'], string>> = {
   written: 'is-good',
   attempt_failed: 'is-warn',
   lease_lapsed: 'is-warn',
+  kept: 'is-warn',
   dead: 'is-bad',
 };
 
@@ -25,13 +28,19 @@ export function Timeline({ events }: { events: ReceiptEvent[] }): ReactNode {
   );
 }
 
+/** A receipt that was kept and not processed died without an attempt. */
+function nameOf(event: ReceiptEvent, before: ReceiptEvent | undefined) {
+  return event.kind === 'dead' && before?.kind === 'kept' ? 'deadUnprocessed' : event.kind;
+}
+
 function Step({ event, before }: { event: ReceiptEvent; before: ReceiptEvent | undefined }): ReactNode {
   const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
   const took = before ? new Date(event.at).getTime() - new Date(before.at).getTime() : null;
   return (
     <>
       <p className="spread">
-        <strong>{t(`event.${event.kind}`, { attempt: event.attempt })}</strong>
+        <strong>{t(`event.${nameOf(event, before)}`, { attempt: event.attempt })}</strong>
         <span className="hint">
           <time dateTime={event.at}>{exactTime(event.at)}</time>
           {took !== null && took > 0 && (
@@ -42,6 +51,16 @@ function Step({ event, before }: { event: ReceiptEvent; before: ReceiptEvent | u
           )}
         </span>
       </p>
+      {event.kept_from && (
+        <p className="hint">
+          {t('event.keptFrom')}{' '}
+          <Link href={`/accounts/${accountId}/receipts/${event.kept_from}`}>
+            <bdi dir="ltr" className="mono">
+              {event.kept_from}
+            </bdi>
+          </Link>
+        </p>
+      )}
       {event.code && (
         <p className="hint">
           {t(`error.${event.code}.name`, { defaultValue: event.detail ?? '' })}{' '}
