@@ -37,12 +37,18 @@ async function replyOf(url: string, path: string, init: RequestInit) {
   const masked = JSON.stringify({ status: reply.status, headers, body: JSON.parse(text) })
     .replace(UUID, 'ID')
     .replace(TIME, 'TIME');
-  return { masked: JSON.parse(masked), receiptId: /"receipt_id":"([^"]+)"/.exec(text)?.[1] };
+  // The receipts in the order of the reply, so that one which comes twice does so in both.
+  return {
+    masked: JSON.parse(masked),
+    receiptIds: [...text.matchAll(/"(?:receipt_id|kept_as)":"([^"]+)"/g)].map(([, id]) => id as string),
+  };
 }
 
 test('every reply is the one that the service gives: status, headers and body', async () => {
   const order = JSON.stringify({ source_order_id: 'like-1', total: 'free', gift: 1 });
   const other = order.replace('free', '12');
+  const another = other.replace('like-1', 'like-2');
+  const changed = other.replace('"gift":1', '"area":"Marina"');
   const bearer = { Authorization: `Bearer ${account.key}` };
   const json = { ...bearer, 'Content-Type': 'application/json' };
   const signed = (body: string) => ({ ...json, 'x-service-signature': sign(account.secret, body).toUpperCase() });
@@ -58,6 +64,12 @@ test('every reply is the one that the service gives: status, headers and body', 
     post('/ingest/orders', { ...keyed, ...waiting }, other),
     post('/ingest/orders', { ...keyed, ...waiting }, ` ${other}`),
     post('/ingest/orders', { ...keyed, ...waiting }, order),
+    post('/ingest/orders', keyed, other.replace('"12"', '12.0')),
+    post('/ingest/orders', keyed, order),
+    post('/ingest/orders', { ...keyed, ...waiting }, another),
+    post('/ingest/orders', keyed, another),
+    post('/ingest/webhook', { ...signed(changed), 'Idempotency-Key': 'like' }, changed),
+    post('/ingest/orders', { ...json, ...waiting }, another),
     post('/ingest/orders', { ...json, Prefer: 'handling=strict' }, order),
     post('/ingest/orders', { ...json, 'Idempotency-Key': 'a b' }, order),
     post('/ingest/orders', { ...json, 'Content-Type': 'application/json; charset=latin1' }, order),
@@ -80,14 +92,19 @@ test('every reply is the one that the service gives: status, headers and body', 
     { path: '/ingest/status/x', init: {} },
     { path: '/ingest/status/x', init: { method: 'DELETE', headers: bearer } },
   ];
-  const receipts: [string, string][] = [];
+  /** By their ids at the service, those of the listener. */
+  const receipts = new Map<string, string>();
   for (const { path, init } of requests) {
     const theirs = await replyOf(intake.api.url, path, init);
     const ours = await replyOf(listener.url, path, init);
     expect({ path, init, reply: ours.masked }).toEqual({ path, init, reply: theirs.masked });
-    if (theirs.receiptId && ours.receiptId) receipts.push([theirs.receiptId, ours.receiptId]);
+    for (const [index, their] of theirs.receiptIds.entries()) {
+      const our = ours.receiptIds[index] as string;
+      expect(receipts.get(their) ?? our).toBe(our);
+      receipts.set(their, our);
+    }
   }
-  expect(receipts).toHaveLength(5);
+  expect(receipts.size).toBe(7);
   for (const [their, our] of receipts) {
     const theirs = await replyOf(intake.api.url, `/ingest/status/${their}`, { headers: { ...bearer, ...waiting } });
     const ours = await replyOf(listener.url, `/ingest/status/${our}`, { headers: { ...bearer, ...waiting } });

@@ -206,26 +206,88 @@ describe('what is wrong', () => {
 describe('a repeat', () => {
   afterEach(endListeners);
 
-  test('by its Idempotency-Key is the first receipt again, and says what is another content', async () => {
+  test('by its Idempotency-Key is the first receipt again', async () => {
     const listener = await startListener(['--json']);
     const keyed = { 'Idempotency-Key': 'same' };
     const first = (await (await listener.webhook(ORDER, keyed)).json()) as Record<string, string>;
-    const again = await listener.webhook({ ...ORDER }, keyed);
-    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
-    expect(await again.json()).toEqual({ ...first, duplicate: true });
-    const other = await listener.webhook({ ...ORDER, total: 10 }, keyed, '/ingest/orders');
-    expect(await other.json()).toEqual({ ...first, duplicate: true, payload_mismatch: true });
-    const lines = await listener.lines(3);
-    expect(lines.map((line) => line.repeats)).toEqual([
-      null,
-      { by: 'idempotency_key', receipt_id: first.receipt_id, payload_mismatch: false, changes: [] },
-      {
+    const spelled = { ...ORDER, total: '9.50' };
+    for (const [index, order] of [ORDER, spelled].entries()) {
+      const again = await listener.webhook(order, keyed);
+      expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
+      expect(await again.json()).toEqual({ ...first, duplicate: true });
+      expect((await listener.lines(index + 2)).at(-1).repeats).toEqual({
+        by: 'idempotency_key',
+        receipt_id: first.receipt_id,
+        payload_mismatch: false,
+        kept_as: null,
+        changes: [],
+      });
+    }
+  });
+
+  describe('by its Idempotency-Key with other content', () => {
+    const RESENT = { ...ORDER, total: 10 };
+    const OTHER = { ...RESENT, source_order_id: 'another' };
+    const CHANGES = [{ pointer: '/total', from: '9.5', to: '10' }];
+
+    /** Sends an order and then another content under its key, twice. */
+    async function sendUnderOneKey(argv: string[], other: object) {
+      const listener = await startListener(argv);
+      const send = async (order: object, headers: Record<string, string> = { 'Idempotency-Key': 'same' }) =>
+        (await (await listener.webhook(order, headers, '/ingest/orders')).json()) as Record<string, string>;
+      const first = await send(ORDER);
+      const replies = [await send(other), await send({ ...other, total: '10.00' })];
+      const [{ kept_as } = {}] = replies;
+      expect(kept_as).toEqual(expect.not.stringMatching(first.receipt_id as string));
+      for (const reply of replies)
+        expect(reply).toEqual({ ...first, duplicate: true, payload_mismatch: true, kept_as });
+      const headers = { Authorization: `Bearer ${listener.key}` };
+      const status = await (await fetch(`${listener.url}/ingest/status/${kept_as}`, { headers })).json();
+      return { listener, first, kept_as, status, send };
+    }
+
+    test('a correction is kept as a receipt that ends as duplicate, once for each content', async () => {
+      const { listener, first, kept_as, status, send } = await sendUnderOneKey(['--json'], RESENT);
+      expect(status).toMatchObject({
+        status: 'duplicate',
+        attempts: 1,
+        duplicate_of: { receipt_id: first.receipt_id, order_id: 1 },
+        changes: CHANGES,
+      });
+      const repeats = {
         by: 'idempotency_key',
         receipt_id: first.receipt_id,
         payload_mismatch: true,
-        changes: [{ pointer: '/total', from: '9.5', to: '10' }],
-      },
-    ]);
+        kept_as: { receipt_id: kept_as, status: 'duplicate', error: null },
+        changes: CHANGES,
+      };
+      const lines = await listener.lines(4);
+      expect(lines.map((line) => line.repeats)).toEqual([null, repeats, repeats, null]);
+      expect(lines[1].order.total).toBe('10');
+      expect((await send({ ...RESENT, total: 11 })).kept_as).not.toBe(kept_as);
+    });
+
+    test('another order is dead and makes no order, until it comes under a key of its own', async () => {
+      const { listener, kept_as, status, send } = await sendUnderOneKey(['--json'], OTHER);
+      const error = { code: 'idempotency_key_reused', detail: expect.any(String) };
+      expect(status).toMatchObject({ status: 'dead', attempts: 0, order_id: null, error, warnings: [], changes: [] });
+      expect((await listener.lines(2))[1].repeats).toMatchObject({
+        kept_as: { receipt_id: kept_as, status: 'dead', error: 'idempotency_key_reused' },
+      });
+      const alone = await send(OTHER, { 'Idempotency-Key': 'own', Prefer: 'wait=1' });
+      expect(alone).toMatchObject({ status: 'written', order_id: 2 });
+    });
+
+    test.each([
+      [RESENT, /would end as duplicate[\s\S]*\/total: "9.5" → "10"/],
+      [OTHER, /dead \(idempotency_key_reused\)/],
+    ])('it is shown as what it is kept as: %j', async (other, shown) => {
+      const { listener, kept_as } = await sendUnderOneKey([], other);
+      await until('it is shown', async () => listener.shown.includes('GET /ingest/status/'));
+      expect(listener.shown).toMatch(/202 payload_mismatch/);
+      expect(listener.shown).toContain(`${kept_as}, `);
+      expect(listener.shown.replaceAll(/\s+/g, ' ')).toMatch(shown);
+    });
   });
 
   test('by its source_order_id would end as a duplicate, and says in which fields it differs', async () => {
@@ -245,6 +307,7 @@ describe('a repeat', () => {
       by: 'source_order_id',
       receipt_id: first.receipt_id,
       payload_mismatch: false,
+      kept_as: null,
       changes,
     });
     const headers = { Authorization: `Bearer ${listener.key}` };

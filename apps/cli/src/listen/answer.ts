@@ -22,7 +22,7 @@ import {
   readPreferences,
   readSignature,
 } from '@orders/http';
-import type { Deliveries, Outcome, Taken } from './deliveries.ts';
+import { type Deliveries, type Outcome, stateOf, type Taken } from './deliveries.ts';
 import type { Failures } from './failures.ts';
 
 /** What a listener is set up with. */
@@ -137,7 +137,7 @@ function verify({ signingSecret }: Setup, request: IncomingMessage, body: Buffer
 function sendAccepted(
   { basePath }: Setup,
   response: ServerResponse,
-  { taken, replayed, mismatch }: Outcome,
+  { taken, replayed, kept }: Outcome,
   { wait, handling }: Preferences,
 ): void {
   const { receiptId } = taken;
@@ -146,24 +146,25 @@ function sendAccepted(
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');
   response.setHeader('Location', `${basePath}/ingest/status/${receiptId}`);
   const { status, order_id } = statusOf(taken);
-  const accepted = { receiptId, duplicate: replayed, payloadMismatch: mismatch };
+  const accepted = { receiptId, duplicate: replayed, payloadMismatch: kept !== null, ...(kept && { kept }) };
   sendJson(response, 202, acceptedJson(accepted, wait === null ? null : { status, order_id }));
 }
 
 /** The status reply. */
-function statusOf({ receiptId, orderId, original, order, channel, receivedAt, warnings, changes }: Taken) {
+function statusOf(taken: Taken) {
+  const { receiptId, orderId, original, order, channel, receivedAt, warnings, changes, error } = taken;
   return receiptJson({
     receipt_id: receiptId,
-    state: original ? 'duplicate' : 'written',
+    state: stateOf(taken),
     order_id: orderId,
     channel,
     source_order_id: order.source_order_id,
     received_at: receivedAt,
     updated_at: receivedAt,
-    attempts: 1,
+    attempts: error ? 0 : 1,
     next_attempt_at: null,
     warnings,
-    error_code: null,
+    error_code: error,
     original_receipt_id: original?.receiptId ?? null,
     original_order_id: original?.orderId ?? null,
     changes,

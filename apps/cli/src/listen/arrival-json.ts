@@ -1,6 +1,6 @@
 import { payloadJson } from '@orders/domain';
 import type { Arrival } from './create-listener.ts';
-import type { Outcome } from './deliveries.ts';
+import { type Outcome, stateOf } from './deliveries.ts';
 import { shownHeaders } from './redact.ts';
 
 /** A request as one JSON object; absent values are null. */
@@ -24,8 +24,9 @@ export function arrivalJson(arrival: Arrival, { raw }: { raw: boolean }): object
 
 const NOT_TAKEN = { receipt_id: null, idempotency_key: null, repeats: null, order: null, warnings: [] };
 
-function outcomeJson({ taken, replayed, mismatch, changes }: Outcome): Record<keyof typeof NOT_TAKEN, unknown> {
-  const { receiptId, idempotencyKey, original, order, warnings } = taken;
+function outcomeJson({ taken, replayed, kept, changes }: Outcome): Record<keyof typeof NOT_TAKEN, unknown> {
+  const { receiptId, idempotencyKey, original } = taken;
+  const { order, warnings } = kept ?? taken;
   const earlier = replayed ? taken : original;
   return {
     receipt_id: receiptId,
@@ -33,7 +34,8 @@ function outcomeJson({ taken, replayed, mismatch, changes }: Outcome): Record<ke
     repeats: earlier && {
       by: replayed ? 'idempotency_key' : 'source_order_id',
       receipt_id: earlier.receiptId,
-      payload_mismatch: mismatch,
+      payload_mismatch: kept !== null,
+      kept_as: kept && { receipt_id: kept.receiptId, status: stateOf(kept), error: kept.error },
       changes,
     },
     order,

@@ -1,6 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { type Channel, compareResent, type Difference, type NormalizedOrder, parseBody } from '@orders/domain';
+import {
+  type AttemptErrorCode,
+  type Channel,
+  compareResent,
+  contentFingerprint,
+  type Difference,
+  type NormalizedOrder,
+} from '@orders/domain';
 
 /** What passed every check. */
 export interface Incoming extends NormalizedOrder {
@@ -19,6 +25,8 @@ export interface Taken extends Incoming {
   original: Taken | null;
   /** In what it differs from that order as it was first sent. */
   changes: Difference[];
+  /** Why it is dead; null where it is not. */
+  error: AttemptErrorCode | null;
 }
 
 /** How a delivery was taken. */
@@ -26,10 +34,16 @@ export interface Outcome {
   taken: Taken;
   /** Its idempotency key was known: `taken` is the receipt that first used it. */
   replayed: boolean;
-  /** And this came with other content. */
-  mismatch: boolean;
+  /** And this came with other content: the receipt that it is kept as. */
+  kept: Taken | null;
   /** What this delivery says differently from the one that it repeats. */
   changes: Difference[];
+}
+
+/** How a receipt ends. */
+export function stateOf({ original, error }: Taken): 'written' | 'duplicate' | 'dead' {
+  if (error) return 'dead';
+  return original ? 'duplicate' : 'written';
 }
 
 export interface Deliveries {
@@ -43,16 +57,17 @@ const MOST_BYTES = 33_554_432;
 /** Remembers the last few hundred deliveries that were taken, by what a later one may repeat of them. */
 export function createDeliveries(): Deliveries {
   const byReceipt = new Map<string, Taken>();
+  /** Also by the key of a content that came under a key used before, which no sender can send as it has a space. */
   const byKey = new Map<string, Taken>();
   const bySource = new Map<string, Taken>();
   let bytes = 0;
   let orders = 0;
 
-  function remember(taken: Taken): void {
-    const { receiptId, idempotencyKey, order, original, body } = taken;
+  function remember(taken: Taken, key: string | null): void {
+    const { receiptId, order, orderId, body } = taken;
     byReceipt.set(receiptId, taken);
-    if (idempotencyKey !== null) byKey.set(idempotencyKey, taken);
-    if (!original) bySource.set(order.source_order_id, taken);
+    if (key !== null) byKey.set(key, taken);
+    if (orderId !== null) bySource.set(order.source_order_id, taken);
     bytes += body.length;
     for (const oldest of byReceipt.values()) {
       if (byReceipt.size <= MOST && bytes <= MOST_BYTES) return;
@@ -62,37 +77,47 @@ export function createDeliveries(): Deliveries {
 
   function forget(taken: Taken): void {
     byReceipt.delete(taken.receiptId);
-    if (taken.idempotencyKey !== null) byKey.delete(taken.idempotencyKey);
-    if (!taken.original) bySource.delete(taken.order.source_order_id);
+    for (const [key, one] of byKey) if (one === taken) byKey.delete(key);
+    if (taken.orderId !== null) bySource.delete(taken.order.source_order_id);
     bytes -= taken.body.length;
+  }
+
+  function store(incoming: Incoming, key: string | null): Taken {
+    const original = bySource.get(incoming.order.source_order_id) ?? null;
+    const changes = original ? compareResent(original.order, incoming.order) : [];
+    if (!original) orders += 1;
+    return receive({ ...incoming, orderId: original ? null : orders, original, changes, error: null }, key);
+  }
+
+  function receive(taken: Omit<Taken, 'receiptId' | 'receivedAt'>, key: string | null): Taken {
+    const received = { ...taken, receiptId: randomUUIDv7(), receivedAt: new Date() };
+    remember(received, key);
+    return received;
+  }
+
+  /** Keeps a delivery that came with other content than the one that first used its key: once for each content. */
+  function keep(first: Taken, incoming: Incoming, fingerprint: string): Taken {
+    const key = `${first.idempotencyKey} sha256:${fingerprint}`;
+    const before = byKey.get(key);
+    if (before) return before;
+    if (first.order.source_order_id === incoming.order.source_order_id) return store(incoming, key);
+    const error = 'idempotency_key_reused';
+    return receive({ ...incoming, warnings: [], orderId: null, original: null, changes: [], error }, key);
   }
 
   return {
     find: (receiptId) => byReceipt.get(receiptId) ?? null,
     take(incoming) {
-      const { idempotencyKey, order } = incoming;
-      const known = idempotencyKey === null ? undefined : byKey.get(idempotencyKey);
-      if (known) {
-        const mismatch = !isSame(known.body, incoming.body);
-        return { taken: known, replayed: true, mismatch, changes: compareResent(known.order, order) };
+      const { idempotencyKey } = incoming;
+      const first = idempotencyKey === null ? undefined : byKey.get(idempotencyKey);
+      if (!first) {
+        const taken = store(incoming, idempotencyKey);
+        return { taken, replayed: false, kept: null, changes: taken.changes };
       }
-      const original = bySource.get(order.source_order_id) ?? null;
-      const changes = original ? compareResent(original.order, order) : [];
-      if (!original) orders += 1;
-      const taken = {
-        ...incoming,
-        receiptId: randomUUIDv7(),
-        receivedAt: new Date(),
-        orderId: original ? null : orders,
-        original,
-        changes,
-      };
-      remember(taken);
-      return { taken, replayed: false, mismatch: false, changes };
+      const fingerprint = contentFingerprint(incoming.body);
+      const isSame = contentFingerprint(first.body) === fingerprint;
+      const kept = isSame ? null : keep(first, incoming, fingerprint);
+      return { taken: first, replayed: true, kept, changes: kept?.changes ?? [] };
     },
   };
-}
-
-function isSame(one: Buffer, other: Buffer): boolean {
-  return one.equals(other) || isDeepStrictEqual(parseBody(one), parseBody(other));
 }

@@ -5,7 +5,7 @@ import { details } from '../table.ts';
 import { visible } from '../visible.ts';
 import { warningLines } from '../warning-lines.ts';
 import type { Arrival } from './create-listener.ts';
-import type { Outcome } from './deliveries.ts';
+import type { Outcome, Taken } from './deliveries.ts';
 import { shownHeaders } from './redact.ts';
 
 /** Characters of a body that are shown. */
@@ -34,13 +34,15 @@ export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean
 export function verdictOf({ status, problem, outcome, isSimulated }: Arrival): string {
   if (problem) return `${status} ${problem.code}${isSimulated ? ' (asked for)' : ''}`;
   if (!outcome) return `${status} status`;
+  if (outcome.kept) return `${status} payload_mismatch`;
   if (outcome.replayed) return `${status} replayed`;
   return `${status} ${outcome.taken.original ? 'duplicate' : 'accepted'}`;
 }
 
 function paintedVerdict(arrival: Arrival, paint: Paint): string {
   const { problem, outcome } = arrival;
-  const verdict = paint(problem ? ['bold', 'red'] : ['bold', 'green'], verdictOf(arrival));
+  const color = problem ? 'red' : outcome?.kept ? 'yellow' : 'green';
+  const verdict = paint(['bold', color], verdictOf(arrival));
   return outcome ? `${verdict}  ${paint('dim', outcome.taken.receiptId)}` : verdict;
 }
 
@@ -54,23 +56,36 @@ function refusal({ problem, cause }: Arrival): string | null {
 }
 
 function taken(outcome: Outcome): string {
-  const { order, warnings } = outcome.taken;
+  const { order, warnings } = outcome.kept ?? outcome.taken;
   const repeats = repeatOf(outcome);
-  const entries = outcome.replayed ? [] : orderEntries(order).filter(([, value]) => value !== null);
+  const isRetry = outcome.replayed && !outcome.kept;
+  const entries = isRetry ? [] : orderEntries(order).filter(([, value]) => value !== null);
   return details([
     ['source order', order.source_order_id],
     ['order number', order.order_number === order.source_order_id ? undefined : order.order_number],
     ...entries,
-    ['warnings', outcome.replayed ? undefined : warningLines(warnings)],
+    ['warnings', isRetry ? undefined : warningLines(warnings)],
     ['repeats', repeats],
-    ['differs', repeats === undefined ? undefined : differenceLines(outcome.changes)],
+    ['kept as', outcome.kept && keptAs(outcome.kept)],
+    ['differs', isDeadOrNew(outcome) ? undefined : differenceLines(outcome.changes)],
   ]);
 }
 
-function repeatOf({ taken, replayed, mismatch }: Outcome): string | undefined {
+/** Compared with no other order. */
+function isDeadOrNew({ taken, replayed, kept }: Outcome): boolean {
+  return kept ? kept.original === null : !replayed && taken.original === null;
+}
+
+function keptAs({ receiptId, error }: Taken): string {
+  return error
+    ? `${receiptId}, dead (${error}): another source_order_id under one key makes no order until it is redriven`
+    : `${receiptId}, which would end as duplicate; derive the key from id and content`;
+}
+
+function repeatOf({ taken, replayed, kept }: Outcome): string | undefined {
   const when = (date: Date) => date.toTimeString().slice(0, 8);
   if (replayed)
-    return `the Idempotency-Key of ${when(taken.receivedAt)}: the answer is that receipt again${mismatch ? ', though this payload is another one' : ''}`;
+    return `the Idempotency-Key of ${when(taken.receivedAt)}: the answer is that receipt again${kept ? ', though the content is other than then' : ''}`;
   const { original } = taken;
   if (!original) return undefined;
   return `order ${original.orderId} of ${when(original.receivedAt)}, by its source_order_id: would end as duplicate, and make no second order`;
