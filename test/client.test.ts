@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Accepted, type Order, OrdersClient, ProblemError, signBody } from '@orders/client';
+import {
+  type Accepted,
+  type IdempotencyMismatchError,
+  type Order,
+  OrdersClient,
+  ProblemError,
+  signBody,
+} from '@orders/client';
 import { setSuspended } from '@orders/database';
 import { createApiKey, PROBLEMS, type ProblemCode } from '@orders/domain';
 import { type Child, freePort } from '@orders/local-services';
@@ -100,6 +107,59 @@ describe('the client and the service', () => {
     expect(new Set(finals.map(({ status }) => status))).toEqual(new Set(['written']));
     await expect(client.submitBatch([])).rejects.toMatchObject({ code: 'malformed_body' });
     await expect(client.submitBatch(Array(1001).fill('{}'))).rejects.toMatchObject({ code: 'payload_too_large' });
+  });
+
+  test.each(['submitOrder', 'sendWebhook', 'submitMany'] as const)(
+    '%s: under a key used before, the error names the receipt that the delivery is kept as',
+    async (call) => {
+      const options = { idempotencyKey: `used by ${call}`.replaceAll(' ', '-') };
+      const submit = async (order: Order) => {
+        if (call !== 'submitMany') return client[call](order, options);
+        for await (const { error } of client.submitMany([order], { idempotencyKey: () => options.idempotencyKey }))
+          if (error) throw error;
+      };
+      const first = { source_order_id: `used-${call}`, address: 'Villa 7' };
+      await submit(first);
+      const { receipt_id } = await client.submitOrder(first, options);
+      const mismatch = (order: Order) =>
+        submit(order).then(
+          () => expect(order).toBe('refused'),
+          (error: IdempotencyMismatchError) => error,
+        ) as Promise<IdempotencyMismatchError>;
+
+      const corrected = await mismatch({ ...first, address: 'Villa 9' });
+      expect(corrected).toMatchObject({ name: 'IdempotencyMismatchError', accepted: { receipt_id } });
+      expect(await client.waitForReceipt(corrected.keptAs as string)).toMatchObject({
+        status: 'duplicate',
+        changes: [{ pointer: '/address', from: 'Villa 7', to: 'Villa 9' }],
+      });
+      const other = await mismatch({ ...first, source_order_id: `other-${call}` });
+      expect(await client.waitForReceipt(other.keptAs as string)).toMatchObject({
+        status: 'dead',
+        attempts: 0,
+        error: { code: 'idempotency_key_reused' },
+      });
+    },
+  );
+
+  test('a batch counts what came under a used key with other content, and names what each is kept as', async () => {
+    const [one, two, three] = ordersNamed('key-of-a-batch', 3) as [Order, Order, Order];
+    const idempotencyKey = 'batch-used-before';
+    const before = await client.submitBatch([one, two, three], { idempotencyKey });
+    const after = await client.submitBatch([one, { ...two, total: '10' }, '{}'], { idempotencyKey });
+    expect(after).toMatchObject({ accepted: 1, refused: 1, mismatched: 1 });
+    expect(after.results).toEqual([
+      { receipt_id: before.results[0]?.receipt_id, duplicate: true },
+      {
+        receipt_id: before.results[1]?.receipt_id,
+        duplicate: true,
+        payload_mismatch: true,
+        kept_as: expect.any(String),
+      },
+      { error: expect.objectContaining({ code: 'validation_failed' }) },
+    ]);
+    const kept = await client.waitForReceipt(after.results[1]?.kept_as as string);
+    expect(kept).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '9.50', to: '10' }] });
   });
 
   test('orders are asked for by their own ids; of a resend the receipt says what changed', async () => {
