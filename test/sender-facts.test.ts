@@ -143,8 +143,8 @@ describe('limits', () => {
       `${grouped(intake.MAX_BODY_BYTES)} bytes for one order by default, ${grouped(intake.MAX_BATCH_BYTES)} for a batch`,
     );
     const seconds = intake.REQUEST_TIMEOUT / 1000;
-    const ofMany = `; a batch or a list of ids within ${seconds / 6}, when others need its place |`;
-    expect(limits).toContain(`come whole within | ${seconds} seconds by default${ofMany}`);
+    const whenNeeded = `; within ${seconds / 6} when other accounts need the memory |`;
+    expect(limits).toContain(`come whole within | ${seconds} seconds by default${whenNeeded}`);
     expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
     expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
     expect(page('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
