@@ -43,6 +43,14 @@ describe('status look-ups by a read replica', () => {
   /** The status of a receipt, or that of an HTTP reply that has none. */
   const poll = async (receiptId: string) => String((await intake.api.status(account, receiptId)).body.status);
 
+  test('dispatchable_orders is refused there: it could show an order whose confirmation was taken back', async () => {
+    await expect(replica.query('select * from dispatchable_orders')).rejects.toMatchObject({
+      code: '55000',
+      message: 'dispatchable_orders can be read on the primary only',
+    });
+    await primary.knex('dispatchable_orders');
+  });
+
   test('a receipt that the replica does not know yet is looked up on the primary, and so is its outcome', async () => {
     await replica.fallBehind();
     const receiptId = await accept('just-accepted');

@@ -246,6 +246,7 @@ test.each([
   [new Error('Query read timeout'), 'infrastructure'],
   [new TypeError('x is not a function'), 'unknown'],
   [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' }), 'receipt'],
+  [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR', constraint: 'orders_pkey' }), 'infrastructure'],
   [Object.assign(new Error('x'), { code: '57P01', severity: 'FATAL' }), 'infrastructure'],
   [Object.assign(new Error('x'), { code: '42P01', severity: 'ERROR' }), 'unknown'],
 ])('whose fault an error is, %#: %s', (error, fault) => {

@@ -1,4 +1,5 @@
-import { type Database, reconcileReceipts, type SeenReceipt } from '@orders/database';
+import { BacklogTooLong, type Database, reconcileReceipts, type SeenReceipt } from '@orders/database';
+import { Problem } from '@orders/domain';
 import { createFairQueue } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import type { Parser } from './parsing/parser.ts';
@@ -22,11 +23,18 @@ export function reconcile(deps: { database: Database; parser: Parser; rateLimits
     const { ids, seen } = await contextOf(request).slot.holdUntil(async () => {
       const ids = await parser.run(accountId, 'readIds', request.body);
       await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));
-      const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]);
+      const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]).catch(refuseLongBacklog);
       return { ids, seen: await inTurn(accountId, lookUp) };
     });
     response.json({ results: ids.map((id) => resultOf(id, seen.get(id))) });
   };
+}
+
+function refuseLongBacklog(error: unknown): never {
+  if (!(error instanceof BacklogTooLong)) throw error;
+  throw new Problem('overloaded', {
+    detail: 'Too many orders of this account are waiting to look through them. Retry after the time in Retry-After.',
+  });
 }
 
 function resultOf(source_order_id: string, seen: SeenReceipt | undefined) {

@@ -6,11 +6,16 @@ const RECEIPT_CLASSES = new Set(['22', '23', 'P0']);
 // Connection, transaction state, rollback (deadlock, serialization), resources, prerequisite state, intervention, system, internal.
 const INFRASTRUCTURE_CLASSES = new Set(['08', '25', '40', '53', '55', '57', '58', 'XX']);
 
-/** Sorts an error of a statement by its SQLSTATE; of those without one, what a connection reports is infrastructure, all else unknown. */
+// An order's number comes from a sequence. It is taken only where the sequence is behind, as after a move by logical replication, which
+// copies no sequences; each attempt brings it forward.
+const OUR_CONSTRAINTS = new Set<unknown>(['orders_pkey']);
+
+/** Sorts an error of a statement by its SQLSTATE and constraint; of those without one, what a connection reports is infrastructure, all else unknown. */
 export function faultOf(error: unknown): Fault {
   const sqlstate = sqlstateOf(error);
   if (sqlstate === null) return isConnectionError(error) ? 'infrastructure' : 'unknown';
   if (isWithoutPartition(error)) return 'infrastructure';
+  if (OUR_CONSTRAINTS.has((error as { constraint?: unknown }).constraint)) return 'infrastructure';
   if (RECEIPT_CLASSES.has(sqlstate.slice(0, 2))) return 'receipt';
   return INFRASTRUCTURE_CLASSES.has(sqlstate.slice(0, 2)) ? 'infrastructure' : 'unknown';
 }

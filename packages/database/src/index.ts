@@ -100,7 +100,7 @@ export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { firstUuidAt } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
-export { reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
+export { BacklogTooLong, reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
 export {
   type IncomingReceipt,
   recordReceipts,

@@ -14,6 +14,10 @@ import * as resends from './migrations/010-resends.ts';
 import * as holdResends from './migrations/011-hold-resends.ts';
 import * as idempotencyKeysByTime from './migrations/012-idempotency-keys-by-time.ts';
 import * as autovacuum from './migrations/013-autovacuum.ts';
+import * as outboxAccounts from './migrations/018-outbox-accounts.ts';
+import * as resendsReceivedAt from './migrations/018b-resends-received-at.ts';
+import * as dispatchOnThePrimary from './migrations/018c-dispatch-on-the-primary.ts';
+import * as outboxAndResendsIndexes from './migrations/019-outbox-and-resends-indexes.ts';
 import { makePartitions } from './receipts/make-partitions.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
@@ -41,6 +45,10 @@ export const MIGRATIONS: readonly Migration[] = [
   holdResends,
   idempotencyKeysByTime,
   autovacuum,
+  outboxAccounts,
+  resendsReceivedAt,
+  dispatchOnThePrimary,
+  outboxAndResendsIndexes,
 ];
 
 /** The schema is what this version needs once this one has run. */

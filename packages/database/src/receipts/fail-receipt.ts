@@ -12,7 +12,7 @@ const FAIL = {
   name: 'fail-receipt',
   text: `
 with failing as (
-  select r.receipt_id, r.account_id, r.attempts + 1 as attempt, (
+  select r.receipt_id, r.account_id, r.received_at, r.attempts + 1 as attempt, (
            select o.order_id from orders o where o.account_id = r.account_id and o.source_order_id = r.source_order_id
          ) as earlier_order_id
   from receipts r
@@ -22,8 +22,8 @@ with failing as (
   select *, case when attempt < $4::int then 'failed' when earlier_order_id is null then 'dead' else 'duplicate' end as next_state
   from failing
 ), kept as (
-  insert into resends (account_id, order_id, receipt_id)
-  select account_id, earlier_order_id, receipt_id from decided where next_state = 'duplicate'
+  insert into resends (account_id, order_id, receipt_id, received_at)
+  select account_id, earlier_order_id, receipt_id, received_at from decided where next_state = 'duplicate'
 )
 update receipts r
 set state = d.next_state, attempts = d.attempt, updated_at = now(), lease_id = null, lease_expires_at = null,

@@ -25,7 +25,7 @@ export const DUE_AT = "now() + $9::int * interval '1 ms'";
 const RECEIPTS = 'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length';
 
 export const INSERT_PAYLOADS = 'insert into receipt_payloads (batch_id, account_id, bodies)';
-export const INSERT_OUTBOX = 'insert into outbox (batch_id, receipt_ids, due_at)';
+export const INSERT_OUTBOX = 'insert into outbox (batch_id, receipt_ids, account_ids, due_at)';
 const INSERT_RECEIPTS =
   'insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)';
 
@@ -34,7 +34,7 @@ const RECORD = {
   name: 'record-receipts',
   text: `
 with payloads as (${INSERT_PAYLOADS} ${PAYLOADS(PAYLOAD)}),
-     promised as (${INSERT_OUTBOX} values ($8::uuid, $1::uuid[], ${DUE_AT}))
+     promised as (${INSERT_OUTBOX} values ($8::uuid, $1::uuid[], $11::int[], ${DUE_AT}))
 ${INSERT_RECEIPTS} ${RECEIPTS} from ${INCOMING}`,
 };
 
@@ -71,7 +71,7 @@ keyed as (
 ), payloads as (
   ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
 ), promised as (
-  ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), ${DUE_AT} from accepted having count(*) > 0
+  ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted having count(*) > 0
 ), stored as (
   ${INSERT_RECEIPTS} ${RECEIPTS} from accepted
 )

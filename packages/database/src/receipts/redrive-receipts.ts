@@ -26,8 +26,9 @@ export async function redriveReceipts(
          where ${among('receipt_id', ':ids')} and state = 'dead' and (:accountId::int is null or account_id = :accountId)
          returning receipt_id, account_id
        ), promised as (
-         insert into outbox (batch_id, receipt_ids, due_at)
-         select (array_agg(receipt_id order by receipt_id))[1], array_agg(receipt_id order by receipt_id), now()
+         insert into outbox (batch_id, receipt_ids, account_ids, due_at)
+         select (array_agg(receipt_id order by receipt_id))[1], array_agg(receipt_id order by receipt_id),
+                array_agg(distinct account_id), now()
          from redriven having count(*) > 0
        )
        select receipt_id, account_id from redriven order by receipt_id`,

@@ -32,7 +32,10 @@ export async function decideResend(
     if (order === 'conflict' || changes === null || resend.decision !== null) return 'conflict';
     const newer = await trx('resends')
       .where(key)
-      .andWhere('receipt_id', '>', receiptId)
+      .andWhereRaw(
+        '(received_at, receipt_id) > (select received_at, receipt_id from resends where account_id = ? and order_id = ? and receipt_id = ?)',
+        [accountId, orderId, receiptId],
+      )
       .whereNotNull('changes')
       .first(trx.raw('1'));
     if (newer) return 'conflict';

@@ -16,7 +16,7 @@ export type RepeatedOrder = WritableOrder & Repeat;
 export const lastAccepted = (alias: string) => `
   select receipt_id from resends
   where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
-  order by receipt_id desc limit 1`;
+  order by received_at desc, receipt_id desc limit 1`;
 
 /** Bytes of a body from which on parsing it takes milliseconds. */
 const LONG_BODY = 16_384;

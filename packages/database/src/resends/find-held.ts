@@ -15,7 +15,7 @@ export async function findHeld(
      cross join lateral (
        select decision from resends
        where account_id = :accountId and order_id = wanted.order_id and changes is not null
-       order by receipt_id desc limit 1
+       order by received_at desc, receipt_id desc limit 1
      ) as newest
      where newest.decision is null and exists (select from accounts where account_id = :accountId and hold_resends)`,
     { accountId, orderIds: [...orderIds] },

@@ -8,7 +8,7 @@ export type Decision = 'accepted' | 'refused';
 export interface Resend {
   order_id: number;
   receipt_id: string;
-  /** By Postgres' clock; once the receipt is dropped, by the one that made its id. */
+  /** By Postgres' clock; of one kept by a version that noted no time, by the clock that made its id. */
   received_at: Date;
   changes: Difference[];
   decision: Decision | null;
@@ -21,18 +21,14 @@ const MAX_OF_AN_ORDER = 20;
 const FIND = {
   name: 'find-resends',
   text: `
-select s.*, r.received_at
+select s.*
 from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
-  select order_id, receipt_id, changes, decision, decided_by, decided_at from resends
+  select order_id, receipt_id, received_at, changes, decision, decided_by, decided_at from resends
   where account_id = $1::int and order_id = wanted.order_id and changes is not null
-  order by receipt_id desc limit ${MAX_OF_AN_ORDER}
+  order by received_at desc, receipt_id desc limit ${MAX_OF_AN_ORDER}
 ) as s
-left join lateral (
-  select received_at from receipts where receipt_id = s.receipt_id and account_id = $1::int
-  offset 0
-) as r on true
-order by s.order_id, s.receipt_id desc`,
+order by s.order_id, s.received_at desc, s.receipt_id desc`,
 };
 
 /**
@@ -44,13 +40,14 @@ export async function findResends(
   accountId: number,
   orderIds: readonly number[],
 ): Promise<Resend[]> {
-  const rows = await run<Omit<Resend, 'received_at'> & { received_at: Date | null }>(database, FIND, [
+  // Postgres' -infinity, which stands for no time, is read as a number.
+  const rows = await run<Omit<Resend, 'received_at'> & { received_at: Date | number }>(database, FIND, [
     accountId,
     orderIds,
   ]);
   return rows.map(({ received_at, changes, ...row }) => ({
     ...row,
-    received_at: received_at ?? new Date(timeOf(row.receipt_id)),
+    received_at: received_at instanceof Date ? received_at : new Date(timeOf(row.receipt_id)),
     changes: changes.map(differenceJson),
   }));
 }

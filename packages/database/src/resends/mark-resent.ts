@@ -11,7 +11,7 @@ from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
   select order_id, decision from resends
   where account_id = $1::int and order_id = wanted.order_id and changes is not null
-  order by receipt_id desc limit 1
+  order by received_at desc, receipt_id desc limit 1
 ) as newest`,
 };
 

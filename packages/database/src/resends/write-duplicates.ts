@@ -21,17 +21,17 @@ with moved as (
     as i(receipt_id, account_id, order_id, warnings, is_changed)
   where ${among('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and r.lease_id = $1::uuid and r.state = 'normalized'
-  returning r.receipt_id, i.account_id, i.order_id, i.is_changed
+  returning r.receipt_id, r.received_at, i.account_id, i.order_id, i.is_changed
 ), kept as (
-  insert into resends (account_id, order_id, receipt_id)
-  select account_id, order_id, receipt_id from moved where not is_changed
+  insert into resends (account_id, order_id, receipt_id, received_at)
+  select account_id, order_id, receipt_id, received_at from moved where not is_changed
 ), settled as (
   delete from outbox
   where batch_id = any($2::uuid[])
     and not exists (select from unnest(receipt_ids) as promised(id)
                     where id not in (select receipt_id from moved) and id <> all($3::uuid[]))
 )
-select receipt_id as "receiptId" from moved`,
+select receipt_id as "receiptId", received_at::text as "receivedAt" from moved`,
 };
 
 const lockOrders = (how: string) => `
@@ -54,24 +54,25 @@ const KEEP = {
   // nobody knows that. None is kept of what was compared with something else than the sender's last word by now.
   text: `
 with input as (
-  select i.account_id, i.order_id, i.receipt_id, i.changes::jsonb as changes
-  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[])
-    as i(account_id, order_id, receipt_id, changes, compared_with)
+  select i.account_id, i.order_id, i.receipt_id, i.received_at, i.changes::jsonb as changes
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[])
+    as i(account_id, order_id, receipt_id, changes, compared_with, received_at)
   left join lateral (${lastAccepted('i')}) as accepted on true
   where accepted.receipt_id is not distinct from i.compared_with
 ), compared as (
   select i.*, before.decision, before.decided_by, before.decided_at,
          bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]')
-           over (partition by i.account_id, i.order_id order by i.receipt_id) as takes_over
+           over (partition by i.account_id, i.order_id order by i.received_at, i.receipt_id) as takes_over
   from input i
   left join lateral (
     select changes, decision, decided_by, decided_at from resends
-    where account_id = i.account_id and order_id = i.order_id and receipt_id < i.receipt_id and changes is not null
-    order by receipt_id desc limit 1
+    where account_id = i.account_id and order_id = i.order_id and changes is not null
+      and (received_at, receipt_id) < (i.received_at, i.receipt_id)
+    order by received_at desc, receipt_id desc limit 1
   ) as before on true
 )
-insert into resends (account_id, order_id, receipt_id, changes, decision, decided_by, decided_at)
-select account_id, order_id, receipt_id, changes, case when takes_over then decision end,
+insert into resends (account_id, order_id, receipt_id, received_at, changes, decision, decided_by, decided_at)
+select account_id, order_id, receipt_id, received_at, changes, case when takes_over then decision end,
        case when takes_over then decided_by end, case when takes_over then decided_at end
 from compared
 returning receipt_id as "receiptId"`,
@@ -109,9 +110,12 @@ export async function writeDuplicates(
   for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries += 1) {
     const changes = await findChanges(database, left);
     const duplicates = { leaseId, batchIds, movedBefore, repeated: left, changes };
-    if (changes.size === 0) return move(database, duplicates);
     try {
-      return await inTransaction(database, (connection) => moveAndKeep(connection, duplicates), SETTINGS);
+      const moved =
+        changes.size === 0
+          ? await move(database, duplicates)
+          : await inTransaction(database, (connection) => moveAndKeep(connection, duplicates), SETTINGS);
+      return [...moved.keys()].map((receiptId) => ({ receiptId, isChanged: changes.has(receiptId) }));
     } catch (error) {
       if (error instanceof ComparedTooSoon) continue;
       if (sqlstateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
@@ -130,11 +134,12 @@ interface Duplicates {
   changes: ReadonlyMap<string, Changes>;
 }
 
+/** @returns those that were moved, each with the time it was received at: as text, since a `Date` has no microseconds. */
 async function move(
   connection: Connection,
   { leaseId, batchIds, movedBefore, repeated, changes }: Duplicates,
-): Promise<Duplicate[]> {
-  const moved = await run<{ receiptId: string }>(connection, MOVE, [
+): Promise<Map<string, string>> {
+  const moved = await run<{ receiptId: string; receivedAt: string }>(connection, MOVE, [
     leaseId,
     batchIds,
     movedBefore,
@@ -144,17 +149,16 @@ async function move(
     repeated.map(({ warnings }) => JSON.stringify(warnings)),
     repeated.map(({ receiptId }) => changes.has(receiptId)),
   ]);
-  return moved.map(({ receiptId }) => ({ receiptId, isChanged: changes.has(receiptId) }));
+  return new Map(moved.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
 }
 
-async function moveAndKeep(connection: Connection, duplicates: Duplicates): Promise<Duplicate[]> {
+async function moveAndKeep(connection: Connection, duplicates: Duplicates): Promise<Map<string, string>> {
   const { repeated, changes } = duplicates;
   // Receipts before orders, as whoever erases a customer.
   const moved = await move(connection, duplicates);
-  const isMoved = new Set(moved.map(({ receiptId }) => receiptId));
-  const changed = changedOf(repeated, changes).filter(({ receiptId }) => isMoved.has(receiptId));
+  const changed = changedOf(repeated, changes).filter(({ receiptId }) => moved.has(receiptId));
   await connection.pool.query(LOCK_TIMEOUT);
-  await keep(connection, changed, changes);
+  await keep(connection, changed, changes, moved);
   return moved;
 }
 
@@ -167,6 +171,7 @@ async function keep(
   connection: Connection,
   changed: readonly RepeatedOrder[],
   changes: ReadonlyMap<string, Changes>,
+  receivedAt: ReadonlyMap<string, string>,
 ): Promise<void> {
   const locked = await lock(connection, LOCK, changed);
   const kept = await run<{ receiptId: string }>(connection, KEEP, [
@@ -178,6 +183,7 @@ async function keep(
       locked.get(orderId)?.isErased === false ? JSON.stringify(changes.get(receiptId)?.differences) : null,
     ),
     changed.map(({ receiptId }) => changes.get(receiptId)?.acceptedId ?? null),
+    changed.map(({ receiptId }) => receivedAt.get(receiptId)),
   ]);
   if (kept.length < changed.length) throw new ComparedTooSoon();
 }
