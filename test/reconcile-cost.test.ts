@@ -72,7 +72,10 @@ test('what is pending is found in a row of several accounts, with keys and witho
   const [, died] = await record([OTHER, OWN], 'dead');
   expect(await Promise.all(['mixed', 'keyed', 'dead'].map(stateOf))).toEqual(Array(3).fill('received'));
   await db.knex('receipts').where({ source_order_id: 'dead' }).update({ state: 'dead' });
-  await db.knex('outbox').whereRaw('? = any(receipt_ids)', [died]).delete();
+  await db
+    .knex('outbox')
+    .whereRaw('? = any(receipt_ids)', [died ?? ''])
+    .delete();
   expect(await stateOf('dead')).toBe('dead');
   const dead = await db.knex('receipts').where({ state: 'dead' }).pluck('receipt_id');
   expect(await redriveReceipts(db.knex, dead)).toEqual(dead);
