@@ -1,4 +1,4 @@
-import { closeDatabase, type Load, openDatabase, readLoad } from '@orders/database';
+import { closeDatabase, type Load, openDatabase, readLoad, readStalls, type Stalls } from '@orders/database';
 import type { Bell, LaneState } from '@orders/queue';
 import { Gauge, type Registry, readRarely } from '@orders/runtime';
 import type { IntakeConfig } from './config.ts';
@@ -25,6 +25,7 @@ export function exposeLoad(registry: Registry, config: LoadConfig, bell: Bell): 
   });
   const times = { everyMs: EVERY_MS, patienceMs: PATIENCE_MS };
   const askDatabase = readRarely(() => readLoad(database), times);
+  const askStalls = readRarely(() => readStalls(database), times);
   const askQueue = readRarely(() => bell.lanes(), times);
 
   const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
@@ -47,9 +48,31 @@ export function exposeLoad(registry: Registry, config: LoadConfig, bell: Bell): 
   gauge('orders_oldest_waiting_seconds', 'For how long the oldest receipt has been due', ofDatabase('oldestSeconds'));
   gauge('orders_jobs_waiting', 'Jobs that wait in the queue, of all lanes', ofQueue('waiting'));
   gauge('orders_jobs_active', 'Jobs that workers have taken, of all lanes', ofQueue('active'));
+  gauge(
+    'orders_dispatch_delay_seconds',
+    'For how long a confirmed order past its undo time has waited to be shown by dispatchable_orders',
+    async () => (await askStalls())?.dispatchDelaySeconds ?? null,
+  );
+  exposeTransactions(registry, askStalls);
   exposeLanes(registry, askQueue);
 
   return { close: () => closeDatabase(database) };
+}
+
+/** Absent for a role without `pg_read_all_stats`. */
+function exposeTransactions(registry: Registry, ask: () => Promise<Stalls | null>): void {
+  new Gauge({
+    name: 'postgres_oldest_transaction_seconds',
+    help: 'Age of the oldest transaction of any session, by whether it has written',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      const stalls = await ask();
+      this.reset();
+      const ages = { writing: stalls?.oldestWritingSeconds, reading: stalls?.oldestReadingSeconds };
+      for (const [kind, age] of Object.entries(ages)) if (age != null) this.set({ kind }, age);
+    },
+  });
 }
 
 const STATES = ['waiting', 'active', 'delayed'] as const;

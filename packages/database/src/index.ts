@@ -63,6 +63,7 @@ export {
 export { countNeedingReview, listReviewSince } from './orders/list-news.ts';
 export { listReview, type ReviewPage } from './orders/list-review.ts';
 export { findOrder, findReview, listOrders, type OrderJson, type Review } from './orders/orders.ts';
+export { readStalls, type Stalls } from './orders/read-stalls.ts';
 export type { ReviewFilter } from './orders/review-filter.ts';
 export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';

@@ -1,0 +1,48 @@
+import { type Database, run } from '../connect.ts';
+
+/** What holds dispatching and vacuum up, in seconds; 0 where nothing does. */
+export interface Stalls {
+  /** Age of the oldest transaction with a transaction id, prepared ones included; null without `pg_read_all_stats`. */
+  oldestWritingSeconds: number | null;
+  /** Age of the oldest transaction with a snapshot and without such an id; null without `pg_read_all_stats`. */
+  oldestReadingSeconds: number | null;
+  /** How long a confirmed order past its undo time has waited for `dispatchable_orders` to show it. */
+  dispatchDelaySeconds: number;
+}
+
+/** Confirmed orders looked at; those confirmed first come first. */
+const CONFIRMED_LOOKED_AT = 1000;
+const AGE = (oldest: string) => `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${oldest}), 0))::float8`;
+
+const READ = {
+  name: 'read-stalls',
+  // Of other roles' sessions, pg_stat_activity hides when a transaction began from whoever has not pg_read_all_stats: their minimum would
+  // be that of our own. A transaction id of any database of the cluster holds the view back.
+  text: `
+select case when is_told then (
+  select ${AGE('min(began)')} from (
+    select xact_start from pg_stat_activity where backend_xid is not null
+    union all select prepared from pg_prepared_xacts
+  ) as writing(began)
+) end as "oldestWritingSeconds", case when is_told then (
+  select ${AGE('min(xact_start)')} from pg_stat_activity
+  where backend_xid is null and backend_xmin is not null and backend_type = 'client backend' and pid <> pg_backend_pid()
+) end as "oldestReadingSeconds", (
+  select ${AGE("min(reviewed_at + interval '10 seconds')")} from (
+    select reviewed_at from orders
+    where review_state = 'confirmed' and confirmed_xid >= (
+      select least(pg_snapshot_xmin(pg_current_snapshot()), min(confirmed_xid)) from orders
+      where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds'
+    )
+    order by confirmed_xid, order_id limit ${CONFIRMED_LOOKED_AT}
+  ) as hidden
+  where reviewed_at <= now() - interval '10 seconds'
+) as "dispatchDelaySeconds"
+from (select pg_has_role('pg_read_all_stats', 'usage') as is_told) as role`,
+};
+
+/** Reads what holds dispatching up, at a cost that does not grow with what is stored. @throws {pg.DatabaseError} or the connection's error. */
+export async function readStalls(database: Database): Promise<Stalls> {
+  const [stalls] = await run<Stalls>(database, READ, []);
+  return stalls as Stalls;
+}
