@@ -119,6 +119,7 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   answered_by: (value) => ['replica', 'primary'].includes(value),
   step: (value) => /^[a-z]+(_[a-z]+)+$/.test(value),
   pool: (value) => ['hot', 'knex'].includes(value),
+  kind: (value) => ['writing', 'reading'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,
 };
 
