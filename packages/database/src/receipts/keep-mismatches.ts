@@ -45,7 +45,7 @@ with incoming as (
 ), payloads as (
   ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
 ), promised as (
-  ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), ${DUE_AT} from accepted where is_resend having count(*) > 0
+  ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted where is_resend having count(*) > 0
 ), dead as (
   insert into dead_letters (account_id, receipt_id, error_code, source_order_id, died_at)
   select account_id, receipt_id, 'idempotency_key_reused', source_order_id, now() from accepted where not is_resend
