@@ -39,6 +39,8 @@ COPY apps apps
 COPY packages packages
 # The pages that intake serves.
 COPY docs/senders docs/senders
+# What `orders migrate` grants the apps.
+COPY deploy/postgres deploy/postgres
 # Of the page only what was built.
 RUN rm -rf apps/portal/page
 COPY --from=page /app/apps/portal/page/dist apps/portal/page/dist

@@ -49,7 +49,8 @@ describe('the manifests', () => {
       ([, name]) => name,
     );
     expect(commands).toContain('orders');
-    for (const { container } of pods) expect(commands).toContain(container.args[0]);
+    // `sleep` is Debian's.
+    for (const { container } of pods) expect([...commands, 'sleep']).toContain(container.args[0]);
   });
 });
 
@@ -76,20 +77,43 @@ describe('the environment of a pod', () => {
     expect(Object.keys(settings).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  test('takes secrets from the one that the guide has made, and from nowhere else', () => {
-    const made = [...guide.matchAll(/^ +([A-Z_]+)=/gm)].map(([, name]) => name);
-    const references = pods.flatMap(({ container }) =>
-      container.env.flatMap(({ valueFrom }: Manifest) => valueFrom?.secretKeyRef ?? []),
+  test('takes secrets from the one of its own that the guide has made, and from nowhere else', () => {
+    const made = [...guide.matchAll(/^ +cat > (\w+)\.env <<END\n([\s\S]*?)^ +END$/gm)].map(
+      ([, name = '', lines = '']) => ({
+        name,
+        keys: [...lines.matchAll(/^ +([A-Z_]+)=/gm)].map(([, key]) => key),
+      }),
     );
-    expect(new Set(references.map(({ name }) => name))).toEqual(new Set(['orders']));
-    const [optional, required] = [true, false].map(
-      (isOptional) => new Set(references.flatMap(({ key, optional = false }) => (optional === isOptional ? key : []))),
-    );
-    expect(required).toEqual(new Set(made));
-    expect(optional).toEqual(new Set(['SECRETS_KEY_PREVIOUS']));
-    expect(guide).toContain('create secret generic orders ');
+    expect(made.map(({ name }) => name)).toEqual(['operator', 'intake', 'worker', 'portal']);
+    expect(guide).toContain('create secret generic $app --from-env-file=$app.env');
+    for (const { name, container } of pods) {
+      const owner = name === 'migrate' ? 'operator' : name;
+      const references: Manifest[] = container.env.flatMap(({ valueFrom }: Manifest) => valueFrom?.secretKeyRef ?? []);
+      expect([name, new Set(references.map((reference) => reference.name))]).toEqual([name, new Set([owner])]);
+      const keys = made.find((secret) => secret.name === owner)?.keys ?? [];
+      for (const { key, optional = false } of references)
+        expect([name, key, optional || keys.includes(key)]).toEqual([name, key, true]);
+    }
+    // What is made is used.
+    const used = pods.flatMap(({ container }) => container.env.map(({ name }: Manifest) => name));
+    for (const { keys } of made) expect(used).toEqual(expect.arrayContaining(keys));
     expect(ofKind('Secret')).toEqual([]);
     for (const name of Object.keys(settings)) expect(Object.keys(SECRET)).not.toContain(name);
+  });
+
+  test('has the owner of the database nowhere but for the migration and the commands', () => {
+    const [, operator, intake, worker, portal] =
+      /operator\.env([\s\S]*?)intake\.env([\s\S]*?)worker\.env([\s\S]*?)portal\.env([\s\S]*?)^ +\)$/m
+        .exec(guide)
+        ?.map((part) => /DATABASE_URL=postgres:\/\/(\w+):/.exec(part)?.[1]) ?? [];
+    expect([operator, intake, worker, portal]).toEqual(['orders', 'orders_intake', 'orders_worker', 'orders_portal']);
+  });
+
+  test('limits the rate of each account that has no limit of its own', async () => {
+    const config: Manifest = await READERS.intake?.(
+      environmentOf(theOne('Deployment', 'intake').spec.template.spec.containers[0]),
+    );
+    expect(config.RATE_LIMIT).toEqual({ requests: 200, seconds: 1 });
   });
 });
 
@@ -139,6 +163,7 @@ describe('what points at something', () => {
   test('finds it: services, budgets, spreads, autoscalers and the ingress', () => {
     for (const { metadata, spec } of ofKind('Deployment')) {
       expect(chosenBy(spec.selector)).toEqual([metadata.name]);
+      if (metadata.name === 'operator') continue;
       for (const { labelSelector } of spec.template.spec.topologySpreadConstraints)
         expect(chosenBy(labelSelector)).toEqual([metadata.name]);
       expect(chosenBy(theOne('PodDisruptionBudget', metadata.name).spec.selector)).toEqual([metadata.name]);
@@ -158,6 +183,19 @@ describe('what points at something', () => {
     const hosts = ['INTAKE_URL', 'PORTAL_URL'].map((name) => new URL(settings[name] ?? '').host);
     expect(rules.map(({ host }: Manifest) => host)).toEqual(hosts);
     expect(tls[0].hosts).toEqual(hosts);
+  });
+
+  test('the ingress lets the largest batch through whole, bounds each address, and repeats nothing', async () => {
+    const { annotations } = theOne('Ingress', 'orders').metadata;
+    const of = (name: string) => annotations[`nginx.ingress.kubernetes.io/${name}`];
+    const config: Manifest = await READERS.intake?.(
+      environmentOf(theOne('Deployment', 'intake').spec.template.spec.containers[0]),
+    );
+    expect(of('proxy-body-size')).toBe(`${config.MAX_BATCH_BYTES / 1024 ** 2}m`);
+    expect([of('proxy-request-buffering'), of('proxy-next-upstream')]).toEqual(['on', 'off']);
+    expect(Number(of('limit-connections'))).toBeGreaterThan(0);
+    expect(Number(of('limit-rps'))).toBeGreaterThan(config.RATE_LIMIT.requests);
+    expect(Number(of('proxy-read-timeout'))).toBeGreaterThan(30);
   });
 
   test('a disruption budget lets one pod go, however few there are', () => {

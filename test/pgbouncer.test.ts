@@ -63,6 +63,16 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     ]);
   });
 
+  test('no role of Postgres is its admin', async () => {
+    const { username, password } = new URL(direct.directUrl);
+    for (const as of [
+      { username, password },
+      { username: 'orders_intake', password: 'test-role' },
+    ])
+      await expect(pooler.ask('show pools', as)).rejects.toThrow(/not allowed/);
+    expect(await pooler.ask('show pools')).not.toEqual([]);
+  });
+
   test('killed and started again under load: what got a 202 is written once; many clients share few connections', async () => {
     const workers = [await stack.worker(), await stack.worker()];
     const sender = await stack.account();

@@ -6,6 +6,9 @@ import { freePortBelowEphemeral } from '@orders/local-services';
 import { until } from '../harness/until.ts';
 import { run } from './run.ts';
 
+/** One has ended, the other serves nobody. */
+const UNCHECKED = new Set(['migrate', 'operator']);
+
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** What `docker inspect` says of a container, as far as it is needed. */
@@ -25,7 +28,7 @@ export interface Deployment {
   /** The secrets that it was given. */
   secrets: string[];
   compose(...args: string[]): Promise<string>;
-  /** The operator's commands, in the container of the portal, which has every setting; what they print as JSON. */
+  /** The operator's commands; what they print as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for its caller to know.
   orders(...args: string[]): Promise<any>;
   query<Row>(sql: string): Promise<Row[]>;
@@ -44,20 +47,22 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
   const [intakePort, portalPort] = [await freePortBelowEphemeral(), await freePortBelowEphemeral()];
   const intakeUrl = `http://127.0.0.1:${intakePort}`;
   const portalUrl = `http://127.0.0.1:${portalPort}`;
-  const postgresPassword = randomBytes(24).toString('base64');
-  const secretsKey = randomBytes(32).toString('base64');
-  const postgresFile = join(directory, 'postgres_password');
-  const secretsFile = join(directory, 'secrets_key');
-  await writeFile(postgresFile, `${postgresPassword}\n`);
-  await writeFile(secretsFile, `${secretsKey}\n`);
+  const secrets: Record<string, string> = { SECRETS_KEY: randomBytes(32).toString('base64') };
+  for (const of of ['POSTGRES', 'INTAKE_DB', 'WORKER_DB', 'PORTAL_DB'])
+    secrets[`${of}_PASSWORD`] = randomBytes(24).toString('base64');
+  const inFiles: Record<string, string> = {};
+  for (const [name, value] of Object.entries(secrets)) {
+    const file = join(directory, name.toLowerCase());
+    await writeFile(file, `${value}\n`);
+    Object.assign(inFiles, { [name]: '', [`${name}_FILE`]: file });
+  }
 
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ORDERS_IMAGE: project,
-    POSTGRES_PASSWORD: '',
-    POSTGRES_PASSWORD_FILE: postgresFile,
-    SECRETS_KEY: '',
-    SECRETS_KEY_FILE: secretsFile,
+    ...inFiles,
+    // The load here comes from one account.
+    RATE_LIMIT: '100000/1s',
     INTAKE_PORT: String(intakePort),
     PORTAL_PORT: String(portalPort),
     INTAKE_URL: intakeUrl,
@@ -79,10 +84,10 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
     image: project,
     intakeUrl,
     portalUrl,
-    secrets: [postgresPassword, secretsKey],
+    secrets: Object.values(secrets),
     compose: own,
     async orders(...args) {
-      return JSON.parse(await own('exec', '--no-TTY', 'portal', 'orders', ...args, '--json'));
+      return JSON.parse(await own('exec', '--no-TTY', 'operator', 'orders', ...args, '--json'));
     },
     async query(sql) {
       const text = `select coalesce(json_agg(t), '[]') from (${sql}) t`;
@@ -92,7 +97,7 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
     containers,
     async untilHealthy() {
       const isWell = ({ Config, State }: Container) =>
-        Config.Labels['com.docker.compose.service'] === 'migrate' || State.Health?.Status === 'healthy';
+        UNCHECKED.has(Config.Labels['com.docker.compose.service'] ?? '') || State.Health?.Status === 'healthy';
       await until('every container is healthy', async () => (await containers()).every(isWell), {
         seconds: 180,
         everyMs: 500,

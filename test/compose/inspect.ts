@@ -20,6 +20,23 @@ export async function inspectHardening({ compose, containers }: Deployment): Pro
   return violations;
 }
 
+/** That each app's sessions are of its own role, which is no superuser. */
+export async function inspectRoles({ query }: Deployment): Promise<string[]> {
+  const sessions = await query<{ app: string; role: string }>(
+    `select distinct substring(application_name from 'orders (intake|worker|portal)') as app, usename as role
+     from pg_stat_activity where application_name ~ '^orders (intake|worker|portal)'`,
+  );
+  const violations = sessions
+    .filter(({ app, role }) => role !== `orders_${app}`)
+    .map(({ app, role }) => `${app} is in Postgres as ${role}`);
+  for (const app of APPS)
+    if (!sessions.some((session) => session.app === app)) violations.push(`${app} has no session`);
+  const supers = await query<{ rolname: string }>(
+    "select rolname from pg_roles where rolname ~ '^orders_' and rolsuper",
+  );
+  return [...violations, ...supers.map(({ rolname }) => `${rolname} is a superuser`)];
+}
+
 /** That no log shows one of these; `bytes` is how much there was to search. */
 export async function inspectLogs(
   { compose }: Deployment,

@@ -1,6 +1,6 @@
 import { until } from '../harness/until.ts';
 import { type Deployment, prepareDeployment } from './deployment.ts';
-import { APPS, inspectExits, inspectHardening, inspectLogs } from './inspect.ts';
+import { APPS, inspectExits, inspectHardening, inspectLogs, inspectRoles } from './inspect.ts';
 import { startLoad } from './load.ts';
 import { PERSONAL, readSamples } from './orders.ts';
 import { line, type Report, type Surroundings } from './report.ts';
@@ -55,6 +55,7 @@ async function walk(deployment: Deployment, { rate, signal, say }: Surroundings)
 
   const samples = await sendSamples(sender, say);
   await untilSettled(deployment, signal);
+  violations.push(...(await inspectRoles(deployment)));
   lines.push(line('samples', `${samples} sent and settled`));
 
   say(`scales the workers to ${WORKERS}`);

@@ -3,6 +3,7 @@ import { openKnex } from '@orders/database';
 import { dropDatabase } from '@orders/local-services';
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { asRole, type RoleOf } from './roles.ts';
 
 /** A migrated database of a test file's own. */
 export interface TestDatabase {
@@ -10,6 +11,8 @@ export interface TestDatabase {
   url: string;
   /** Past it: for the queue on Postgres, which listens, and for what asks for settings of its session. */
   directUrl: string;
+  /** Where the apps have roles of their own, `url` under that of one. */
+  urlOf?(app: RoleOf): string;
   knex: Knex;
   close(): Promise<void>;
 }
@@ -42,6 +45,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     url,
     directUrl: direct.href,
+    ...(process.env.TEST_ROLES === 'on' && { urlOf: (app: RoleOf) => asRole(url, app) }),
     knex,
     async close() {
       await knex.destroy();

@@ -14,6 +14,7 @@ import {
 } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
 import { startPgBouncer } from './pgbouncer.ts';
+import { createAppRoles } from './roles.ts';
 
 const stops: (() => Promise<void>)[] = [];
 
@@ -35,9 +36,15 @@ export default async function globalSetup(): Promise<void> {
   template.pathname = '/orders_test_template';
   const url = template.href;
   await ensureDatabase(url);
+  const hasRoles = postgres.isOurs && process.env.TEST_ROLES !== 'off';
   const knex = openKnex({ url });
-  await migrate(knex).finally(() => knex.destroy());
-  await migrateQueue(url);
+  try {
+    await migrate(knex);
+    await migrateQueue(url);
+    if (hasRoles) await createAppRoles(knex);
+  } finally {
+    await knex.destroy();
+  }
   const redis = await getRedis();
   const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgBouncer(url) : null;
   if (pooler) {
@@ -46,6 +53,7 @@ export default async function globalSetup(): Promise<void> {
   }
   Object.assign(process.env, {
     TEST_DATABASE_URL: url,
+    TEST_ROLES: hasRoles ? 'on' : 'off',
     TEST_DATABASE: pooler ? `${postgres.what} behind PgBouncer` : postgres.what,
     TEST_QUEUE_KINDS: redis ? 'redis,postgres' : 'postgres',
     TEST_QUEUES: redis ? `${redis.what} and postgres` : 'postgres',
@@ -69,14 +77,16 @@ async function mayUseContainers(): Promise<boolean> {
   return process.env.TEST_CONTAINERS !== 'off' && (await hasDocker());
 }
 
-async function getPostgres(): Promise<{ url: string; what: string }> {
-  if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL' };
+/** Only a server that this run started gets the roles of the apps: they are of the whole server. */
+async function getPostgres(): Promise<{ url: string; what: string; isOurs: boolean }> {
+  if (process.env.DATABASE_URL)
+    return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL', isOurs: false };
   if (await mayUseContainers()) {
     const starting = startPostgresContainer('test');
     const container = await (mustUseContainers() ? starting : starting.catch(() => null));
     if (container) {
       stops.push(container.stop);
-      return { url: container.url, what: 'Postgres in a container' };
+      return { url: container.url, what: 'Postgres in a container', isOurs: true };
     }
   }
   const directory = await mkdtemp(join(tmpdir(), 'orders-test-'));
@@ -91,7 +101,7 @@ async function getPostgres(): Promise<{ url: string; what: string }> {
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
   });
-  return { url: postgres.url, what: 'embedded Postgres' };
+  return { url: postgres.url, what: 'embedded Postgres', isOurs: true };
 }
 
 /** Without an address: each test file starts a server of its own, which it can break. With one: each takes a database of it. */

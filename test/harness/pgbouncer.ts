@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, freePortBelowEphemeral, runAsUnprivileged, startChild } from '@orders/local-services';
 import pg from 'pg';
+import { POOLER_USERS } from './roles.ts';
 import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
 
@@ -10,8 +11,8 @@ import { until } from './until.ts';
 export interface TestPooler {
   /** The address of a database through the pooler. */
   through(databaseUrl: string): string;
-  /** What its console answers, such as to `show pools`. */
-  ask(question: string): Promise<Record<string, unknown>[]>;
+  /** What its console answers, such as to `show pools`, to its admin unless somebody else asks. */
+  ask(question: string, as?: { username: string; password: string }): Promise<Record<string, unknown>[]>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
   /** Starts it again on its port. */
@@ -19,18 +20,20 @@ export interface TestPooler {
   close(): Promise<void>;
 }
 
+/** Its user and password here; the user is that of the shipped file. */
+const ADMIN = 'pgbouncer_admin';
+
 /** @param databaseUrl any database of the Postgres behind it. */
 export async function startPgBouncer(databaseUrl: string, { poolSize = 20 } = {}): Promise<TestPooler> {
   const postgres = new URL(databaseUrl);
   const directory = await mkdtemp(join(tmpdir(), 'orders-pgbouncer-'));
   const port = await freePortBelowEphemeral();
   const file = join(directory, 'pgbouncer.ini');
-  const users = `"${postgres.username}" "${decodeURIComponent(postgres.password)}"\n`;
+  const users = `"${postgres.username}" "${decodeURIComponent(postgres.password)}"\n${POOLER_USERS}"${ADMIN}" "${ADMIN}"\n`;
   const config = await readShippedConfig('pgbouncer/pgbouncer.ini', {
     'host=10.0.0.5 port=5432': `host=${postgres.hostname} port=${postgres.port}`,
     'listen_port = 6432': `listen_port = ${port}`,
     '/etc/pgbouncer/userlist.txt': join(directory, 'userlist.txt'),
-    'admin_users = orders': `admin_users = ${postgres.username}`,
     'default_pool_size = 20': `default_pool_size = ${poolSize}`,
   });
   await writeFile(file, config);
@@ -47,9 +50,8 @@ export async function startPgBouncer(databaseUrl: string, { poolSize = 20 } = {}
     return address.href;
   }
 
-  async function ask(question: string): Promise<Record<string, unknown>[]> {
-    const console = new URL(through(databaseUrl));
-    console.pathname = '/pgbouncer';
+  async function ask(question: string, as = { username: ADMIN, password: ADMIN }): Promise<Record<string, unknown>[]> {
+    const console = Object.assign(new URL(through(databaseUrl)), { ...as, pathname: '/pgbouncer' });
     const client = new pg.Client({ connectionString: console.href });
     await client.connect();
     try {

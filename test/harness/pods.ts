@@ -32,12 +32,15 @@ const image = Object.fromEntries(
   [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' ').map((pair) => pair.split('='))),
 );
 
-/** Values of the secret that the guide has the operator make, by the keys that it names. */
+/** Values of the secrets that the guide has the operator make, by the keys that it names. */
 export const SECRET: Record<string, string> = {
   DATABASE_URL: 'postgres://orders:secret@postgres.example.com:5432/orders',
   QUEUE_URL: 'rediss://default:secret@redis.example.com:6379',
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   SECRETS_KEY_PREVIOUS: Buffer.alloc(32, 8).toString('base64'),
+  INTAKE_DB_PASSWORD: 'of-the-role-of-intake',
+  WORKER_DB_PASSWORD: 'of-the-role-of-worker',
+  PORTAL_DB_PASSWORD: 'of-the-role-of-portal',
 };
 
 /** What each app makes of its environment. */
@@ -46,6 +49,7 @@ export const READERS: Record<string, (env: Record<string, string>) => object | P
   worker: readWorkerConfig,
   portal: readPortalConfig,
   migrate: readCliConfig,
+  operator: readCliConfig,
 };
 
 /** What is deployed, and what runs once. */
@@ -55,8 +59,8 @@ export const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata,
   labels: spec.template.metadata.labels as Record<string, string>,
   container: spec.template.spec.containers[0],
 }));
-/** What is deployed. */
-export const apps = pods.filter(({ name }) => name !== 'migrate');
+/** What serves. */
+export const apps = pods.filter(({ name }) => name !== 'migrate' && name !== 'operator');
 
 /** What a container has in its environment: of the image, of the settings and of its own, the later before the earlier. */
 export function environmentOf({ envFrom = [], env }: Manifest): Record<string, string> {

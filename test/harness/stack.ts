@@ -8,6 +8,7 @@ import { type Api, openApi } from './api.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { memoryLog } from './log.ts';
 import { type QueueKind, startQueue, type TestQueue } from './queue.ts';
+import type { RoleOf } from './roles.ts';
 
 /** An account that a test sends as. */
 export interface TestAccount {
@@ -21,7 +22,7 @@ export interface Stack {
   database: TestDatabase;
   queue: TestQueue;
   secretsKey: Buffer;
-  /** What a process of ours needs to run on this stack. */
+  /** What a process of ours needs to run on this stack, as the owner of the database. The apps started here have their own roles. */
   env: Record<string, string>;
   account(options?: { signing?: boolean }): Promise<TestAccount>;
   /** A pool for the statements that take one, as the processes have. */
@@ -86,6 +87,7 @@ export async function startStack(
     SECRETS_KEY: secretsKey.toString('base64'),
     PORT: '0',
   };
+  const envOf = (app: RoleOf) => ({ ...env, ...(database.urlOf && { DATABASE_URL: database.urlOf(app) }) });
   const closes: (() => Promise<void>)[] = [];
   const closeOnce = (service: { close(): Promise<void> }) => {
     let closing: Promise<void> | undefined;
@@ -110,7 +112,7 @@ export async function startStack(
       return pool;
     },
     async intake(settings = {}) {
-      const config = readIntakeConfig({ ...env, ...settings });
+      const config = readIntakeConfig({ ...envOf('intake'), ...settings });
       const log = memoryLog('intake');
       const service = createIntake(config, { logger: log.logger });
       const close = closeOnce(service);
@@ -119,7 +121,7 @@ export async function startStack(
       return { service, close, config, log, api, adminUrl: `http://127.0.0.1:${service.adminPort}` };
     },
     async worker(settings = {}) {
-      const config = readWorkerConfig({ ...env, ...settings });
+      const config = readWorkerConfig({ ...envOf('worker'), ...settings });
       const log = memoryLog('worker');
       const service = createWorker(config, { logger: log.logger });
       const close = closeOnce(service);
@@ -130,7 +132,7 @@ export async function startStack(
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
       const own = { PORT: String(port), PORTAL_URL: url, INTAKE_URL: 'http://127.0.0.1:9' };
-      const config = readPortalConfig({ ...env, ...own, ...settings });
+      const config = readPortalConfig({ ...envOf('portal'), ...own, ...settings });
       const log = memoryLog('portal');
       const service = createPortal(config, { logger: log.logger });
       const close = closeOnce(service);

@@ -5,6 +5,7 @@ import {
   databaseEnvironment,
   processEnvironment,
   queueUrl,
+  randomSecret,
   readEnvironment,
   secretsEnvironment,
   webOrigin,
@@ -18,18 +19,15 @@ export interface CliConfig {
   SECRETS_KEY_PREVIOUS?: Buffer;
   /** Where browsers find the portal, without a slash at its end. */
   PORTAL_URL?: string;
+  /** By which the apps sign in under roles of their own; `migrate` sets those that are given. */
+  INTAKE_DB_PASSWORD?: string;
+  WORKER_DB_PASSWORD?: string;
+  PORTAL_DB_PASSWORD?: string;
   /** The database is the one of `npm start`, which may have ended since. */
   isLocal: boolean;
 }
 
-type Environment = {
-  NODE_ENV: string;
-  DATABASE_URL?: string;
-  QUEUE_URL?: string;
-  SECRETS_KEY?: Buffer;
-  SECRETS_KEY_PREVIOUS?: Buffer;
-  PORTAL_URL?: string;
-};
+type Environment = Partial<Omit<CliConfig, 'isLocal'>> & { NODE_ENV: string };
 
 const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
@@ -39,6 +37,9 @@ const SCHEMA = {
   ...secretsEnvironment,
   SECRETS_KEY: secretsEnvironment.SECRETS_KEY.optional(),
   PORTAL_URL: webOrigin.optional(),
+  INTAKE_DB_PASSWORD: randomSecret,
+  WORKER_DB_PASSWORD: randomSecret,
+  PORTAL_DB_PASSWORD: randomSecret,
 };
 
 /** Where `npm start` of this clone keeps its data. */

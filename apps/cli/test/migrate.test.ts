@@ -24,6 +24,7 @@ test('before: a command says to migrate; then it runs, and again finds nothing t
   expect(JSON.parse(first.stdout)).toEqual({
     migrations: expect.arrayContaining(['001-initial']),
     queue: 'not_configured',
+    roles: 'none',
   });
   const second = await run(['migrate'], env);
   expect(second).toMatchObject({
@@ -35,9 +36,9 @@ test('before: a command says to migrate; then it runs, and again finds nothing t
 
 test('the queue is migrated too, where it is on Postgres', async () => {
   const { stdout } = await run(['migrate', '--json'], { DATABASE_URL: empty, QUEUE_URL: empty });
-  expect(JSON.parse(stdout)).toEqual({ migrations: [], queue: 'migrated' });
+  expect(JSON.parse(stdout)).toEqual({ migrations: [], queue: 'migrated', roles: 'none' });
   const redis = await run(['migrate', '--json'], { DATABASE_URL: empty, QUEUE_URL: 'redis://127.0.0.1:1' });
-  expect(JSON.parse(redis.stdout)).toEqual({ migrations: [], queue: 'not_needed' });
+  expect(JSON.parse(redis.stdout)).toEqual({ migrations: [], queue: 'not_needed', roles: 'none' });
 });
 
 test('a queue that cannot be reached fails in one line', async () => {

@@ -50,6 +50,7 @@ export {
 export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
+export { APP_ROLES, type AppRole, grantAppRoles, hasAppRoles, setRolePassword } from './grant-roles.ts';
 export { type Migration, migrate, runMigrations } from './migrate.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';

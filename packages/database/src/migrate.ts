@@ -142,7 +142,7 @@ async function runEach(knex: Knex, statements: readonly string[]): Promise<void>
 }
 
 /** Tries again, after letting those pass who wait behind it, for as long as a lock is not to be had. */
-async function untilGranted<T>(work: () => Promise<T>): Promise<T> {
+export async function untilGranted<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     try {

@@ -136,6 +136,11 @@ export interface ProcessEnvironment {
   DRAIN_TIMEOUT: number;
 }
 
+/** A password or token that a program made. */
+export const randomSecret: Joi.StringSchema = Joi.string()
+  .pattern(/^[\x21-\x7e]{16,}$/)
+  .message('{{#label}} must be at least 16 visible ASCII characters; make one with: openssl rand -hex 24');
+
 export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = {
   NODE_ENV: Joi.string().default('development'),
   LOG_LEVEL: Joi.string()
@@ -146,9 +151,7 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
     .default(process.stdout.isTTY ? 'text' : 'json'),
   ADMIN_HOST: Joi.string().default('127.0.0.1'),
   ADMIN_PORT: wholeNumber(0, 0, 65_535),
-  ADMIN_TOKEN: Joi.string()
-    .pattern(/^[\x21-\x7e]{16,}$/)
-    .message('{{#label}} must be at least 16 visible ASCII characters; make one with: openssl rand -hex 24'),
+  ADMIN_TOKEN: randomSecret,
   DRAIN_TIMEOUT: duration('25s'),
 };
 

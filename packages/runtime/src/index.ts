@@ -17,6 +17,7 @@ export {
   parseSecretsKey,
   processEnvironment,
   queueUrl,
+  randomSecret,
   readEnvironment,
   type SecretsEnvironment,
   type SenderEnvironment,

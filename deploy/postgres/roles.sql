@@ -1,0 +1,142 @@
+-- One role for each app, with what its statements need and nothing else. The role that runs `orders migrate` and the operator's
+-- commands owns the database; it is not one of these.
+--
+-- `orders migrate` runs this file when it is given the passwords of the roles (INTAKE_DB_PASSWORD and so on), and again after each
+-- migration in a database where it ran once. By hand, as that owner, after the first `orders migrate`:
+--
+--   psql --set ON_ERROR_STOP=1 --file roles.sql "$DATABASE_URL"     then \password orders_intake, and so on
+--
+-- Safe to repeat. Missing roles are created, which takes CREATEROLE or a superuser; the rest takes the owner.
+-- A statement of an app that fails with 42501 (insufficient_privilege) needs a line here.
+
+do $$
+declare
+  app text;
+begin
+  foreach app in array array['orders_intake', 'orders_worker', 'orders_portal'] loop
+    continue when exists (select from pg_roles where rolname = app);
+    begin
+      execute format('create role %I login', app);
+    exception when duplicate_object or unique_violation then
+      -- Created meanwhile, for another database of this server.
+    end;
+  end loop;
+end
+$$;
+
+-- The worker creates and drops the weekly partitions, which takes the ownership of the two partitioned tables and of each partition;
+-- the owner of the database stays able to alter them as a member of the worker's role. Each table by itself: two locks at once could
+-- deadlock with the apps.
+do $$
+declare
+  owner name := (select tableowner from pg_tables where schemaname = 'public' and tablename = 'schema_migrations');
+  receipts regclass;
+begin
+  if owner is null then raise 'there is no schema yet: run orders migrate first'; end if;
+  if not pg_has_role(owner, 'orders_worker', 'usage') then execute format('grant orders_worker to %I', owner); end if;
+  grant create on schema public to orders_worker;
+  for receipts in
+    select oid from pg_class
+    where relkind in ('r', 'p') and relowner <> 'orders_worker'::regrole
+      and (oid in ('receipts'::regclass, 'receipt_payloads'::regclass)
+           or oid in (select inhrelid from pg_inherits
+                      where inhparent in ('receipts'::regclass, 'receipt_payloads'::regclass)))
+  loop
+    commit;
+    -- Intake waits behind this lock, so it is asked for briefly.
+    perform set_config('lock_timeout', '2s', true);
+    execute format('alter table %s owner to orders_worker', receipts);
+  end loop;
+end
+$$;
+
+do $$
+declare
+  relation regclass;
+begin
+  -- What an earlier version of this file granted and this one does not.
+  for relation in
+    select oid from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'S')
+      and relowner <> 'orders_worker'::regrole and pg_has_role(relowner, 'usage')
+  loop
+    execute format('revoke all on %s %s from orders_intake, orders_worker, orders_portal',
+      case when (select relkind from pg_class where oid = relation) = 'S' then 'sequence' else 'table' end, relation);
+  end loop;
+  revoke all on table receipts, receipt_payloads from orders_intake, orders_portal;
+
+  -- Every app asks whether the schema is the one that it needs.
+  grant select on schema_migrations to orders_intake, orders_worker, orders_portal;
+
+  -- Intake: checks keys and signatures, stores receipts, answers by them. It reads no customer's data of an order.
+  grant select on accounts, api_keys, signing_secrets to orders_intake;
+  grant update (last_used_at) on api_keys, signing_secrets to orders_intake;
+  grant select, insert on receipts, receipt_payloads, idempotency_keys, outbox to orders_intake;
+  grant select (account_id, order_id, source_order_id, receipt_id, received_at) on orders to orders_intake;
+  -- What was sent under a used idempotency key is kept: dead where it names another order.
+  grant delete on idempotency_keys to orders_intake;
+  grant select, insert on dead_letters to orders_intake;
+  grant select on resends to orders_intake;
+  grant insert on rejected_deliveries to orders_intake;
+
+  -- The worker: claims receipts, writes orders, keeps the tables. No key, no secret, no password, no session, no audit trail.
+  grant select on accounts to orders_worker;
+  grant select, update, delete on outbox to orders_worker;
+  -- A row that is locked for share takes the right to update some column of it.
+  grant select, insert, update (written_at) on orders to orders_worker;
+  grant usage on sequence order_ids to orders_worker;
+  grant select, insert, delete on resends to orders_worker;
+  grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;
+  grant select, update on activity_clock to orders_worker;
+  grant select, delete, update (created_at) on idempotency_keys to orders_worker;
+  grant select, delete on rejected_deliveries to orders_worker;
+  grant select (window_to), delete on sign_in_attempts to orders_worker;
+  grant select (expires_at), delete on user_sessions, invitations to orders_worker;
+
+  -- The portal: people, their accounts, keys and secrets, reviews, redrives and test orders. It adds to the audit trail and changes
+  -- nothing in it, and erases nothing.
+  grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, resends, dead_letters, activity,
+    activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
+    user_verifications, invitations, sign_in_attempts to orders_portal;
+  grant insert on audit_events, accounts, api_keys to orders_portal;
+  grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_resends) on accounts to orders_portal;
+  grant update (expires_at, revoked_at) on api_keys to orders_portal;
+  grant insert, update (expires_at), delete on signing_secrets to orders_portal;
+  grant insert, update, delete on users, user_sessions, user_credentials, user_verifications, invitations, sign_in_attempts
+    to orders_portal;
+  grant insert on receipts, receipt_payloads to orders_portal;
+  -- The rest of these is for trying out what a redrive would do, which is rolled back: the receipt is claimed and written.
+  grant update (state, attempts, crashes, runs_alone, error_code, history, updated_at, order_id, warnings, lease_id, lease_expires_at)
+    on receipts to orders_portal;
+  grant insert, delete on outbox to orders_portal;
+  grant insert on orders to orders_portal;
+  grant usage on sequence order_ids to orders_portal;
+  grant delete on dead_letters to orders_portal;
+  grant insert, update on activity to orders_portal;
+  grant update (order_number, customer_name, customer_phone, customer_email, customer_id, address, emirate, emirate_code, area, items,
+    total, currency, delivery_instructions, warnings, review_state, reviewed_by, reviewed_at, review_reason, confirmed_xid)
+    on orders to orders_portal;
+  grant insert, update, delete on order_words to orders_portal;
+  grant update (decision, decided_by, decided_at) on resends to orders_portal;
+
+  -- Where the queue is on Postgres, it has a schema of its own.
+  if exists (select from pg_namespace where nspname = 'bullmq') then
+    grant usage on schema bullmq to orders_intake, orders_worker, orders_portal;
+    grant select, insert, update, delete on all tables in schema bullmq to orders_intake, orders_worker, orders_portal;
+    grant usage on all sequences in schema bullmq to orders_intake, orders_worker, orders_portal;
+  end if;
+end
+$$;
+
+-- The age of the oldest transaction is a metric of intake; of other roles' sessions only this role shows it. Where the owner may not
+-- grant it, a superuser does: grant pg_read_all_stats to orders_intake. Without it that metric knows the sessions of intake only.
+do $$
+begin
+  if pg_has_role('orders_intake', 'pg_read_all_stats', 'usage') then return; end if;
+  begin
+    grant pg_read_all_stats to orders_intake;
+  exception when insufficient_privilege then
+    raise notice 'pg_read_all_stats was not granted to orders_intake: that takes a superuser';
+  end;
+end
+$$;

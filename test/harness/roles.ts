@@ -1,0 +1,21 @@
+import { APP_ROLES, grantAppRoles, setRolePassword } from '@orders/database';
+import type { Knex } from 'knex';
+
+/** An app that has a role of its own. */
+export type RoleOf = 'intake' | 'worker' | 'portal';
+
+const PASSWORD = 'test-role';
+
+/** Applies `deploy/postgres/roles.sql` to a database of a server that this run started, and gives the roles a password. */
+export async function createAppRoles(knex: Knex): Promise<void> {
+  await grantAppRoles(knex);
+  for (const role of APP_ROLES) await setRolePassword(knex, role, PASSWORD);
+}
+
+/** The same database under the role of an app. */
+export function asRole(url: string, app: RoleOf): string {
+  return Object.assign(new URL(url), { username: `orders_${app}`, password: PASSWORD }).href;
+}
+
+/** What PgBouncer has to know of the roles. */
+export const POOLER_USERS = APP_ROLES.map((role) => `"${role}" "${PASSWORD}"\n`).join('');
