@@ -35,13 +35,19 @@ export interface Haproxy {
   untilUp(server: Server): Promise<void>;
   /** By the operator's command, sends this intake no new requests, and resolves once none is under way. */
   drain(server: Server): Promise<void>;
+  /** Requests that it has sent to the intakes since it started. */
+  forwarded(): Promise<number>;
   /** Ends `drain`. */
   undrain(server: Server): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts it as a process of its own, on free ports of the loopback; that needs no privilege. */
-export async function startHaproxy(): Promise<Haproxy> {
+/**
+ * Starts it as a process of its own, on free ports of the loopback; that needs no privilege.
+ *
+ * @param options.connectionsByAddress how many one address may open; 200 fit in all.
+ */
+export async function startHaproxy({ connectionsByAddress = 500 } = {}): Promise<Haproxy> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-haproxy-'));
   const file = join(directory, 'haproxy.cfg');
   const socket = join(directory, 'admin.sock');
@@ -50,6 +56,7 @@ export async function startHaproxy(): Promise<Haproxy> {
   const shipped = await readShippedConfig('haproxy/haproxy.cfg', {
     '/run/haproxy/admin.sock': socket,
     'maxconn 8000': 'maxconn 200',
+    'sc0_conn_cur gt 500': `sc0_conn_cur gt ${connectionsByAddress}`,
     '127.0.0.1:8080': `127.0.0.1:${port}`,
     '127.0.0.1:8404': `127.0.0.1:${observePort}`,
     '127.0.0.1:8091 port 9091': address(places.intake1),
@@ -93,6 +100,10 @@ backend intakes_by_connection
       await setState(server, 'drain');
       const isQuiet = new RegExp(`^intakes,${server},0,\\d+,0,`, 'm');
       await until(`${server} is quiet`, async () => isQuiet.test(await tell('show stat')));
+    },
+    async forwarded() {
+      const [, total] = /^intakes,BACKEND,(?:[^,]*,){5}(\d+),/m.exec(await tell('show stat')) ?? [];
+      return Number(total);
     },
     undrain: (server) => setState(server, 'ready'),
     async close() {
