@@ -37,7 +37,9 @@ async function confirmed(source_order_id: string): Promise<number> {
   const { knex } = stack.database;
   const review = { accountId: account.id, orderIds: [order_id], to: 'confirmed' as const, by: 'me@shop.example' };
   expect(await reviewOrders(knex, review)).toMatchObject({ changed: [order_id] });
-  await knex('orders').where({ order_id }).update({ reviewed_at: knex.raw("now() - interval '100 s'") });
+  await knex('orders')
+    .where({ order_id })
+    .update({ reviewed_at: knex.raw("now() - interval '100 s'") });
   return order_id;
 }
 
