@@ -39,9 +39,10 @@ async function traffic(): Promise<{ account: TestAccount; said: string[] }> {
     await intake.api.webhook(account, { source_order_id: name }),
     await intake.api.order(account, { source_order_id: `${name}-dead`, order_number: `poison ${MARK}` }),
   ];
-  const finals = replies.map(({ body }) => intake.api.final(account, body.receipt_id));
+  // The second is answered with the first receipt, and kept by one of its own.
+  const finals = replies.map(({ body }) => intake.api.final(account, body.kept_as ?? body.receipt_id));
   const states = (await Promise.all(finals)).map(({ body }) => body.status);
-  expect(states).toEqual(['written', 'written', 'duplicate', 'dead']);
+  expect(states).toEqual(['written', 'duplicate', 'duplicate', 'dead']);
 
   await intake.api.order(account, `{"${MARK}`);
   await intake.api.order(account, { source_order_id: 7 });
@@ -113,7 +114,8 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   route: (value) => value === 'none' || /^(\/|(\/:?[A-Za-z_-]+(\.json)?|\/\{?\*\w+\}?)+)$/.test(value),
   status: (value) => /^[2-5]\d\d$/.test(value),
   code: (value) => CODES.has(value),
-  outcome: (value) => ['accepted', 'replayed', 'written', 'duplicate', 'failed', 'dead'].includes(value),
+  outcome: (value) => ['accepted', 'replayed', 'kept', 'written', 'duplicate', 'failed', 'dead'].includes(value),
+  kept_as: (value) => ['resend', 'dead'].includes(value),
   lane: (value) => ['prompt', 'bulk'].includes(value),
   state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
   answered_by: (value) => ['replica', 'primary'].includes(value),
@@ -138,7 +140,8 @@ test('each order is counted as what became of it', async () => {
   const figures = async () => ({
     accepted: await figure(intake, 'intake_receipts_total', { outcome: 'accepted' }),
     replayed: await figure(intake, 'intake_receipts_total', { outcome: 'replayed' }),
-    mismatches: await figure(intake, 'intake_payload_mismatches_total'),
+    kept: await figure(intake, 'intake_receipts_total', { outcome: 'kept' }),
+    mismatches: await figure(intake, 'intake_payload_mismatches_total', { kept_as: 'resend' }),
     timed: await figure(intake, 'intake_accept_seconds_count'),
     malformed: await figure(intake, 'intake_requests_total', {
       route: '/ingest/orders',
@@ -160,12 +163,13 @@ test('each order is counted as what became of it', async () => {
   expect(grown).toEqual({
     accepted: 3,
     replayed: 1,
+    kept: 1,
     mismatches: 1,
     timed: 4,
     malformed: 1,
     written: 1,
     writeTimed: 1,
-    duplicate: 1,
+    duplicate: 2,
     failed: 1,
     dead: 1,
   });

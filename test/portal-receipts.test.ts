@@ -291,6 +291,29 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
   });
 
+  test('an order under a used key says why it is not on the list, leads to the first, and becomes an order', async () => {
+    const reused = { 'Idempotency-Key': 'story-reused' };
+    const original = await send({ source_order_id: 'used first' }, reused);
+    const { body } = await intake.api.order(account, { source_order_id: 'came later' }, reused);
+    expect(body).toMatchObject({ receipt_id: original, payload_mismatch: true });
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
+    await page.getByLabel('Error').selectOption('idempotency_key_reused');
+    await page.getByRole('link', { name: 'came later' }).click();
+    await page.getByText('It was kept and not processed, so it is not on the list.').waitFor();
+    await page.getByText('Dead: not processed').waitFor();
+    await page.getByRole('link', { name: original }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Accept as an order of its own…' }).click();
+    await page.getByText('1 would be written').waitFor();
+    await page.getByRole('button', { name: 'Redrive 1 receipt' }).click();
+    await page.getByText('Written as an order').waitFor();
+    await page.getByRole('link', { name: original }).click();
+    await page.getByRole('heading', { name: 'used first' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('all that match go round again after a preview', async () => {
     const { knex } = stack.database;
     await kill('many-1', 'many-2');
