@@ -44,6 +44,7 @@ test.each([
   ['--only nobody', /"nobody" is none of ceiling,/],
   ['--loads fast', /"fast" is no load/],
   ['--rounds 0', /whole number above zero/],
+  ['aging --keys some', /whole number above zero/],
   ['growth --rows some', /whole number above zero/],
   ['review --rows some', /whole number above zero/],
   ['send --orders some', /whole number above zero/],

@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { hasFailed, renderAging, runAging } from './aging/aging.ts';
 import { renderBatches, runBatches } from './batches/batches.ts';
 import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
@@ -51,6 +52,16 @@ program
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
   .action((_, command: Command) => growth(command.optsWithGlobals()));
+
+program
+  .command('aging')
+  .description('Lets TTLs of idempotency keys and weeks of receipts pass under load, and shows what maintenance takes.')
+  .option('--cycles <number>', 'times that one TTL and two weeks pass', wholeNumber, 3)
+  .option('--keys <number>', 'idempotency keys added in each cycle, half of them past their time', wholeNumber, 100_000)
+  .option('--receipts <number>', 'receipts in each week that is dropped', wholeNumber, 20_000)
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => aging(command.optsWithGlobals()));
 
 program
   .command('batches')
@@ -106,6 +117,9 @@ interface Options {
   rows: number;
   writeRounds: number;
   orders: number;
+  cycles: number;
+  keys: number;
+  receipts: number;
   json?: string;
   chart?: string;
   profile?: string;
@@ -140,6 +154,13 @@ async function growth(options: Options): Promise<void> {
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   const all = [...result.empty, ...result.filled, ...result.workers.map(({ measurement }) => measurement)];
   if (all.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+}
+
+async function aging(options: Options): Promise<void> {
+  const result = await withServices(startServices, (services) => runAging(services, options, say));
+  process.stdout.write(`${renderAging(result)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
+  if (hasFailed(result)) process.exitCode = 1;
 }
 
 async function batches(options: Options): Promise<void> {

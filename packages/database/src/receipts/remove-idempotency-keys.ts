@@ -29,10 +29,26 @@ export async function removeOldIdempotencyKeys(knex: Knex, ttlMs: number, signal
   const cutoff = clock[0]?.cutoff as string;
   let removed = 0;
   for (let from = '-infinity', count = PORTION; count === PORTION && !signal?.aborted; ) {
-    const { rows } = await knex.raw<{ rows: { count: number; newest: string | null }[] }>(REMOVE, [from, cutoff]);
-    count = rows[0]?.count ?? 0;
-    from = rows[0]?.newest ?? from;
+    const portion = await removePortion(knex, from, cutoff);
+    count = portion.count;
+    from = portion.newest ?? from;
     removed += count;
   }
   return removed;
+}
+
+interface Portion {
+  count: number;
+  /** The time of the newest key removed; null when there was none. */
+  newest: string | null;
+}
+
+async function removePortion(knex: Knex, from: string, cutoff: string): Promise<Portion> {
+  return knex.transaction(async (trx) => {
+    // By the order of the index it stops at the end of the portion; where the statistics are old, a scan and a sort may look cheaper.
+    await trx.raw('set local enable_sort = off');
+    await trx.raw('set local enable_seqscan = off');
+    const { rows } = await trx.raw<{ rows: [Portion] }>(REMOVE, [from, cutoff]);
+    return rows[0];
+  });
 }

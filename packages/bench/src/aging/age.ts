@@ -1,0 +1,86 @@
+import { firstUuidAt, makePartitions } from '@orders/database';
+import type { Knex } from 'knex';
+
+const DAY_MS = 24 * 3_600_000;
+const WEEK_MS = 7 * DAY_MS;
+/** What the worker of this benchmark keeps, by its defaults, in milliseconds. */
+export const IDEMPOTENCY_TTL_MS = 7 * DAY_MS;
+const RECEIPT_RETENTION_MS = 90 * DAY_MS;
+/** Weeks that reach the end of their retention in each cycle. */
+const WEEKS = 2;
+
+/** Lets one TTL and some weeks pass: keys of which every second one is past its time, and weeks of final receipts past theirs. */
+export async function age(knex: Knex, { cycle, keys, receipts }: { cycle: number; keys: number; receipts: number }) {
+  await addKeys(knex, keys, 2);
+  const start =
+    Math.floor((Date.now() - RECEIPT_RETENTION_MS) / WEEK_MS) * WEEK_MS - (WEEKS * (cycle + 1) + 1) * WEEK_MS;
+  await makePartitions(knex, start);
+  for (let week = 0; week < WEEKS; week += 1) {
+    await knex.raw(
+      `with made as (
+         select overlay(gen_random_uuid()::text placing left(:first, 13) from 1 for 13)::uuid as id from generate_series(1, :receipts)
+       ), bodies as (
+         insert into receipt_payloads (batch_id, account_id, bodies) select id, 1, '{}'::bytea from made
+       )
+       insert into receipts (receipt_id, account_id, state, channel, source_order_id, batch_id, body_start, body_length)
+       select id, 1, 'written', 'rest', id::text, id, 1, 2 from made`,
+      { first: firstUuidAt(start + week * WEEK_MS), receipts },
+    );
+  }
+}
+
+/** @param expiredEvery 1 for keys that are all past their time, 2 for every second one. */
+export async function addKeys(knex: Knex, keys: number, expiredEvery: number): Promise<void> {
+  await knex.raw(
+    `insert into idempotency_keys (account_id, idempotency_key, receipt_id, created_at)
+     select 1, gen_random_uuid()::text, gen_random_uuid(),
+            now() - case when i % ? = 0 then ? else random() * ? end * interval '1 ms'
+     from generate_series(1, ?) as i`,
+    [expiredEvery, IDEMPOTENCY_TTL_MS * 1.01, IDEMPOTENCY_TTL_MS / 2, keys],
+  );
+}
+
+const EXPIRED = `created_at < now() - ${IDEMPOTENCY_TTL_MS} * interval '1 ms'`;
+
+export async function countExpired(knex: Knex): Promise<number> {
+  const { rows } = await knex.raw(`select count(*) as count from idempotency_keys where ${EXPIRED}`);
+  return rows[0].count;
+}
+
+/** Partitions of receipts and bodies that are past their retention. */
+export async function countOldPartitions(knex: Knex): Promise<number> {
+  const before = new Date(Date.now() - RECEIPT_RETENTION_MS - WEEK_MS).toISOString().slice(0, 10).replaceAll('-', '');
+  const { rows } = await knex.raw(
+    `select count(*) as count from pg_class
+     where relkind = 'r' and relname ~ '^receipt(s|_payloads)_\\d+$' and left(substring(relname from '\\d+$'), 8) < ?`,
+    [before],
+  );
+  return rows[0].count;
+}
+
+/** Pages of the keys that one look for old ones reads, of how many there are. */
+export async function pagesRead(knex: Knex): Promise<{ read: number; total: number }> {
+  const plan = await knex.transaction(async (trx) => {
+    // As the removal does.
+    await trx.raw('set local enable_sort = off');
+    await trx.raw('set local enable_seqscan = off');
+    const { rows } = await trx.raw(
+      `explain (analyze, buffers, format json)
+       select ctid from idempotency_keys where ${EXPIRED} order by created_at limit 5000`,
+    );
+    return rows[0]['QUERY PLAN'][0].Plan;
+  });
+  const { rows } = await knex.raw(
+    "select pg_relation_size('idempotency_keys') / current_setting('block_size')::int as total",
+  );
+  return { read: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], total: rows[0].total };
+}
+
+/** The share of updates of receipts that stayed on their page, of all since the database was made. */
+export async function hotShare(knex: Knex): Promise<number> {
+  const { rows } = await knex.raw(
+    `select sum(n_tup_hot_upd)::float8 / nullif(sum(n_tup_upd), 0) as share
+     from pg_stat_user_tables where relname like 'receipts\\_%'`,
+  );
+  return rows[0].share ?? Number.NaN;
+}

@@ -1,0 +1,138 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openKnex } from '@orders/database';
+import { type Child, startChild } from '@orders/local-services';
+import { type Contestant, OURS } from '../contestants.ts';
+import type { Services } from '../services.ts';
+import { startContestant } from '../start-contestant.ts';
+import { addKeys, age, countExpired, countOldPartitions, hotShare, pagesRead } from './age.ts';
+import { type KeyedLoad, startKeyedLoad } from './keyed-load.ts';
+
+export interface AgingPlan {
+  cycles: number;
+  /** Idempotency keys added in each cycle; half of them are past their time. */
+  keys: number;
+  /** Receipts in each of the weeks that are dropped. */
+  receipts: number;
+  /** The least that the load of a cycle lasts. */
+  seconds: number;
+}
+
+/** What maintenance did in one cycle, beside the load; times in seconds from the start of the worker. */
+export interface Cycle {
+  keysRemovedAfter: number;
+  partitionsDroppedAfter: number;
+  /** Pages that the look for old keys reads when there are none. */
+  pages: { read: number; total: number };
+  load: KeyedLoad;
+  /** Seconds from SIGTERM, in the middle of removing keys, to the end of the worker, and how it ended. */
+  drain: { seconds: number; exitCode: number | null };
+}
+
+export interface Aging {
+  cycles: Cycle[];
+  /** Of the updates of all receipts of the run. */
+  hotShare: number;
+}
+
+const CONNECTIONS = 32;
+const PATIENCE_MS = 120_000;
+
+/** Takes a database through TTLs of idempotency keys and weeks of receipts, by rows made with old times, while orders with keys come in. */
+export async function runAging(services: Services, plan: AgingPlan, say: (text: string) => void): Promise<Aging> {
+  const databaseUrl = await services.fresh('aging');
+  let env: Record<string, string> = {};
+  const contestant: Contestant = {
+    ...OURS,
+    async prepare(...urls) {
+      const prepared = await OURS.prepare(...urls);
+      env = prepared.env;
+      return prepared;
+    },
+  };
+  const running = await startContestant(contestant, services, databaseUrl, { workers: 0 });
+  const knex = openKnex({ url: databaseUrl, applicationName: 'orders bench' });
+  const workers: Child[] = [];
+  const startWorker = async () => {
+    const log = await open(join(services.directory, 'aging-worker.log'), 'a');
+    const options = { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', log.fd, log.fd] as const };
+    const worker = await startChild(process.execPath, [OURS.worker as string], {
+      ...options,
+      stdio: [...options.stdio],
+    });
+    await log.close();
+    workers.push(worker);
+    return worker;
+  };
+  const cycles: Cycle[] = [];
+  try {
+    for (let cycle = 0; cycle < plan.cycles; cycle += 1) {
+      say(`Cycle ${cycle + 1} of ${plan.cycles}: one TTL and two weeks pass …`);
+      await age(knex, { cycle, ...plan });
+      const load = startKeyedLoad(running.url, running.apiKeys, CONNECTIONS, `aging${cycle}`);
+      const startedAt = performance.now();
+      const first = await startWorker();
+      const after = async (count: () => Promise<number>) => {
+        await untilNone(count);
+        return (performance.now() - startedAt) / 1000;
+      };
+      const [keysRemovedAfter, partitionsDroppedAfter] = await Promise.all([
+        after(() => countExpired(knex)),
+        after(() => countOldPartitions(knex)),
+      ]);
+      await sleep(Math.max(0, plan.seconds * 1000 - (performance.now() - startedAt)));
+      const result = await load.stop();
+      const pages = await pagesRead(knex);
+      await first.stop();
+      cycles.push({ keysRemovedAfter, partitionsDroppedAfter, pages, load: result, drain: await drain(plan.keys) });
+      say(`    ${describeCycle(cycles.at(-1) as Cycle)}`);
+    }
+    return { cycles, hotShare: await hotShare(knex) };
+  } finally {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await running.stop();
+    await knex.destroy();
+    await services.drop(databaseUrl);
+  }
+
+  async function drain(keys: number): Promise<Cycle['drain']> {
+    await addKeys(knex, keys, 1);
+    const before = await countExpired(knex);
+    const worker = await startWorker();
+    while ((await countExpired(knex)) === before) await sleep(5);
+    const endedAt = performance.now();
+    await worker.stop('SIGTERM', PATIENCE_MS);
+    return { seconds: (performance.now() - endedAt) / 1000, exitCode: worker.process.exitCode };
+  }
+}
+
+async function untilNone(count: () => Promise<number>): Promise<void> {
+  for (const startedAt = Date.now(); Date.now() - startedAt < PATIENCE_MS; await sleep(100)) {
+    if (Number(await count()) === 0) return;
+  }
+  throw new Error(`maintenance was not done after ${PATIENCE_MS / 1000} seconds`);
+}
+
+function describeCycle({ keysRemovedAfter, partitionsDroppedAfter, pages, load, drain }: Cycle): string {
+  const refused = Object.entries(load.refused).map(([status, count]) => `${count} × ${status}`);
+  return [
+    `keys removed after ${keysRemovedAfter.toFixed(1)} s, partitions dropped after ${partitionsDroppedAfter.toFixed(1)} s`,
+    `${pages.read} of ${pages.total} pages read to find no old key`,
+    `${load.accepted.toLocaleString('en')} orders accepted, refused: ${refused.join(', ') || 'none'}, slowest reply ${load.slowestMs.toFixed(0)} ms`,
+    `drained in ${drain.seconds.toFixed(1)} s with exit code ${drain.exitCode}`,
+  ].join('; ');
+}
+
+/** Whether something went wrong that must not. */
+export function hasFailed({ cycles }: Aging): boolean {
+  return cycles.some(({ load, drain }) => Object.keys(load.refused).length > 0 || drain.exitCode !== 0);
+}
+
+/** The figures in lines. */
+export function renderAging({ cycles, hotShare: share }: Aging): string {
+  return [
+    ...cycles.map((cycle, index) => `cycle ${index + 1}: ${describeCycle(cycle)}`),
+    `${(share * 100).toFixed(1)} % of the updates of receipts stayed on their page (HOT)`,
+  ].join('\n');
+}
