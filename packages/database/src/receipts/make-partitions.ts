@@ -14,7 +14,7 @@ import { withLockRetries } from './with-lock-retries.ts';
 const WEEKS_AHEAD = 4;
 
 const KEYS: Record<PartitionedTable, string> = { receipts: 'receipt_id', receipt_payloads: 'batch_id' };
-/** A receipt is updated twice: room for three versions keeps both updates on its page (HOT). docs/performance.md has the measurement. */
+/** A receipt is updated twice: room for three versions keeps both updates on its page (HOT). Figures are in docs/performance.md. */
 const OPTIONS: Record<PartitionedTable, string> = {
   receipts: 'fillfactor = 35, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02',
   receipt_payloads: 'toast_tuple_target = 8160',
