@@ -8,7 +8,7 @@ import type { Parser } from './parsing/parser.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import type { ReceiptWriter, Recorded } from './receipts/receipt-writer.ts';
-import { contextOf, holderOf, namesOf } from './request-context.ts';
+import { callerOf, contextOf, holderOf, namesOf } from './request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
 interface Deps {
@@ -47,7 +47,7 @@ async function record(
   const context = contextOf(request);
   const { span } = context;
   const { body } = request;
-  const sourceOrderId = await parser.run(accountId, 'readOrder', body, { strict: handling === 'strict' });
+  const sourceOrderId = await parser.run(callerOf(request), 'readOrder', body, { strict: handling === 'strict' });
   request.body = undefined;
   context.receiptId = randomUUIDv7();
   const receipt = { receiptId: context.receiptId, accountId, channel, sourceOrderId, idempotencyKey, body };

@@ -50,7 +50,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, admission, parser, reader, bell, waiters } = deps;
   const { BASE_PATH: basePath } = config;
   const { requests, requestSeconds } = metrics;
-  const fingerprint = (accountId: number, body: Buffer) => parser.run(accountId, 'fingerprint', body);
+  const fingerprint = (accountId: number, body: Buffer) => parser.run({ accountId }, 'fingerprint', body);
   const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, fingerprint, metrics });
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
   const { authenticate } = deps.authenticator;

@@ -45,8 +45,8 @@ export interface IntakeConfig
   SWEEP_AFTER: number;
 }
 
-/** Room for sixteen of the largest batches, of which one account gets eight. */
-const DEFAULT_MAX_BYTES_IN_FLIGHT = 134_217_728;
+/** Room for eight of the largest batches, of which one account gets four. */
+const DEFAULT_MAX_BYTES_IN_FLIGHT = 67_108_864;
 
 const rateLimit = Joi.string()
   .custom(parseRateLimit)

@@ -2,7 +2,7 @@ import { type Database, findOrderBySource } from '@orders/database';
 import type { RequestHandler } from 'express';
 import type { Parser } from './parsing/parser.ts';
 import type { RateLimits } from './pipeline/limit-rate.ts';
-import { contextOf, holderOf } from './request-context.ts';
+import { callerOf, contextOf, holderOf } from './request-context.ts';
 
 /** A preview counts as one request for each of these bytes that its body begins. */
 export const PREVIEW_BYTES_PER_REQUEST = 16_384;
@@ -15,7 +15,7 @@ export function previewOrder(deps: { database: Database; parser: Parser; rateLim
     const { body } = request;
     await rateLimits.charge(request, response, Math.ceil(body.length / PREVIEW_BYTES_PER_REQUEST));
     await contextOf(request).slot.holdUntil(async () => {
-      const { order, warnings } = await parser.run(accountId, 'previewOrder', body);
+      const { order, warnings } = await parser.run(callerOf(request), 'previewOrder', body);
       const original = await findOrderBySource(database, accountId, order.source_order_id);
       response.json({ normalized: order, warnings, duplicate_of: original });
     });

@@ -4,7 +4,7 @@ import { createFairQueue } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import type { Parser } from './parsing/parser.ts';
 import type { RateLimits } from './pipeline/limit-rate.ts';
-import { contextOf, holderOf } from './request-context.ts';
+import { callerOf, contextOf, holderOf } from './request-context.ts';
 
 /** Holds 1,000 of the longest ids in UTF-8, of which each takes 1,023 bytes, and is parsed whole. */
 export const RECONCILE_MAX_BYTES = 1_048_576;
@@ -21,7 +21,7 @@ export function reconcile(deps: { database: Database; parser: Parser; rateLimits
   return async (request, response) => {
     const { accountId } = holderOf(request);
     const { ids, seen } = await contextOf(request).slot.holdUntil(async () => {
-      const ids = await parser.run(accountId, 'readIds', request.body);
+      const ids = await parser.run(callerOf(request), 'readIds', request.body);
       await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));
       const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]).catch(refuseLongBacklog);
       return { ids, seen: await inTurn(accountId, lookUp) };

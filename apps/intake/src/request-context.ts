@@ -37,6 +37,11 @@ export function namesOf({ requestId, holder, receiptId, span }: RequestContext):
   };
 }
 
+/** Who wants the body of a request read; only for routes behind `authenticate`. */
+export function callerOf(request: Request): { accountId: number; isGone: () => boolean } {
+  return { accountId: holderOf(request).accountId, isGone: () => request.socket.destroyed };
+}
+
 /** The key's holder; only for routes behind `authenticate`. */
 export function holderOf(request: Request): KeyHolder {
   const { holder } = contextOf(request);

@@ -6,8 +6,8 @@ const CUT_SHORT = 'The body ended before its announced length.';
 /** What bounds a body. */
 interface BodyBounds {
   maxBytes: number;
-  /** Is asked for the bytes of each chunk; false when there is no room for them. */
-  take?: (bytes: number) => boolean;
+  /** Is asked for the bytes of each chunk; false when there is no room for them. Until a promise is settled, nothing more is read. */
+  take?: (bytes: number) => boolean | Promise<boolean>;
 }
 
 /**
@@ -37,9 +37,16 @@ export function collectBody(
   request.on('data', (chunk: Buffer) => {
     if (isOver) return;
     if (size + chunk.length > maxBytes) return refuse();
-    if (!take(chunk.length)) return finish(new Problem('overloaded'));
-    buffer = append(buffer, size, chunk);
-    size += chunk.length;
+    const add = (isTaken: boolean) => {
+      if (isOver) return;
+      if (!isTaken) return finish(new Problem('overloaded'));
+      buffer = append(buffer, size, chunk);
+      size += chunk.length;
+    };
+    const taken = take(chunk.length);
+    if (typeof taken === 'boolean') return add(taken);
+    request.pause();
+    void taken.then(add).then(() => request.resume());
   });
   request.on('end', () => finish(null));
   request.on('close', () => {

@@ -39,6 +39,10 @@ export interface Admission {
 const ORDERS_PER_BATCH_SLOT = 64;
 /** Two look at once, and each is of at most 1 MiB. */
 const LIST_SLOTS = 8;
+/** Max wait for a slot before 503. Rejecting instantly makes senders retry instantly, and the rejections then starve admitted requests. */
+const MAX_WAIT_MS = 20;
+/** Max requests waiting for a slot, for each slot there is: their bodies take memory too. */
+const MAX_WAITING_PER_SLOT = 2;
 
 /** Creates the admission of one process. */
 export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: AdmissionLimits): Admission {
@@ -49,12 +53,10 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
   };
   const bytes = createFairBudget(maxBytes);
   const uploads = createUploads({ bytes, maxUploads, slow });
-  const waitingRooms = {
-    order: createWaitingRoom(slots.order),
-    batch: createWaitingRoom(slots.batch),
-    list: createWaitingRoom(slots.list),
-  };
-  const waitForRoom = (kind: RequestKind, accountId: number) => waitingRooms[kind].wait(accountId);
+  const roomOf = (budget: FairBudget) =>
+    createWaitingRoom(budget, { maxWaitMs: MAX_WAIT_MS, maxWaiting: MAX_WAITING_PER_SLOT * budget.max });
+  const waitingRooms = { order: roomOf(slots.order), batch: roomOf(slots.batch), list: roomOf(slots.list) };
+  const waitForRoom = (kind: RequestKind, accountId: number) => waitingRooms[kind].wait(accountId, 1);
 
   return {
     slots,

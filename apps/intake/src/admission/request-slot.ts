@@ -1,11 +1,11 @@
 /** What one request holds of intake: the bytes of its body as they arrive and, once it is complete, a slot. */
 export interface RequestSlot {
   /**
-   * Counts bytes of the body that just arrived.
+   * Counts bytes of the body that just arrived. Where the account's share does not allow them, it waits until others are released.
    *
-   * @returns false when the account's share of the byte budget does not allow them.
+   * @returns false when that took too long.
    */
-  addBytes(count: number): boolean;
+  addBytes(count: number): boolean | Promise<boolean>;
   /** Takes the slot of a body that is complete. Waits a moment for one. @returns false when there is none for this account. */
   complete(): Promise<boolean>;
   /** Gives everything back; may be called more than once, and does nothing while `holdUntil` is running. */

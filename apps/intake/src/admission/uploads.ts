@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createFairBudget, type FairBudget } from '@orders/runtime';
+import { createWaitingRoom } from './waiting-room.ts';
 
 /** When and how a body that takes long to arrive is ended. */
 export interface SlowUploads {
@@ -10,7 +11,7 @@ export interface SlowUploads {
 
 /** The body of one request while it arrives, and its bytes until they are released. */
 interface Upload {
-  addBytes(count: number): boolean;
+  addBytes(count: number): boolean | Promise<boolean>;
   complete(): void;
   release(): void;
 }
@@ -24,7 +25,8 @@ interface Incomplete {
 
 /**
  * Counts the bodies that are arriving and their bytes by account. Where a budget is used up, slow bodies give way: of the same account, or
- * of one that holds at least as much. A slow sender of a few bytes takes nothing from anybody, so it is left alone until then.
+ * of one that holds at least as much. A slow sender of a few bytes takes nothing from anybody, so it is left alone until then. Where no
+ * body is slow, the bytes wait for room, and their sender with them.
  */
 export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slow: SlowUploads }): {
   /** @returns null when the account is receiving as many bodies as its share allows. */
@@ -32,6 +34,7 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
 } {
   const { bytes, slow } = deps;
   const uploads = createFairBudget(deps.maxUploads);
+  const room = createWaitingRoom(bytes, { maxWaitMs: slow.afterMs, maxWaiting: deps.maxUploads });
   // Oldest first.
   const incomplete = new Set<Incomplete>();
 
@@ -71,14 +74,15 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
       incomplete.add(upload);
       return {
         addBytes(count) {
-          if (isReleased || !take(bytes, accountId, count)) return false;
-          // To make room, this very body may have been the one that was cut off.
-          if (isReleased) {
-            bytes.give(accountId, count);
-            return false;
-          }
-          size += count;
-          return true;
+          const add = (isTaken: boolean) => {
+            // Meanwhile, and even to make room, this body may have been cut off.
+            if (isTaken && isReleased) bytes.give(accountId, count);
+            else if (isTaken) size += count;
+            return isTaken && !isReleased;
+          };
+          if (isReleased) return false;
+          if (take(bytes, accountId, count)) return add(true);
+          return room.wait(accountId, count).then(() => add(take(bytes, accountId, count)));
         },
         complete,
         release,

@@ -1,36 +1,46 @@
 import type { FairBudget } from '@orders/runtime';
 
-/** Max wait for a slot before 503. Rejecting instantly makes senders retry instantly, and the rejections then starve admitted requests. */
-const MAX_WAIT_MS = 20;
 const POLL_INTERVAL_MS = 10;
-/** Max requests waiting for a slot, for each slot there is: their bodies take memory too. */
-const MAX_WAITING_PER_SLOT = 2;
 
 interface Waiting {
   accountId: number;
+  amount: number;
   since: number;
   resolve: (hasRoom: boolean) => void;
 }
 
-/** Requests that wait for a slot, in the order in which they came as far as the shares of their accounts allow. */
-export function createWaitingRoom(slots: FairBudget): { wait(accountId: number): Promise<boolean> } {
+/** Requests that wait for room in a budget, in the order in which they came as far as the shares of their accounts allow. */
+export interface WaitingRoom {
+  /** @returns whether there is room for the amount now; the caller takes it in the same turn of the event loop. */
+  wait(accountId: number, amount: number): Promise<boolean>;
+}
+
+/**
+ * Creates the waiting room of a budget.
+ *
+ * @param limits `maxWaitMs`: how long one waits, in milliseconds; `maxWaiting`: how many may wait at once.
+ */
+export function createWaitingRoom(
+  budget: FairBudget,
+  { maxWaitMs, maxWaiting }: { maxWaitMs: number; maxWaiting: number },
+): WaitingRoom {
   let waiting: Waiting[] = [];
   let isPolling = false;
 
   function poll(): void {
     const now = performance.now();
-    // Those that get room take it later in this turn, so they count against those behind them.
+    // What is granted here is taken later in this turn, so it counts against those behind.
     const granted = new Map<number, number>();
     let total = 0;
-    waiting = waiting.filter(({ accountId, since, resolve }) => {
+    waiting = waiting.filter(({ accountId, amount, since, resolve }) => {
       const own = granted.get(accountId) ?? 0;
-      if (slots.hasRoom(accountId, own + total + 1)) {
-        granted.set(accountId, own + 1);
-        total += 1;
+      if (budget.hasRoom(accountId, own + total + amount)) {
+        granted.set(accountId, own + amount);
+        total += amount;
         resolve(true);
         return false;
       }
-      if (now - since < MAX_WAIT_MS) return true;
+      if (now - since < maxWaitMs) return true;
       resolve(false);
       return false;
     });
@@ -39,11 +49,11 @@ export function createWaitingRoom(slots: FairBudget): { wait(accountId: number):
   }
 
   return {
-    wait(accountId) {
-      if (slots.hasRoom(accountId, 1)) return Promise.resolve(true);
-      if (waiting.length >= MAX_WAITING_PER_SLOT * slots.max) return Promise.resolve(false);
+    wait(accountId, amount) {
+      if (budget.hasRoom(accountId, amount)) return Promise.resolve(true);
+      if (waiting.length >= maxWaiting) return Promise.resolve(false);
       return new Promise((resolve) => {
-        waiting.push({ accountId, since: performance.now(), resolve });
+        waiting.push({ accountId, amount, since: performance.now(), resolve });
         if (isPolling) return;
         isPolling = true;
         setTimeout(poll, POLL_INTERVAL_MS);

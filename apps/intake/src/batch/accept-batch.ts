@@ -9,7 +9,7 @@ import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
 import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
-import { contextOf, holderOf, namesOf } from '../request-context.ts';
+import { callerOf, contextOf, holderOf, namesOf } from '../request-context.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';
 
 interface Deps {
@@ -40,7 +40,7 @@ export function acceptBatch(deps: Deps): RequestHandler {
 
     const recorded = await context.slot.holdUntil(async () => {
       const reading = {
-        accountId: holderOf(request).accountId,
+        caller: callerOf(request),
         strict: handling === 'strict',
         maxBytes,
         slicer,

@@ -1,13 +1,13 @@
 import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS, Problem } from '@orders/domain';
 import type { TimeSlicer } from '@orders/runtime';
-import type { Parser } from '../parsing/parser.ts';
+import type { Caller, Parser } from '../parsing/parser.ts';
 import { splitArray, splitLines } from './split-batch.ts';
 
 /** An order of a batch as it was read: what is kept of it, or why it is refused. */
 export type ReadOrder = { sourceOrderId: string; body: Buffer } | { problem: Problem; body: Buffer };
 
 interface Reading {
-  accountId: number;
+  caller: Caller;
   strict: boolean;
   /** Of one order. */
   maxBytes: number;
@@ -24,7 +24,8 @@ interface Reading {
  * for an element of an array that is too long to know whether it is JSON.
  */
 export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading: Reading): Promise<ReadOrder[]> {
-  const { accountId, maxBytes, slicer } = reading;
+  const { maxBytes, slicer } = reading;
+  const { accountId } = reading.caller;
   const orders: ReadOrder[] = [];
   let isOver = await slicer.next(accountId);
   for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch, MAX_ELEMENT * maxBytes)) {
@@ -42,13 +43,13 @@ export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading
 const MAX_ELEMENT = 4;
 const TOO_MANY = `A batch is at most ${MAX_BATCH_ORDERS} orders.`;
 
-async function readOrder(body: Buffer, { accountId, strict, maxBytes, parser }: Reading): Promise<ReadOrder> {
+async function readOrder(body: Buffer, { caller, strict, maxBytes, parser }: Reading): Promise<ReadOrder> {
   try {
     if (body.length > maxBytes) {
       const detail = `The order is over ${maxBytes} bytes, the most this service accepts.`;
       throw new Problem('payload_too_large', { detail });
     }
-    return { sourceOrderId: await parser.run(accountId, 'readOrder', body, { strict }), body };
+    return { sourceOrderId: await parser.run(caller, 'readOrder', body, { strict }), body };
   } catch (error) {
     if (error instanceof Problem) return { problem: withFewErrors(error), body };
     throw error;
@@ -69,10 +70,10 @@ function withFewErrors(problem: Problem): Problem {
 async function requireJson(
   { problem, body }: { problem: Problem; body: Buffer },
   index: number,
-  { accountId, parser }: Reading,
+  { caller, parser }: Reading,
 ): Promise<void> {
   if (problem.code === 'validation_failed') return;
-  if (!(await parser.run(accountId, 'isJson', body))) {
+  if (!(await parser.run(caller, 'isJson', body))) {
     throw new Problem('malformed_body', { detail: `The body is not JSON: see element ${index} of its array.` });
   }
 }

@@ -4,15 +4,28 @@ import { createFairQueue } from '@orders/runtime';
 import { Piscina } from 'piscina';
 import { type Outcome, type TaskName, type TaskOptions, type Tasks, type ThreadTask, tasks } from './tasks.ts';
 
+/** Who wants a task done. */
+export interface Caller {
+  accountId: number;
+  /** Whether nobody waits for the result any more; asked when the task could begin in the thread. */
+  isGone?: () => boolean;
+}
+
+/** The client disconnected before its body was read. */
+export class ClientDisconnected extends Error {
+  override readonly name = 'ClientDisconnected';
+}
+
 /** Reads bodies without ever holding the event loop for long. */
 export interface Parser {
   /**
    * Runs a task on a body: a short one at once, a longer one in the parsing thread, where the accounts take turns.
    *
    * @throws {Problem} what the task throws.
+   * @throws {ClientDisconnected} when the caller was gone before the task began.
    */
   run<Name extends TaskName>(
-    accountId: number,
+    caller: Caller,
     name: Name,
     body: Buffer,
     ...options: TaskOptions<Name>
@@ -51,12 +64,15 @@ export function createParser(): Parser {
   }
 
   return {
-    run(accountId, name, body, ...options) {
+    run({ accountId, isGone }, name, body, ...options) {
       type Result = ReturnType<Tasks[typeof name]>;
       if (body.length <= MAX_INLINE_BYTES) {
         return (tasks[name] as (body: Buffer, ...options: unknown[]) => Result)(body, ...options);
       }
-      return inTurn(accountId, () => runInThread(name, body, options)) as Promise<Result>;
+      return inTurn(accountId, async () => {
+        if (isGone?.()) throw new ClientDisconnected();
+        return runInThread(name, body, options);
+      }) as Promise<Result>;
     },
     close: () => thread.destroy(),
   };

@@ -3,6 +3,7 @@ import { Problem } from '@orders/domain';
 import { explainedAt, writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
+import { ClientDisconnected } from '../parsing/parser.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
 import { contextOf, namesOf } from '../request-context.ts';
 
@@ -17,6 +18,7 @@ export function problemHandler({ logger, rejections, basePath }: ProblemDeps): E
   const explained = explainedAt(basePath);
   return (error, request, response, _next) => {
     const context = contextOf(request);
+    if (error instanceof ClientDisconnected) return context.slot.release();
     const problem = asProblem(error);
     context.problem = problem.code;
     context.slot.release();

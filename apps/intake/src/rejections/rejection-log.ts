@@ -102,13 +102,13 @@ export function createRejectionLog(deps: {
     const { code, body, signature, apiKey, rejection } = one;
     const { accountId } = rejection;
     if (code === 'malformed_body' && !one.isBatch)
-      return body ? parser.run(accountId, 'diagnoseBody', body) : diagnoseBody(body);
+      return body ? parser.run({ accountId }, 'diagnoseBody', body) : diagnoseBody(body);
     if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
     const secrets = (await findSecretsToDiagnose(database, accountId)).map(({ sealed, isLive }) => ({
       secret: unseal(secretsKeys, accountId, sealed),
       isLive,
     }));
-    return parser.run(accountId, 'diagnoseSignature', body, { header: signature, secrets, apiKey });
+    return parser.run({ accountId }, 'diagnoseSignature', body, { header: signature, secrets, apiKey });
   }
 
   return {
