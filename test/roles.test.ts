@@ -179,7 +179,7 @@ test('the worker creates and drops partitions, also those that the owner made, a
     );
     expect(rows).toEqual([{ owner: 'orders_worker' }]);
     const { dropped } = await dropOldPartitions(worker, 200 * DAY);
-    expect(dropped.toSorted()).toEqual(old.toSorted());
+    expect(new Set(dropped)).toEqual(new Set(old));
     for (const name of ['receipts', ...made])
       await owner.raw(`alter table ${name} set (autovacuum_enabled = on)`).catch((error) => {
         // Storage settings are of partitions only.

@@ -72,7 +72,9 @@ begin
   grant select on accounts, api_keys, signing_secrets to orders_intake;
   grant update (last_used_at) on api_keys, signing_secrets to orders_intake;
   grant select, insert on receipts, receipt_payloads, idempotency_keys, outbox to orders_intake;
-  grant select (account_id, order_id, source_order_id, receipt_id, received_at) on orders to orders_intake;
+  -- The last three tell how long dispatching is held up.
+  grant select (account_id, order_id, source_order_id, receipt_id, received_at, review_state, reviewed_at, confirmed_xid)
+    on orders to orders_intake;
   -- What was sent under a used idempotency key is kept: dead where it names another order.
   grant delete on idempotency_keys to orders_intake;
   grant select, insert on dead_letters to orders_intake;
@@ -129,7 +131,7 @@ end
 $$;
 
 -- The age of the oldest transaction is a metric of intake; of other roles' sessions only this role shows it. Where the owner may not
--- grant it, a superuser does: grant pg_read_all_stats to orders_intake. Without it that metric knows the sessions of intake only.
+-- grant it, a superuser does: grant pg_read_all_stats to orders_intake. Without it that metric is absent.
 do $$
 begin
   if pg_has_role('orders_intake', 'pg_read_all_stats', 'usage') then return; end if;

@@ -14,7 +14,7 @@ type Output = 'inherit' | 'pipe' | { file: string };
  * @param root of the working tree it is started from; this one, unless said.
  */
 export async function startApp(
-  app: 'intake' | 'worker' | 'cli',
+  app: 'intake' | 'worker' | 'portal' | 'cli',
   env: Record<string, string>,
   { args = [], output = 'inherit', root = ROOT }: { args?: string[]; output?: Output; root?: string } = {},
 ): Promise<Child> {

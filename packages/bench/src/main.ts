@@ -6,6 +6,7 @@ import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from '
 import { ALL, type Contestant, OURS } from './contestants.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
 import { renderFairness, runFairness } from './overload/fairness.ts';
+import { renderLargeBodies, runLargeBodies } from './overload/large-bodies.ts';
 import { renderOverload, runOverload } from './overload/overload.ts';
 import { drawChart } from './report/chart.ts';
 import { summarize } from './report/summary.ts';
@@ -80,9 +81,13 @@ program
 
 program
   .command('fairness')
-  .description("Shows what one account's flood does to another account.")
+  .description("Shows what one account's flood, of small orders and of large bodies, does to another account.")
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
+  .addHelpText(
+    'after',
+    '\nExit code 0: none of the first account was refused. 1: some were, or it could not run. 2: wrong use.',
+  )
   .action((_, command: Command) => fairness(command.optsWithGlobals()));
 
 program
@@ -177,10 +182,14 @@ async function overload(options: Options): Promise<void> {
 }
 
 async function fairness(options: Options): Promise<void> {
-  const result = await withServices(startServices, (services) => runFairness(services, options, say));
-  process.stdout.write(`${renderFairness(result)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
-  if (result.refused > 0) process.exitCode = 1;
+  const { result, largeBodies } = await withServices(startServices, async (services) => ({
+    result: await runFairness(services, options, say),
+    largeBodies: await runLargeBodies(services, options, say),
+  }));
+  process.stdout.write(`${renderFairness(result)}\n\n${renderLargeBodies(largeBodies)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), ...result, largeBodies });
+  const refused = largeBodies.reduce((sum, { polite }) => sum + polite.refused, result.refused);
+  if (refused > 0) process.exitCode = 1;
 }
 
 const FEW_ORDERS = 10_000;

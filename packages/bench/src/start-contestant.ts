@@ -25,13 +25,13 @@ const START_MS = 20_000;
 /**
  * Starts a contestant's processes on a database that is empty or prepared for it before; their output goes to files.
  *
- * @param options `profileTo` is a directory for a CPU profile of each process.
+ * @param options `profileTo` is a directory for a CPU profile of each process; `env` is added to the environment of each.
  */
 export async function startContestant(
   contestant: Contestant,
   services: Services,
   databaseUrl: string,
-  options: { workers: number; profileTo?: string | undefined },
+  options: { workers: number; profileTo?: string | undefined; env?: Record<string, string> },
 ): Promise<Running> {
   const { env, apiKeys, accountIds } = await contestant.prepare(databaseUrl, services.redisUrl);
   const port = await freePort();
@@ -43,7 +43,7 @@ export async function startContestant(
     const log = await open(join(services.directory, `${contestant.name}-${role}.log`), 'w');
     const profiling = options.profileTo ? ['--cpu-prof', `--cpu-prof-dir=${options.profileTo}`] : [];
     const child = await startChild(process.execPath, [...profiling, program], {
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env, PORT: String(port) },
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env, ...options.env, PORT: String(port) },
       stdio: ['ignore', log.fd, log.fd],
     });
     await log.close();
