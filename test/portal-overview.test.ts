@@ -191,6 +191,8 @@ describe('the roll-up', () => {
       bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
     });
     expect(await knex('dead_letters').where({ receipt_id: dead })).toHaveLength(1);
+    // As the worker does once nothing of it is pending.
+    await knex('outbox').whereRaw('? = any(receipt_ids)', [dead]).delete();
     await dropOldPartitions(knex, 190 * DAY);
     expect(await knex('dead_letters').where({ receipt_id: dead })).toEqual([]);
     expect(await bucketAt(id, then)).toBeUndefined();
