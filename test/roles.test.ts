@@ -4,10 +4,13 @@ import { dropOldPartitions, makePartitions, openKnex } from '@orders/database';
 import { ensureDatabase } from '@orders/local-services';
 import type { Knex } from 'knex';
 import type { Reply } from './harness/api.ts';
+import { sendOrder } from './harness/erasure.ts';
 import { type FaultyPostgres, startFaultyPostgres } from './harness/faulty-postgres.ts';
+import { hold } from './harness/gates.ts';
 import { createPerson, signIn } from './harness/people.ts';
 import { mendOrders, poisonOrders } from './harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from './harness/queue.ts';
+import { gaugeOf, readMetrics } from './harness/read-metrics.ts';
 import type { RoleOf } from './harness/roles.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -165,6 +168,36 @@ test('with each app under its role and an owner who is no superuser, the accepta
   await worker.close();
   await intake.close();
   await portal.close();
+});
+
+test('under its role intake shows how long dispatching is held up, and once granted the ages of transactions', async () => {
+  const intake = await stack.intake();
+  const worker = await stack.worker();
+  const order = await sendOrder(intake, await stack.account(), { source_order_id: 'held up' });
+  const held = await hold(owner, 'select pg_current_xact_id()');
+  await owner.raw(
+    `update orders set review_state = 'confirmed', confirmed_xid = pg_current_xact_id(), reviewed_at = now() - interval '1 h'
+     where order_id = ?`,
+    [order.order_id],
+  );
+  const AGES = 'postgres_oldest_transaction_seconds';
+  const withDelay = await until('the delay is shown', async () => {
+    const metrics = await readMetrics(intake.adminUrl);
+    return (gaugeOf(metrics, 'orders_dispatch_delay_seconds') ?? 0) > 0 && metrics;
+  });
+  expect(withDelay.get(AGES)?.samples).toEqual([]);
+
+  await server.knex.raw('grant pg_read_all_stats to orders_intake');
+  const samples = await until('the ages are shown', async () => {
+    const samples = (await readMetrics(intake.adminUrl)).get(AGES)?.samples ?? [];
+    return samples.length > 0 && samples;
+  });
+  expect(samples.map(({ labels }) => labels.kind).toSorted()).toEqual(['reading', 'writing']);
+  expect(samples.find(({ labels }) => labels.kind === 'writing')?.value).toBeGreaterThan(0);
+  await server.knex.raw('revoke pg_read_all_stats from orders_intake');
+  await held.release();
+  await worker.close();
+  await intake.close();
 });
 
 test('the worker creates and drops partitions, also those that the owner made, and the owner can still alter them', async () => {
