@@ -75,7 +75,8 @@ describe('over HTTP', () => {
     ]);
     expect(order).toMatchObject({ customer: { phone: '+971501234567' }, total: '1250.50', resent: 'undecided' });
     const { orders } = (await shop.get('/orders')).body;
-    expect(orders).toEqual([expect.objectContaining({ resent: null }), order]);
+    const { items: _items, warnings: _warnings, ...inList } = order;
+    expect(orders).toEqual([expect.objectContaining({ resent: null }), inList]);
     expect((await shop.get(`/orders/new?after=0`)).body.orders).toEqual(orders);
     const other = orders[0].order_id;
     expect((await shop.get(`/orders/resent?order_ids=${other},${orderId},999999999`)).body.orders).toEqual([

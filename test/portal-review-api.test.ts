@@ -58,7 +58,7 @@ describe('the list', () => {
     expect([shown.status, shown.body]).toEqual([
       200,
       {
-        order,
+        order: { ...order, items: [], warnings: expect.any(Array) },
         review: { state: 'needs_review', by: null, at: null, reason: null, undo_until: null },
         raw: { text: payload },
         history: [],

@@ -100,6 +100,8 @@ begin
   grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, resends, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
     user_verifications, invitations, sign_in_attempts to orders_portal;
+  -- Receipts are searched by their idempotency key.
+  grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
   grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_resends) on accounts to orders_portal;
   grant update (expires_at, revoked_at) on api_keys to orders_portal;

@@ -23,6 +23,12 @@ export interface Context {
   surroundings: Surroundings;
   /** With `--json` the value as JSON and nothing else; otherwise the text for people. */
   print(options: { json?: boolean }, value: unknown, text: () => string): void;
+  /** The same for a list that is read in portions: each is printed, and forgotten, before the next is read. */
+  printList<Row>(
+    options: { json?: boolean },
+    portions: AsyncIterable<readonly Row[]>,
+    text: { table: (rows: readonly Row[]) => string; none: string },
+  ): Promise<void>;
   /** A line for whoever waits for long work, apart from what the command prints. */
   report(line: string): void;
   config(): Promise<CliConfig>;
@@ -42,6 +48,18 @@ export function createContext(surroundings: Surroundings): Context {
     print(options, value, text) {
       stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
     },
+    async printList(options, portions, { table, none }) {
+      let printed = 0;
+      for await (const rows of portions) {
+        if (options.json) for (const row of rows) stdout.write(`${printed++ === 0 ? '[' : ','}\n${inList(row)}`);
+        else {
+          stdout.write(`${table(rows)}\n`);
+          printed += rows.length;
+        }
+      }
+      if (options.json) stdout.write(printed === 0 ? '[]\n' : '\n]\n');
+      else if (printed === 0) stdout.write(`${none}\n`);
+    },
     report: (line) => void stderr.write(`${line}\n`),
     config,
     async withDatabase(work) {
@@ -56,4 +74,9 @@ export function createContext(surroundings: Surroundings): Context {
       return (await load()).withDatabase(settings, (knex) => work(knex, keys));
     },
   };
+}
+
+/** As `JSON.stringify` indents it in a list. */
+function inList(row: unknown): string {
+  return JSON.stringify(row, null, 2).replace(/^/gm, '  ');
 }

@@ -1,3 +1,4 @@
+import { Problem } from '@orders/domain';
 import { ConfigurationError, describeError } from '@orders/runtime';
 import { CommanderError } from 'commander';
 import { hideKeys } from './hide-keys.ts';
@@ -24,7 +25,8 @@ export class WrongUse extends Error {}
  */
 export function outcomeOf(error: unknown, command: string): { exitCode: number; line: string | null } {
   if (error instanceof WrongUse || error instanceof ConfigurationError) return { exitCode: 2, line: oneLine(error) };
-  if (error instanceof Failure) return { exitCode: 1, line: oneLine(error) };
+  // A problem repeats nothing of what was given.
+  if (error instanceof Failure || error instanceof Problem) return { exitCode: 1, line: oneLine(error) };
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { exitCode: 0, line: null };
     if (error.code === 'commander.help') return { exitCode: 2, line: `Say what to do; see: ${command} --help` };

@@ -1,8 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import { isDeeperThan, Problem } from '@orders/domain';
+import { mediaTypeOf } from '@orders/http';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
 import { beginRequest } from './begin-request.ts';
+import { boundReplies } from './bound-replies.ts';
+import { compressReplies } from './compress-replies.ts';
 import type { PortalDeps } from './deps.ts';
 import { integrationRoutes } from './integrations/integration-routes.ts';
 import type { PortalMetrics } from './metrics.ts';
@@ -51,7 +55,9 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
-  api.use(sameSite, express.json({ limit: '64kb', verify: refuseDeep }));
+  api.use(compressReplies(), boundReplies());
+  // As bytes: they are parsed once it is known who asks, and by whoever then uses them at once.
+  api.use(sameSite, express.raw({ type: isJson, limit: '64kb', verify: refuseDeep }));
   api.use(signInRoutes(deps));
   api.use('/accounts/:accountId', person, requireAccount(knex), ofAccount);
   api.use('/operator', person, requireOperator, ofOperator);
@@ -69,6 +75,13 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   app.use(servePage());
   app.use(sendProblems(logger));
   return app;
+}
+
+/** @throws {Problem} `malformed_body` for JSON in another charset than UTF-8. */
+function isJson(request: IncomingMessage): boolean {
+  if (mediaTypeOf(request) === 'application/json') return true;
+  if (/^application\/json/i.test(request.headers['content-type'] ?? '')) throw new Problem('malformed_body');
+  return false;
 }
 
 /** Nothing that is parsed is nested so deep that it could exhaust a stack. */

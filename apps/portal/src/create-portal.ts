@@ -12,6 +12,7 @@ import { watchQueues } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
+  createFairQueue,
   exposePools,
   type Logger,
   listen,
@@ -28,6 +29,9 @@ export interface Portal extends Service {
   readonly port: number;
   readonly adminPort: number;
 }
+
+/** One order of 1,000 long items with its payload and past takes up to 30 MB for the moment until it is sent. */
+const MAX_CONCURRENT_READS = 4;
 
 /** Puts the portal together; nothing connects or listens before `start`. */
 export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
@@ -51,7 +55,10 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const queues = watchQueues(config.QUEUE_URL);
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
-  server.on('request', createApp({ config, logger, knex, database, auth, queues }, metrics));
+  server.on(
+    'request',
+    createApp({ config, logger, knex, database, auth, queues, inTurn: createFairQueue(MAX_CONCURRENT_READS) }, metrics),
+  );
   const admin = createAdminServer(
     () => checkSchema(database, () => open.draining),
     metrics.registry,

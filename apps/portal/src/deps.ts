@@ -1,9 +1,12 @@
 import type { Database } from '@orders/database';
 import type { QueueWatch } from '@orders/queue';
-import type { Logger } from '@orders/runtime';
+import type { FairQueue, Logger } from '@orders/runtime';
 import type { Knex } from 'knex';
 import type { PortalConfig } from './config.ts';
 import type { Auth } from './sign-in/create-auth.ts';
+
+/** In whose turn runs what is asked of no account. */
+export const OPERATORS = 0;
 
 /** What the routes work with. */
 export interface PortalDeps {
@@ -14,4 +17,8 @@ export interface PortalDeps {
   database: Database;
   auth: Auth;
   queues: QueueWatch;
+  /**
+   * Runs what may read megabytes, by account: a few at a time, so that all together have a bound in memory, and each account in its turn.
+   */
+  inTurn: FairQueue<number>;
 }

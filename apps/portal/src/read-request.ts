@@ -44,12 +44,25 @@ export function textIdOf(text: string | string[] | undefined): string | null {
 }
 
 /**
- * The JSON body by a schema; members that it does not name are refused.
+ * The JSON body by a schema; members that it does not name are refused. What is parsed takes many times its length: ask for it right
+ * before it is used, not before something is waited for.
  *
- * @throws {Problem} `invalid_request` with a pointer to each member that breaks it, without echoing values.
+ * @throws {Problem} `malformed_body`, or `invalid_request` with a pointer to each member that breaks it, without echoing values.
  */
 export function bodyOf<T extends object>(request: Request, schema: Record<keyof T, Joi.Schema>): T {
-  return check<T>(request.body ?? {}, schema);
+  return check<T>(parse(request.body), schema);
+}
+
+/** Without a body, or with one that does not say it is JSON, nothing is asked for. */
+function parse(body: unknown): unknown {
+  if (!Buffer.isBuffer(body) || body.length === 0) return {};
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // Refused below, as what is neither object nor list.
+  }
+  throw new Problem('malformed_body');
 }
 
 /** The query by a schema, as `bodyOf`. */
@@ -57,10 +70,25 @@ export function queryOf<T extends object>(request: Request, schema: Record<keyof
   return check<T>(request.query, schema);
 }
 
+/** A small body can break ten thousand rules. */
+const MAX_ERRORS = 100;
+
+/** In the place of those of joi that repeat the value. */
+const MESSAGES = Object.fromEntries(
+  ['base', 'name', 'invert.base', 'invert.name'].map((kind) => [
+    `string.pattern.${kind}`,
+    '{{#label}} has characters or a form that are not allowed',
+  ]),
+);
+
 function check<T extends object>(value: unknown, schema: Record<keyof T, Joi.Schema>): T {
-  const result = Joi.object(schema).validate(value, { abortEarly: false, errors: { wrap: { label: false } } });
+  const result = Joi.object(schema).validate(value, {
+    abortEarly: false,
+    errors: { wrap: { label: false } },
+    messages: MESSAGES,
+  });
   if (!result.error) return result.value as T;
-  const errors = result.error.details.map(({ path, type, message }) => ({
+  const errors = result.error.details.slice(0, MAX_ERRORS).map(({ path, type, message }) => ({
     pointer: path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
     code: type.replaceAll('.', '_'),
     detail: message,

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '@orders/domain';
 import { ConfigurationError } from '@orders/runtime';
-import compression from 'compression';
 import express, { Router } from 'express';
+import { compressReplies } from './compress-replies.ts';
 
 const BUILT_PAGE = join(import.meta.dirname, '../page/dist');
 
@@ -18,7 +18,7 @@ export function servePage(): Router {
   if (!existsSync(index)) throw new ConfigurationError('The portal’s page is not built: run npm run build.');
   const page = readFileSync(index);
   const router = Router();
-  router.use(compression());
+  router.use(compressReplies());
   router.use(
     '/assets',
     express.static(join(BUILT_PAGE, 'assets'), { immutable: true, maxAge: '1y', index: false, fallthrough: true }),

@@ -38,7 +38,24 @@ export async function recordAudit(db: Knex, ...entries: AuditEntry[]): Promise<v
   );
 }
 
-/** What was done, newest first; of one account, by one actor, about one subject, and before an event, where those are given. */
+/** Changes of one event that a list shows, in characters of their JSON; those of all items may be a hundred times as long. */
+const MAX_CHANGES = 65_536;
+
+/**
+ * SQL: whether the changes in these details are too long for a list. What is longer even compressed is not read for it.
+ */
+export const HAS_LONG_CHANGES = `
+(case when pg_column_size(details) > ${MAX_CHANGES} then true else length(details ->> 'changes') > ${MAX_CHANGES} end is true)`;
+
+const DETAILS = `
+case when not ${HAS_LONG_CHANGES} then details
+     when pg_column_size(details) > ${MAX_CHANGES} then '{"changes_omitted": true}'
+     else details - 'changes' || '{"changes_omitted": true}' end as details`;
+
+/**
+ * What was done, newest first; of one account, by one actor, about one subject, and before an event, where those are given.
+ * Details with changes longer than 64 KiB are left out, and say `changes_omitted`.
+ */
 export async function listAudit(
   db: Knex,
   filter: {
@@ -49,7 +66,10 @@ export async function listAudit(
     limit: number;
   },
 ): Promise<AuditEvent[]> {
-  const query = db<AuditEvent>('audit_events').orderBy('event_id', 'desc').limit(filter.limit);
+  const query: Knex.QueryBuilder<AuditEvent, AuditEvent[]> = db('audit_events')
+    .select('event_id', 'account_id', 'at', 'actor', 'action', 'subject', db.raw(DETAILS))
+    .orderBy('event_id', 'desc')
+    .limit(filter.limit);
   if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
   if (filter.actor !== undefined) query.where({ actor: filter.actor });
   if (filter.subject !== undefined) query.where({ subject: filter.subject });

@@ -60,10 +60,19 @@ export {
   findReviewedOrder,
   type OrderEvent,
   type OrderReview,
+  type ReviewedOrder,
 } from './orders/find-reviewed-order.ts';
 export { countNeedingReview, listReviewSince } from './orders/list-news.ts';
 export { listReview, type ReviewPage } from './orders/list-review.ts';
-export { findOrder, findReview, listOrders, type OrderJson, type Review } from './orders/orders.ts';
+export {
+  findOrder,
+  findReview,
+  type ListedOrder,
+  listOrders,
+  type OrderJson,
+  type Review,
+  readOrders,
+} from './orders/orders.ts';
 export { readStalls, type Stalls } from './orders/read-stalls.ts';
 export type { ReviewFilter } from './orders/review-filter.ts';
 export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
@@ -98,7 +107,7 @@ export {
   type Mismatch,
 } from './receipts/keep-mismatches.ts';
 export { countInDefault, makePartitions } from './receipts/make-partitions.ts';
-export { findReceiptRecord, listReceipts, type ReceiptRecord } from './receipts/operate-receipts.ts';
+export { findReceiptRecord, type ReceiptRecord, readReceipts } from './receipts/operate-receipts.ts';
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { firstUuidAt } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';

@@ -36,7 +36,7 @@ export {
   parseRateLimit,
   type RateLimit,
 } from './rate-limit.ts';
-export { payloadJson, type Receipt, receiptJson } from './receipt-json.ts';
+export { type ListedReceipt, listedReceiptJson, payloadJson, type Receipt, receiptJson } from './receipt-json.ts';
 export {
   type Channel,
   FINAL_STATES,

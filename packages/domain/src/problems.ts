@@ -134,6 +134,17 @@ export const PORTAL_PROBLEMS = {
   account_not_found: { status: 404, title: 'Account not found', detail: 'There is no account with this id.' },
   order_not_found: { status: 404, title: 'Order not found', detail: 'This account has no order with this id.' },
   key_not_found: { status: 404, title: 'Key not found', detail: 'This account has no key with this id.' },
+  too_many_keys: {
+    status: 409,
+    title: 'Too many keys',
+    detail: 'This account has 100 keys that work. Revoke one that nobody uses any more.',
+  },
+  signing_secrets_overlap: {
+    status: 409,
+    title: 'Two signing secrets verify',
+    detail:
+      'The secret before this one still verifies. Wait for its end, or rotate without an overlap, which ends both at once.',
+  },
   queue_unavailable: {
     status: 503,
     title: 'Queue unavailable',

@@ -24,9 +24,28 @@ export interface Receipt {
   changes: Difference[] | null;
 }
 
+/** A receipt in a list: of its warnings and changes the numbers only. */
+export type ListedReceipt = Omit<Receipt, 'warnings' | 'changes'> & { warning_count: number; change_count: number };
+
 /** A receipt as JSON shows it everywhere: the status reply (contract, section 2). */
 export function receiptJson(receipt: Receipt) {
-  const { error_code, original_receipt_id, original_order_id } = receipt;
+  return {
+    ...beforeWarnings(receipt),
+    warnings: receipt.warnings?.map(warningJson) ?? [],
+    ...behindWarnings(receipt),
+    changes: receipt.changes?.map(differenceJson) ?? [],
+  };
+}
+
+/** A receipt as the portal's lists show it: numbers in the place of warnings and changes. */
+export function listedReceiptJson(receipt: ListedReceipt) {
+  const { warning_count, change_count } = receipt;
+  return { ...beforeWarnings(receipt), warning_count, ...behindWarnings(receipt), change_count };
+}
+
+type Common = Omit<Receipt, 'warnings' | 'changes'>;
+
+function beforeWarnings(receipt: Common) {
   return {
     receipt_id: receipt.receipt_id,
     status: receipt.state,
@@ -37,11 +56,14 @@ export function receiptJson(receipt: Receipt) {
     updated_at: receipt.updated_at,
     attempts: receipt.attempts,
     next_attempt_at: receipt.next_attempt_at,
-    warnings: receipt.warnings?.map(warningJson) ?? [],
+  };
+}
+
+function behindWarnings({ error_code, original_receipt_id, original_order_id }: Common) {
+  return {
     error: error_code === null ? null : { code: error_code, detail: attemptErrorDetail(error_code) },
     duplicate_of:
       original_receipt_id === null ? null : { receipt_id: original_receipt_id, order_id: original_order_id },
-    changes: receipt.changes?.map(differenceJson) ?? [],
   };
 }
 

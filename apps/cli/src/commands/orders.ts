@@ -1,4 +1,4 @@
-import { findOrder, findReview, listOrders, type OrderJson, reviewOrders } from '@orders/database';
+import { findOrder, findReview, type OrderJson, readOrders, reviewOrders } from '@orders/database';
 import { REVIEW_STATES, type ReviewState } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, limit, name, orderId } from '../arguments.ts';
@@ -44,12 +44,12 @@ export function addOrderCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders orders list --needs-review --account "Corner Bakery" --json')
     .action(async (options) => {
-      const found = await context.withDatabase(async (knex) => {
+      await context.withDatabase(async (knex) => {
         const account = options.account === undefined ? undefined : await requireAccount(knex, options.account);
         const reviewState = options.needsReview ? 'needs_review' : options.state;
-        return listOrders(knex, { accountId: account?.account_id, reviewState, limit: options.limit });
+        const found = readOrders(knex, { accountId: account?.account_id, reviewState, limit: options.limit });
+        await context.printList(options, found, { table: tabulateOrders, none: 'There are no such orders.' });
       });
-      context.print(options, found, () => (found.length > 0 ? tabulateOrders(found) : 'There are no such orders.'));
     });
 
   orders

@@ -1,11 +1,18 @@
-import { findReceiptRecord, listDead, listReceipts, type ReceiptRecord, redriveReceipts } from '@orders/database';
+import {
+  findReceiptRecord,
+  listDead,
+  type ReceiptRecord,
+  type ReceiptRow,
+  readReceipts,
+  redriveReceipts,
+} from '@orders/database';
 import { RECEIPT_STATES } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, limit, name, receiptId } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { describeReceipt, tabulateReceipts } from '../describe-receipt.ts';
 import { Failure, WrongUse } from '../errors.ts';
-import { receiptJson, receiptRecordJson } from '../receipt-json.ts';
+import { type ReceiptJson, receiptJson, receiptRecordJson } from '../receipt-json.ts';
 import { requireAccount } from '../require-account.ts';
 import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
@@ -23,12 +30,14 @@ export function addReceiptCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders receipts list --state dead --limit 10')
     .action(async (options) => {
-      const rows = await context.withDatabase(async (knex) => {
+      await context.withDatabase(async (knex) => {
         const accountId = await accountIdOf(knex, options.account);
-        return listReceipts(knex, { accountId, state: options.state, limit: options.limit });
+        const { state, limit } = options;
+        await context.printList(options, shownOf(readReceipts(knex, { accountId, state, limit })), {
+          table: tabulateReceipts,
+          none: 'There are no such receipts.',
+        });
       });
-      const shown = rows.map(receiptJson);
-      context.print(options, shown, () => (shown.length > 0 ? tabulateReceipts(shown) : 'There are no such receipts.'));
     });
 
   receipts
@@ -62,6 +71,10 @@ export function addReceiptCommands(program: Command, context: Context): void {
         context.print(options, { receipt_ids: ids }, () => `${ids.length} redriven; the worker takes them from here.`);
       }
     });
+}
+
+async function* shownOf(portions: AsyncIterable<ReceiptRow[]>): AsyncGenerator<ReceiptJson[]> {
+  for await (const rows of portions) yield rows.map(receiptJson);
 }
 
 async function accountIdOf(knex: Knex, reference: string | undefined): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';
 import { accountIdOf } from '../context.ts';
-import type { PortalDeps } from '../deps.ts';
+import { OPERATORS, type PortalDeps } from '../deps.ts';
 import { pageOf } from '../page-of.ts';
 import { plainText, queryOf, smallId } from '../read-request.ts';
 
@@ -18,21 +18,22 @@ interface AuditQuery {
 const page = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
 
 /** What was done in one account; below an account's address. */
-export function accountAuditRoutes({ knex }: PortalDeps): Router {
+export function accountAuditRoutes({ knex, inTurn }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, page);
-    response.json(await list(knex, { accountId: accountIdOf(request), ...whoOrWhat(q), before }));
+    const accountId = accountIdOf(request);
+    response.json(await inTurn(accountId, () => list(knex, { accountId, ...whoOrWhat(q), before })));
   });
   return router;
 }
 
 /** What was done in all accounts, or in one of them; for operators. */
-export function auditRoutes({ knex }: PortalDeps): Router {
+export function auditRoutes({ knex, inTurn }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
     const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: smallId });
-    response.json(await list(knex, { accountId: account_id, ...whoOrWhat(q), before }));
+    response.json(await inTurn(OPERATORS, () => list(knex, { accountId: account_id, ...whoOrWhat(q), before })));
   });
   return router;
 }

@@ -2,6 +2,7 @@ import { listRejected } from '@orders/database';
 import { Router } from 'express';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { withinPage } from '../page-of.ts';
 import { keyRoutes } from './key-routes.ts';
 import { resendsRoutes } from './resends-routes.ts';
 import { signingRoutes } from './signing-routes.ts';
@@ -15,7 +16,9 @@ export function integrationRoutes(deps: PortalDeps): Router {
   const router = Router();
   router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), resendsRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
-    response.json({ rejected_deliveries: await listRejected(deps.knex, accountIdOf(request), SHOWN) });
+    const accountId = accountIdOf(request);
+    const rejected = await deps.inTurn(accountId, () => listRejected(deps.knex, accountId, SHOWN));
+    response.json({ rejected_deliveries: withinPage(rejected) });
   });
   return router;
 }

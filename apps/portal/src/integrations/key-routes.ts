@@ -3,6 +3,7 @@ import { Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
+import { NO_TRANSFORM } from '../compress-replies.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-request.ts';
@@ -25,7 +26,7 @@ export function keyRoutes({ knex }: PortalDeps): Router {
       await record(trx, request, 'key_created', made);
       return made;
     });
-    response.status(201).json(key);
+    response.status(201).set(NO_TRANSFORM).json(key);
   });
 
   router.post('/keys/:keyId/replace', async (request, response) => {
@@ -37,7 +38,7 @@ export function keyRoutes({ knex }: PortalDeps): Router {
       await record(trx, request, 'key_replaced', old, { grace, new_key_id: made.key_id });
       return made;
     });
-    response.status(201).json(key);
+    response.status(201).set(NO_TRANSFORM).json(key);
   });
 
   router.post('/keys/:keyId/revoke', async (request, response) => {

@@ -4,6 +4,7 @@ import { secretsKeysOf } from '@orders/runtime';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
+import { NO_TRANSFORM } from '../compress-replies.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf } from '../read-request.ts';
@@ -25,7 +26,7 @@ export function signingRoutes({ knex, config }: PortalDeps): Router {
       await record(trx, request, 'signing_secret_revealed');
       return shown;
     });
-    response.json({ secrets });
+    response.set(NO_TRANSFORM).json({ secrets });
   });
 
   router.post('/signing/rotate', async (request, response) => {

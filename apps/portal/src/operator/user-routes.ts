@@ -3,10 +3,13 @@ import { Problem, parseEmailAddress } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
+import { NO_TRANSFORM } from '../compress-replies.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, queryOf, smallId, textIdOf } from '../read-request.ts';
+import { pageOf } from '../page-of.ts';
+import { bodyOf, plainText, queryOf, smallId, textIdOf } from '../read-request.ts';
 
+const PAGE_SIZE = 100;
 const LINK_LASTS_MS = 7 * 86_400_000;
 
 const emailAddress = Joi.string()
@@ -22,8 +25,13 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
   const router = Router();
 
   router.get('/users', async (request, response) => {
-    const { account_id } = queryOf<{ account_id?: number }>(request, { account_id: smallId });
-    response.json({ users: await listUsers(knex, { accountId: account_id }) });
+    const { account_id, after } = queryOf<{ account_id?: number; after?: string }>(request, {
+      account_id: smallId,
+      after: plainText(320),
+    });
+    const users = await listUsers(knex, { accountId: account_id, after, limit: PAGE_SIZE + 1 });
+    const { shown, next } = pageOf(users, PAGE_SIZE, ({ email }) => email);
+    response.json({ users: shown, next });
   });
 
   // Without an account, as an operator. For a user, a link that sets a new password.
@@ -37,12 +45,15 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
     const invited = { email, role, accountId: account_id } as const;
     const invitation = await inviteUser(knex, invited, personOf(request).email, LINK_LASTS_MS);
     if (!invitation) throw new Problem('user_elsewhere');
-    response.status(201).json({
-      email,
-      link: `${config.PORTAL_URL}/invitation#${invitation.token}`,
-      expires_at: new Date(Date.now() + LINK_LASTS_MS),
-      sets_new_password: invitation.isUser,
-    });
+    response
+      .status(201)
+      .set(NO_TRANSFORM)
+      .json({
+        email,
+        link: `${config.PORTAL_URL}/invitation#${invitation.token}`,
+        expires_at: new Date(Date.now() + LINK_LASTS_MS),
+        sets_new_password: invitation.isUser,
+      });
   });
 
   router.delete('/users/:userId', async (request, response) => {

@@ -13,7 +13,7 @@ const TOGETHER = 500;
 const AT_MOST = 10_000;
 
 /** `/dead-letters`: how many there are of what, and another try for all that match. */
-export function deadLetterRoutes({ knex, database }: PortalDeps): Router {
+export function deadLetterRoutes({ knex, database, inTurn }: PortalDeps): Router {
   const router = Router();
 
   router.get('/dead-letters/counts', async (request, response) => {
@@ -25,10 +25,10 @@ export function deadLetterRoutes({ knex, database }: PortalDeps): Router {
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
     const matching = await count(knex, accountId, filter);
     const ids = await findDead(knex, accountId, filter, TRIED_AT_MOST, LAST_UUID);
-    response.json(await rehearseRedrive(database, accountId, ids, matching));
+    response.json(await rehearseRedrive({ database, inTurn }, accountId, ids, matching));
   });
 
-  router.post('/dead-letters/redrive', async (request, response) => {
+  router.post('/dead-letters/redrive', limitAtOnce(1), async (request, response) => {
     const accountId = accountIdOf(request);
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
     const by = { accountId, actor: personOf(request).email };

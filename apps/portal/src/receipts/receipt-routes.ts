@@ -6,7 +6,7 @@ import {
   redriveReceipts,
   searchReceipts,
 } from '@orders/database';
-import { Problem, RECEIPT_STATES, type ReceiptState, receiptJson } from '@orders/domain';
+import { listedReceiptJson, Problem, RECEIPT_STATES, type ReceiptState } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, contextOf, personOf } from '../context.ts';
@@ -24,7 +24,7 @@ interface ListQuery extends DeadQuery {
 }
 
 /** `/receipts`: what was accepted, what became of it, and another try for one that is dead. */
-export function receiptRoutes({ knex, database }: PortalDeps): Router {
+export function receiptRoutes({ knex, database, inTurn }: PortalDeps): Router {
   const router = Router();
 
   router.get('/receipts', async (request, response) => {
@@ -35,34 +35,41 @@ export function receiptRoutes({ knex, database }: PortalDeps): Router {
       ...DEAD_FILTER,
     });
     const accountId = accountIdOf(request);
-    const page =
+    const page = await inTurn(accountId, () =>
       state === 'dead'
-        ? await browseDead(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
-        : await browseReceipts(database, accountId, { state, before, limit });
-    response.json({ receipts: page.receipts.map(receiptJson), next: page.next });
+        ? browseDead(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
+        : browseReceipts(database, accountId, { state, before, limit }),
+    );
+    response.json({ receipts: page.receipts.map(listedReceiptJson), next: page.next });
   });
 
   router.get('/receipts/search', limitAtOnce(2), async (request, response) => {
     const { q } = queryOf<{ q: string }>(request, { q: plainText(255).required() });
-    const { receipts, ...covered } = await searchReceipts(database, accountIdOf(request), q);
-    response.json({ receipts: receipts.map(receiptJson), ...covered });
+    const accountId = accountIdOf(request);
+    const { receipts, ...covered } = await inTurn(accountId, () => searchReceipts(database, accountId, q));
+    response.json({ receipts: receipts.map(listedReceiptJson), ...covered });
   });
 
   router.get('/receipts/:receiptId', async (request, response) => {
-    response.json(await describeReceipt(knex, await receiptOf(request)));
+    const described = await inTurn(accountIdOf(request), async () => describeReceipt(knex, await receiptOf(request)));
+    response.json(described);
   });
 
   router.post('/receipts/:receiptId/redrive-preview', async (request, response) => {
-    const { receipt_id } = await deadReceiptOf(request);
-    response.json(await rehearseRedrive(database, accountIdOf(request), [receipt_id], 1));
+    const accountId = accountIdOf(request);
+    const { receipt_id } = await inTurn(accountId, () => deadReceiptOf(request));
+    response.json(await rehearseRedrive({ database, inTurn }, accountId, [receipt_id], 1));
   });
 
   router.post('/receipts/:receiptId/redrive', async (request, response) => {
-    const { receipt_id } = await deadReceiptOf(request);
     const by = { accountId: accountIdOf(request), actor: personOf(request).email };
-    const redriven = await redriveReceipts(knex, [receipt_id], by);
-    if (redriven.length === 0) throw new Problem('conflicting_state');
-    response.json(await describeReceipt(knex, await receiptOf(request)));
+    const described = await inTurn(by.accountId, async () => {
+      const { receipt_id } = await deadReceiptOf(request);
+      const redriven = await redriveReceipts(knex, [receipt_id], by);
+      if (redriven.length === 0) throw new Problem('conflicting_state');
+      return describeReceipt(knex, await receiptOf(request));
+    });
+    response.json(described);
   });
 
   async function receiptOf(request: Request): Promise<ReceiptRecord> {

@@ -1,5 +1,6 @@
-import { type Database, rehearseReceipt } from '@orders/database';
+import { rehearseReceipt } from '@orders/database';
 import { attemptErrorDetail } from '@orders/domain';
+import type { PortalDeps } from '../deps.ts';
 
 /** How a redrive would end now. */
 export interface RedrivePreview {
@@ -23,7 +24,7 @@ const PREVIEW_MS = 10_000;
  * written, the second counts as a duplicate.
  */
 export async function rehearseRedrive(
-  database: Database,
+  { database, inTurn }: Pick<PortalDeps, 'database' | 'inTurn'>,
   accountId: number,
   receiptIds: readonly string[],
   matching: number,
@@ -33,7 +34,7 @@ export async function rehearseRedrive(
   const written = new Set<string>();
   for (const receiptId of receiptIds.slice(0, TRIED_AT_MOST)) {
     if (performance.now() > endsAt) break;
-    const end = await rehearseReceipt(database, accountId, receiptId);
+    const end = await inTurn(accountId, () => rehearseReceipt(database, accountId, receiptId));
     if (end.outcome === 'gone') continue;
     preview.tried += 1;
     if (end.outcome === 'undecided') preview.undecided += 1;

@@ -11,7 +11,7 @@ const ids = Joi.string().pattern(/^[1-9]\d{0,15}(,[1-9]\d{0,15}){0,199}$/);
 
 /** Which orders were sent again with other content; and accepts or refuses that. */
 export function resendRoutes(deps: PortalDeps): Router {
-  const { database, knex } = deps;
+  const { database, knex, inTurn } = deps;
   const router = Router();
 
   router.get('/orders/resent', async (request, response) => {
@@ -30,13 +30,16 @@ export function resendRoutes(deps: PortalDeps): Router {
       uuidOf(request.params.receiptId),
     ];
     const by = personOf(request).email;
-    const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
-    if (!outcome) {
-      const isThere = await findReviewedOrder(database, accountId, orderId);
-      throw new Problem(isThere ? 'receipt_not_found' : 'order_not_found');
-    }
-    if (outcome === 'conflict') throw new Problem('conflicting_state');
-    response.json(await showOrder(deps, accountId, orderId));
+    const shown = await inTurn(accountId, async () => {
+      const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
+      if (!outcome) {
+        const isThere = await findReviewedOrder(database, accountId, orderId);
+        throw new Problem(isThere ? 'receipt_not_found' : 'order_not_found');
+      }
+      if (outcome === 'conflict') throw new Problem('conflicting_state');
+      return showOrder(deps, accountId, orderId);
+    });
+    response.json(shown);
   });
 
   return router;

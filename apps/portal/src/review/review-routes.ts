@@ -13,6 +13,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { withinPage } from '../page-of.ts';
 import { bodyOf, orderIdOf, plainText, queryOf } from '../read-request.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
 import { resendRoutes } from './resend-routes.ts';
@@ -27,7 +28,7 @@ const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_AT_ONCE).req
 
 /** The list of orders that need review, one order of it, and what a reviewer does to them. */
 export function reviewRoutes(deps: PortalDeps): Router {
-  const { database, knex } = deps;
+  const { database, knex, inTurn } = deps;
   const router = Router();
   router.use(resendRoutes(deps));
 
@@ -37,9 +38,16 @@ export function reviewRoutes(deps: PortalDeps): Router {
       cursor: orderId,
       limit: Joi.number().integer().min(1).max(MAX_PAGE).default(PAGE),
     });
-    const page = await listReview(database, filterOf(request, query), { below: cursor ?? null, limit });
-    const next = page.nextBelow === null ? null : String(page.nextBelow);
-    response.json({ orders: await markResent(database, accountIdOf(request), page.orders), next_cursor: next });
+    const accountId = accountIdOf(request);
+    const page = await inTurn(accountId, async () => {
+      const { orders, nextBelow } = await listReview(database, filterOf(request, query), {
+        below: cursor ?? null,
+        limit,
+      });
+      const shown = withinPage(await markResent(database, accountId, orders));
+      return { shown, next: shown.length < orders.length ? (shown.at(-1)?.order_id ?? null) : nextBelow };
+    });
+    response.json({ orders: page.shown, next_cursor: page.next === null ? null : String(page.next) });
   });
 
   router.get('/orders/new', async (request, response) => {
@@ -47,8 +55,13 @@ export function reviewRoutes(deps: PortalDeps): Router {
       ...FILTER,
       after: orderId.allow(0).required(),
     });
-    const news = await listReviewSince(database, filterOf(request, query), { after, limit: PAGE });
-    response.json({ ...news, orders: await markResent(database, accountIdOf(request), news.orders) });
+    const accountId = accountIdOf(request);
+    const news = await inTurn(accountId, async () => {
+      const { orders, ...rest } = await listReviewSince(database, filterOf(request, query), { after, limit: PAGE });
+      const shown = withinPage(await markResent(database, accountId, orders));
+      return { ...rest, orders: shown, more: rest.more || shown.length < orders.length };
+    });
+    response.json(news);
   });
 
   router.get('/orders/counts', async (request, response) => {
@@ -57,18 +70,22 @@ export function reviewRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/orders/:orderId', async (request, response) => {
-    response.json(await showOrder(deps, accountIdOf(request), orderIdOf(request)));
+    const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
+    response.json(await inTurn(accountId, () => showOrder(deps, accountId, id)));
   });
 
   router.patch('/orders/:orderId', async (request, response) => {
-    const { edits } = bodyOf<{ edits: OrderEdits }>(request, {
-      edits: Joi.object().pattern(Joi.string(), Joi.any()).min(1).required(),
-    });
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    const edited = await editStoredOrder(knex, { accountId, orderId: id, edits, by: personOf(request).email });
-    if (edited === null) throw new Problem('order_not_found');
-    if (!edited) throw new Problem('conflicting_state');
-    response.json(await showOrder(deps, accountId, id));
+    const shown = await inTurn(accountId, async () => {
+      const { edits } = bodyOf<{ edits: OrderEdits }>(request, {
+        edits: Joi.object().pattern(Joi.string(), Joi.any()).min(1).required(),
+      });
+      const edited = await editStoredOrder(knex, { accountId, orderId: id, edits, by: personOf(request).email });
+      if (edited === null) throw new Problem('order_not_found');
+      if (!edited) throw new Problem('conflicting_state');
+      return showOrder(deps, accountId, id);
+    });
+    response.json(shown);
   });
 
   router.post('/orders/review', async (request, response) => {

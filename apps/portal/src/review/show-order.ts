@@ -5,21 +5,23 @@ import {
   findReceiptBody,
   findResends,
   findReviewedOrder,
+  type ListedOrder as ListedColumns,
   type OrderEvent,
-  type OrderJson,
   type OrderReview,
   type Resend,
   type Resent,
+  type ReviewedOrder,
 } from '@orders/database';
 import { Problem } from '@orders/domain';
 import type { PortalDeps } from '../deps.ts';
 
 /** An order as the list has it. */
-export type ListedOrder = OrderJson & { resent: Resent | null };
+export type ListedOrder = ListedColumns & { resent: Resent | null };
 
 /** An order as its reviewer sees it. */
 export interface ShownOrder {
-  order: ListedOrder;
+  /** With its first 1,000 items; `item_count` says how many it has. */
+  order: ReviewedOrder & { resent: Resent | null };
   review: OrderReview;
   /** When the customer's data was removed from it. */
   erased_at: Date | null;

@@ -1,5 +1,6 @@
-import { createApiKey, hashApiKey } from '@orders/domain';
+import { createApiKey, hashApiKey, Problem } from '@orders/domain';
 import type { Knex } from 'knex';
+import { lockAccount } from './accounts.ts';
 
 export interface ApiKey {
   key_id: number;
@@ -25,17 +26,38 @@ function selectKeys(db: Knex): Knex.QueryBuilder<ApiKey, ApiKey[]> {
   return db('api_keys').select(COLUMNS).select(db.raw(STATE)).orderBy('key_id');
 }
 
-/** Makes a key and returns it with its text, which is not stored. */
+const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
+/** Keys of one account that work at the same time. */
+const MAX_LIVE_KEYS = 100;
+/** Keys of a list: all that work, and the newest of those that do not. */
+const MAX_LISTED = 200;
+
+/**
+ * Makes a key and returns it with its text, which is not stored.
+ *
+ * @throws {Problem} `too_many_keys` when the account has 100 that work.
+ */
 export async function createKey(db: Knex, accountId: number, name: string): Promise<NewApiKey> {
-  const key = createApiKey();
-  const row = { account_id: accountId, name, key_hash: hashApiKey(key), last_four: key.slice(-4) };
-  const [{ key_id }] = await db('api_keys').insert(row).returning('key_id');
-  return { ...((await findKey(db, key_id)) as ApiKey), key };
+  return db.transaction(async (trx) => {
+    // Of two at once the second counts what the first made.
+    await lockAccount(trx, accountId);
+    const [live] = await trx('api_keys').where({ account_id: accountId }).whereRaw(LIVE).count();
+    if (Number(live?.count) >= MAX_LIVE_KEYS) throw new Problem('too_many_keys');
+    const key = createApiKey();
+    const row = { account_id: accountId, name, key_hash: hashApiKey(key), last_four: key.slice(-4) };
+    const [{ key_id }] = await trx('api_keys').insert(row).returning('key_id');
+    return { ...((await findKey(trx, key_id)) as ApiKey), key };
+  });
 }
 
-/** All keys of an account, oldest first, without their texts. */
+/** The keys of an account, oldest first, without their texts: those that work, and of the others the newest, 200 in all. */
 export async function listKeys(db: Knex, accountId: number): Promise<ApiKey[]> {
-  return selectKeys(db).where({ account_id: accountId });
+  const listed = db('api_keys')
+    .where({ account_id: accountId })
+    .orderByRaw(`(${LIVE}) desc, key_id desc`)
+    .limit(MAX_LISTED)
+    .select('key_id');
+  return selectKeys(db).where({ account_id: accountId }).whereIn('key_id', listed);
 }
 
 /** The key of this id without its text, or null; with `accountId`, another account's is as unknown as one that never existed. */
@@ -54,6 +76,7 @@ function only(keyId: number, accountId: number | undefined) {
  *
  * @param accountId as in `findKey`.
  * @returns null when the old key is not active, or unknown.
+ * @throws {Problem} `too_many_keys`, as `createKey`; a key that is replaced without grace works no more and does not count.
  */
 export async function replaceKey(
   db: Knex,

@@ -1,6 +1,7 @@
 import type { AccountRateLimit } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 import { RATE_LIMIT } from './accounts.ts';
+import { MAX_LIVE_SECRETS } from './signing-secrets.ts';
 
 /** Whose key it is, and what the account may do. */
 export interface KeyHolder {
@@ -8,7 +9,7 @@ export interface KeyHolder {
   keyId: number;
   suspended: boolean;
   rateLimit: AccountRateLimit;
-  /** The account's signing secrets that verify now, still encrypted; none: signing is not enabled. */
+  /** The account's signing secrets that verify now, still encrypted, the newest two at most; none: signing is not enabled. */
   sealedSecrets: Buffer[];
 }
 
@@ -19,7 +20,7 @@ select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "k
        ${RATE_LIMIT} as "rateLimit",
        array(select s.sealed from signing_secrets s
              where s.account_id = k.account_id and (s.expires_at is null or s.expires_at > now())
-             order by s.secret_id desc) as "sealedSecrets"
+             order by s.secret_id desc limit ${MAX_LIVE_SECRETS}) as "sealedSecrets"
 from unnest($1::bytea[]) with ordinality as wanted(key_hash, index)
 cross join lateral (
   select account_id, key_id from api_keys

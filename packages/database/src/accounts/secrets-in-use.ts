@@ -1,4 +1,5 @@
 import { type Database, run } from '../connect.ts';
+import { MAX_LIVE_SECRETS } from './signing-secrets.ts';
 
 const TOUCH = {
   name: 'touch-secret',
@@ -21,7 +22,7 @@ export interface SealedSecret {
 const FIND = {
   name: 'find-secrets-to-diagnose',
   text: `
-select sealed, expires_at is null or expires_at > now() as "isLive"
+select sealed, (expires_at is null or expires_at > now()) and row_number() over (order by secret_id desc) <= ${MAX_LIVE_SECRETS} as "isLive"
 from signing_secrets where account_id = $1::int order by secret_id desc limit 5`,
 };
 

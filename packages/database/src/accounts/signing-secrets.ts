@@ -1,4 +1,4 @@
-import { createSigningSecret } from '@orders/domain';
+import { createSigningSecret, Problem } from '@orders/domain';
 import type { Knex } from 'knex';
 import { lockAccount } from './accounts.ts';
 import { type SecretsKeys, seal, unseal } from './seal.ts';
@@ -19,6 +19,13 @@ export interface SigningSecretRow {
   last_used_at: Date | null;
 }
 
+/** Each webhook is tried with every secret that verifies. */
+export const MAX_LIVE_SECRETS = 2;
+/** Rotations of one account within an hour. */
+const MAX_ROTATIONS = 10;
+/** Secrets kept after they have ended: the newest few tell a sender that it signs with a former one. */
+const KEPT_SECRETS = 20;
+
 /** The secrets that verify now, newest first, without their texts. */
 export async function listSigning(db: Knex, accountId: number): Promise<SigningSecretRow[]> {
   return selectLive(db, accountId).select('secret_id', 'created_at', 'expires_at', 'last_used_at');
@@ -28,7 +35,8 @@ function selectLive(db: Knex, accountId: number): Knex.QueryBuilder {
   return db('signing_secrets')
     .where({ account_id: accountId })
     .andWhere((live) => live.whereNull('expires_at').orWhere('expires_at', '>', db.fn.now()))
-    .orderBy('secret_id', 'desc');
+    .orderBy('secret_id', 'desc')
+    .limit(MAX_LIVE_SECRETS);
 }
 
 /** The secrets that verify now, newest first; none: signing is not enabled. `keys`: of `SECRETS_KEY`. */
@@ -55,9 +63,11 @@ export async function enableSigning(db: Knex, keys: SecretsKeys, accountId: numb
 }
 
 /**
- * Makes a new secret; the old one verifies for another `overlapMs` milliseconds.
+ * Makes a new secret; the old one verifies for another `overlapMs` milliseconds. While an older one still overlaps, only a rotation
+ * without overlap is possible, which ends both: a third secret would end one that a sender may still sign with.
  *
  * @returns null when signing is not enabled.
+ * @throws {Problem} `signing_secrets_overlap`, or `rate_limited` after ten rotations within an hour.
  */
 export async function rotateSigning(
   db: Knex,
@@ -67,11 +77,38 @@ export async function rotateSigning(
 ): Promise<SigningSecret | null> {
   return db.transaction(async (trx) => {
     await lockAccount(trx, accountId);
-    if ((await showSigning(trx, keys, accountId)).length === 0) return null;
+    const live = await showSigning(trx, keys, accountId);
+    if (live.length === 0) return null;
+    if (overlapMs > 0 && live.length >= MAX_LIVE_SECRETS) throw new Problem('signing_secrets_overlap');
+    await checkRate(trx, accountId);
     const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [overlapMs]);
     await trx('signing_secrets').where({ account_id: accountId }).update({ expires_at: end });
-    return addSecret(trx, keys, accountId);
+    const made = await addSecret(trx, keys, accountId);
+    await removeFormer(trx, accountId);
+    return made;
   });
+}
+
+async function checkRate(trx: Knex, accountId: number): Promise<void> {
+  const [oldest] = await trx('signing_secrets')
+    .where({ account_id: accountId })
+    .orderBy('secret_id', 'desc')
+    .offset(MAX_ROTATIONS - 1)
+    .limit(1)
+    .select(trx.raw(`extract(epoch from created_at + interval '1 hour' - now())::float8 as "secondsLeft"`));
+  if (!(oldest?.secondsLeft > 0)) return;
+  const minutes = Math.ceil(oldest.secondsLeft / 60);
+  const detail = `A signing secret can be rotated ${MAX_ROTATIONS} times an hour. Try again in ${minutes} min.`;
+  throw new Problem('rate_limited', { detail, headers: { 'Retry-After': String(Math.ceil(oldest.secondsLeft)) } });
+}
+
+async function removeFormer(trx: Knex, accountId: number): Promise<void> {
+  const kept = trx('signing_secrets')
+    .where({ account_id: accountId })
+    .orderBy('secret_id', 'desc')
+    .limit(KEPT_SECRETS)
+    .select('secret_id');
+  await trx('signing_secrets').where({ account_id: accountId }).whereNotIn('secret_id', kept).delete();
 }
 
 /** Takes all secrets away: the webhook route answers `signing_unavailable` within 5 seconds. */

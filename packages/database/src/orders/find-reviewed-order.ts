@@ -1,6 +1,7 @@
-import type { OrderChange, ReviewState } from '@orders/domain';
+import { MAX_ITEMS, type OrderChange, type ReviewState } from '@orders/domain';
+import { HAS_LONG_CHANGES } from '../audit.ts';
 import { type Database, run } from '../connect.ts';
-import { type OrderJson, type OrderRow, orderRow, toJson } from './orders.ts';
+import { LISTED_COLUMNS, type ListedRow, type OrderJson, type OrderRow, orderRow, toJson } from './orders.ts';
 import { UNDO_SECONDS } from './review-orders.ts';
 
 /** How an order stands in its account's review. */
@@ -18,7 +19,9 @@ export interface OrderReview {
 const FIND = {
   name: 'find-reviewed-order',
   text: `
-select o.*,
+select ${LISTED_COLUMNS}, o.warnings, o.reviewed_by, o.reviewed_at, o.review_reason, o.erased_at,
+       case when jsonb_array_length(o.items) <= ${MAX_ITEMS} then o.items
+            else jsonb_path_query_array(o.items, '$[0 to ${MAX_ITEMS - 1}]') end as items,
        case when review_state <> 'needs_review' and reviewed_at > clock_timestamp() - interval '${UNDO_SECONDS} seconds'
             then reviewed_at + interval '${UNDO_SECONDS} seconds' end as undo_until
 from (${orderRow('$1::int', '$2::bigint')}) as o`,
@@ -32,16 +35,21 @@ type ReviewColumns = {
   erased_at: Date | null;
 };
 
+/** An order as a reviewer sees it, with as many items as one can have today; `item_count` says how many it was written with. */
+export type ReviewedOrder = OrderJson & { item_count: number; warning_count: number };
+
 /** An order of this account, how its review stands, and when its customer's data was removed; null when the account has no such order. */
 export async function findReviewedOrder(
   database: Database,
   accountId: number,
   orderId: number,
-): Promise<{ order: OrderJson; review: OrderReview; erased_at: Date | null } | null> {
-  const [row] = await run<OrderRow & ReviewColumns>(database, FIND, [accountId, orderId]);
+): Promise<{ order: ReviewedOrder; review: OrderReview; erased_at: Date | null } | null> {
+  const [row] = await run<OrderRow & ListedRow & ReviewColumns>(database, FIND, [accountId, orderId]);
   if (!row) return null;
   const { review_state: state, reviewed_by: by, reviewed_at: at, review_reason: reason, undo_until, erased_at } = row;
-  return { order: toJson(row), review: { state, by, at, reason, undo_until }, erased_at };
+  const { item_count, warning_count } = row;
+  const order = { ...toJson(row), item_count, warning_count };
+  return { order, review: { state, by, at, reason, undo_until }, erased_at };
 }
 
 export type OrderAction =
@@ -61,23 +69,42 @@ export interface OrderEvent {
   action: OrderAction;
   reason: string | null;
   changes: OrderChange[] | null;
+  /** There were changes that are too long to be shown. */
+  changes_omitted?: true;
 }
 
 const MAX_EVENTS = 200;
 
+/** Changes of all events of an order together, in characters of their JSON; those of older events are left out. */
+const MAX_CHANGES = 524_288;
+
 const FIND_HISTORY = {
   name: 'find-order-history',
   text: `
-select at, actor as by, action, details ->> 'reason' as reason, details -> 'changes' as changes
-from audit_events
-where account_id = $1::int and subject = $2::text
-order by event_id desc limit ${MAX_EVENTS}`,
+select at, actor as by, action, details ->> 'reason' as reason, case when fits then details -> 'changes' end as changes,
+       details -> 'changes' is not null and not fits as "isTooLong"
+from (
+  select *, not is_long and
+            sum(case when is_long then 0 else coalesce(length(details ->> 'changes'), 0) end) over (order by event_id desc)
+              <= ${MAX_CHANGES} as fits
+  from (
+    select *, ${HAS_LONG_CHANGES} as is_long from audit_events
+    where account_id = $1::int and subject = $2::text
+    order by event_id desc limit ${MAX_EVENTS}
+  ) as newest
+) as e
+order by event_id desc`,
 };
 
-/** What people did to an order of this account, newest first, at most 200 of it. */
+/** What people did to an order of this account, newest first, at most 200 of it, without changes that are too long. */
 export async function findOrderHistory(database: Database, accountId: number, orderId: number): Promise<OrderEvent[]> {
-  const events = await run<OrderEvent>(database, FIND_HISTORY, [accountId, `order:${orderId}`]);
-  return events.map((event) => ({ ...event, changes: event.changes?.map(changeJson) ?? null }));
+  const subject = `order:${orderId}`;
+  const events = await run<OrderEvent & { isTooLong: boolean }>(database, FIND_HISTORY, [accountId, subject]);
+  return events.map(({ isTooLong, changes, ...event }) => ({
+    ...event,
+    changes: changes?.map(changeJson) ?? null,
+    ...(isTooLong && { changes_omitted: true }),
+  }));
 }
 
 /** With its members in the order in which they are shown: jsonb has one of its own. */

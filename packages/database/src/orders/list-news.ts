@@ -1,12 +1,12 @@
 import type { ReviewState } from '@orders/domain';
 import { type Database, run, type Statement } from '../connect.ts';
-import { type OrderJson, type OrderRow, toJson } from './orders.ts';
+import { LISTED_COLUMNS, type ListedOrder, type ListedRow, toListed } from './orders.ts';
 import { inState, MATCHES, parametersOf, prepareFilter, type ReviewFilter } from './review-filter.ts';
 
 /** What has come to the list since. */
 export interface ReviewNews {
   /** Newest first; those that were written within the last seconds may be among them again. */
-  orders: OrderJson[];
+  orders: ListedOrder[];
   /** Whether there are more of them than these. */
   more: boolean;
   /** The newest order of the list, filtered or not: where to ask from next. */
@@ -26,9 +26,9 @@ const LATE_IDS = 100_000;
 const news = (state: ReviewState): Statement => ({
   name: `list-news-${state}`,
   text: `
-select * from (
+select ${LISTED_COLUMNS} from (
   select * from orders where ${inState(state)} order by order_id desc limit $12::int
-) as newest
+) as o
 where (order_id > $10::bigint or written_at > now() - interval '${LATE_SECONDS} seconds') and ${MATCHES}
 order by order_id desc limit $11::int`,
 });
@@ -58,9 +58,9 @@ export async function listReviewSince(
     STRETCH + 1,
   ]);
   const values = [...parametersOf(prepared, ANY_ID, Math.max(0, after - LATE_IDS)), after, limit + 1, STRETCH];
-  const rows = await run<OrderRow>(database, news(state), values);
+  const rows = await run<ListedRow>(database, news(state), values);
   return {
-    orders: rows.slice(0, limit).map(toJson),
+    orders: rows.slice(0, limit).map(toListed),
     more: top?.isMany === true || (rows[limit]?.order_id ?? 0) > after,
     latest: top?.latest ?? after,
   };

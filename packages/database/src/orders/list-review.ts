@@ -1,7 +1,7 @@
 import type { ReviewState } from '@orders/domain';
 import { type Database, run, type Statement } from '../connect.ts';
 import { findFirstSince } from './find-first-since.ts';
-import { type OrderJson, type OrderRow, orderRow, toJson } from './orders.ts';
+import { LISTED_COLUMNS, type ListedOrder, type ListedRow, orderRow, toListed } from './orders.ts';
 import {
   inState,
   MATCHES,
@@ -15,7 +15,7 @@ import {
 
 /** A page of the list, newest first. */
 export interface ReviewPage {
-  orders: OrderJson[];
+  orders: ListedOrder[];
   /**
    * Where the next page begins; null at the end of the list. A page that has another may be short, and even empty, when what is looked
    * for is rare: each page is looked for in a bounded part of the list.
@@ -34,9 +34,9 @@ const MAX_MATCHES = 5000;
 const walk = (state: ReviewState): Statement => ({
   name: `walk-orders-${state}`,
   text: `
-select * from (
+select ${LISTED_COLUMNS} from (
   select * from orders where ${inState(state)} order by order_id desc limit $10::int
-) as newest
+) as o
 where ${MATCHES}
 order by order_id desc limit $11::int`,
 });
@@ -61,7 +61,7 @@ const FIND = {
 with found as materialized (
   select order_id from order_words where words @@ $6::tsquery and account_id + 0 = $1::int limit ${MAX_MATCHES}
 )
-select o.*, found.matches
+select ${LISTED_COLUMNS}, found.matches
 from (select count(*) as matches from found) as found
 left join lateral (
   select o.* from (
@@ -91,15 +91,15 @@ export async function listReview(
   const ceiling = writtenBefore ? ((await firstSince(writtenBefore.getTime() + SLACK_MS)) ?? ANY_ID) : ANY_ID;
 
   let from = Math.min(below ?? ANY_ID, ceiling);
-  const found: OrderRow[] = [];
+  const found: ListedRow[] = [];
   const toPage = (nextBelow: number | null): ReviewPage => {
-    const orders = found.slice(0, limit).map(toJson);
+    const orders = found.slice(0, limit).map(toListed);
     return { orders, nextBelow: found.length > limit ? (orders.at(-1)?.order_id ?? null) : nextBelow };
   };
   /** Whether that was all: the page is full, or the list at its end. */
   const walkOn = async (stretch: number): Promise<boolean> => {
     const values = [...parametersOf(prepared, from, floor), stretch, limit + 1 - found.length];
-    found.push(...(await run<OrderRow>(database, walk(state), values)));
+    found.push(...(await run<ListedRow>(database, walk(state), values)));
     if (found.length > limit) return true;
     const [next] = await run<{ order_id: number }>(database, walkEnd(state), [accountId, from, floor, stretch]);
     if (next) from = next.order_id + 1;
@@ -129,10 +129,10 @@ async function findByWords(
   database: Database,
   { filter, indexed }: PreparedFilter,
   { below, floor, limit }: { below: number; floor: number; limit: number },
-): Promise<OrderRow[] | null> {
+): Promise<ListedRow[] | null> {
   const { accountId, writtenAfter, writtenBefore } = filter;
   const values = [accountId, below, floor, writtenAfter, writtenBefore, indexed, limit];
-  const rows = await run<OrderRow & { matches: number }>(database, FIND, values);
+  const rows = await run<ListedRow & { matches: number }>(database, FIND, values);
   if ((rows[0]?.matches ?? 0) >= MAX_MATCHES) return null;
   return rows.filter(({ order_id }) => order_id !== null);
 }

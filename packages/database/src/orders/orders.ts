@@ -21,14 +21,49 @@ export type OrderJson = NormalizedOrder['order'] & {
   written_at: Date;
 };
 
-export type OrderRow = Omit<OrderJson, 'customer'> & {
+/** An order as a list has it: of its items and warnings the numbers only, as these may be a thousand times as long. */
+export type ListedOrder = Omit<OrderJson, 'items' | 'warnings'> & { item_count: number; warning_count: number };
+
+type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
   customer_name: string | null;
   customer_phone: string | null;
   customer_email: string | null;
   customer_id: string | null;
 };
 
+export type OrderRow = Flat<OrderJson>;
+export type ListedRow = Flat<ListedOrder>;
+
+/** SQL: the columns of a `ListedRow`, of the row `o` of `orders`. */
+export const LISTED_COLUMNS = `
+  o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name, o.customer_phone,
+  o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
+  o.total, o.currency, o.delivery_instructions, jsonb_array_length(o.warnings) as warning_count, o.review_state,
+  o.received_at, o.written_at`;
+
+export function toListed(row: ListedRow): ListedOrder {
+  return {
+    ...beforeItems(row),
+    item_count: row.item_count,
+    ...behindItems(row),
+    warning_count: row.warning_count,
+    ...behindWarnings(row),
+  };
+}
+
 export function toJson(row: OrderRow): OrderJson {
+  return {
+    ...beforeItems(row),
+    items: row.items.map(itemJson),
+    ...behindItems(row),
+    warnings: row.warnings.map(warningJson),
+    ...behindWarnings(row),
+  };
+}
+
+type Common = Omit<OrderRow, 'items' | 'warnings'>;
+
+function beforeItems(row: Common) {
   return {
     order_id: row.order_id,
     account_id: row.account_id,
@@ -41,15 +76,15 @@ export function toJson(row: OrderRow): OrderJson {
     emirate: row.emirate,
     emirate_code: row.emirate_code,
     area: row.area,
-    items: row.items.map(itemJson),
-    total: row.total,
-    currency: row.currency,
-    delivery_instructions: row.delivery_instructions,
-    warnings: row.warnings.map(warningJson),
-    review_state: row.review_state,
-    received_at: row.received_at,
-    written_at: row.written_at,
   };
+}
+
+function behindItems({ total, currency, delivery_instructions }: Common) {
+  return { total, currency, delivery_instructions };
+}
+
+function behindWarnings({ review_state, received_at, written_at }: Common) {
+  return { review_state, received_at, written_at };
 }
 
 /** The fields of it that a sender fills in. */
@@ -67,16 +102,43 @@ export function toOrder(stored: OrderJson): Order {
 export const orderRow = (accountId: string, orderId: string) => `
   select * from orders where account_id = ${accountId} and order_id >= ${orderId} and order_id <= ${orderId} order by order_id limit 1`;
 
-/** Orders, oldest first. */
-export async function listOrders(
-  db: Knex,
-  filter: { accountId?: number | undefined; reviewState?: ReviewState | undefined; limit?: number | undefined },
-): Promise<OrderJson[]> {
-  const query = db<OrderRow>('orders').orderBy('order_id');
-  if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
-  if (filter.reviewState !== undefined) query.where({ review_state: filter.reviewState });
-  if (filter.limit !== undefined) query.limit(filter.limit);
-  return ((await query) as OrderRow[]).map(toJson);
+/** Orders read at once, and the most of their items and warnings in characters, or those of a single order. */
+const PORTION = { count: 500, length: 4_194_304 };
+
+export interface OrderFilter {
+  accountId?: number | undefined;
+  reviewState?: ReviewState | undefined;
+  limit?: number | undefined;
+}
+
+/** Orders, oldest first, in portions that fit into memory whatever they hold. */
+export async function* readOrders(db: Knex, filter: OrderFilter): AsyncGenerator<OrderJson[]> {
+  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  let after = 0;
+  while (left > 0) {
+    const next = db('orders').where('order_id', '>', after).orderBy('order_id').limit(Math.min(left, PORTION.count));
+    if (filter.accountId !== undefined) next.where({ account_id: filter.accountId });
+    if (filter.reviewState !== undefined) next.where({ review_state: filter.reviewState });
+    const length = 'octet_length(items::text) + octet_length(warnings::text)';
+    const measured = db
+      .from(next.as('next'))
+      .select('*', db.raw(`sum(${length}) over (order by order_id) - (${length}) as length_before`));
+    const rows: OrderRow[] = await db
+      .from(measured.as('measured'))
+      .where('length_before', '<', PORTION.length)
+      .orderBy('order_id');
+    if (rows.length === 0) return;
+    yield rows.map(toJson);
+    left -= rows.length;
+    after = rows.at(-1)?.order_id ?? after;
+  }
+}
+
+/** All of them at once. */
+export async function listOrders(db: Knex, filter: OrderFilter): Promise<OrderJson[]> {
+  const orders: OrderJson[] = [];
+  for await (const portion of readOrders(db, filter)) orders.push(...portion);
+  return orders;
 }
 
 /** The order of this id, whosever it is, or null. */

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { type Connection, type Database, run, undone } from '../connect.ts';
 import { among, ascending } from './among.ts';
 import { type DeadFilter, findDead } from './dead-letters.ts';
-import { JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
+import { JOIN_ORIGINAL, LISTED_RECEIPT_COLUMNS, type ListedReceiptRow } from './find-receipt.ts';
 import { firstUuidAt, timeOf } from './partitions.ts';
 
 /** Receipts of all accounts that one look goes through at most; an index by account would cost each order more than this does. */
@@ -13,7 +13,7 @@ export const IN_KEY_ORDER = { statement_timeout: 5000, enable_sort: 'off', enabl
 export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export interface ReceiptPage {
-  receipts: ReceiptRow[];
+  receipts: ListedReceiptRow[];
   /** Where to go on, older; null when there are no more. */
   next: string | null;
 }
@@ -22,7 +22,7 @@ const BROWSE = {
   name: 'browse-receipts',
   // From the newest on, one after the other, until the page is full. `offset 0` leaves no way but to look each of this account's up.
   text: `
-select ${RECEIPT_COLUMNS}
+select ${LISTED_RECEIPT_COLUMNS}
 from (select receipt_id, account_id from receipts where receipt_id < $2::uuid order by receipt_id desc limit ${EXAMINED}) e
 cross join lateral (
   select * from receipts x
@@ -51,7 +51,7 @@ export async function browseReceipts(
 ): Promise<ReceiptPage> {
   const { state = null, before = LAST_UUID, limit } = page;
   const { receipts, last } = await undone(database, IN_KEY_ORDER, async (connection) => {
-    const receipts = await run<ReceiptRow>(connection, BROWSE, [accountId, before, state, limit]);
+    const receipts = await run<ListedReceiptRow>(connection, BROWSE, [accountId, before, state, limit]);
     if (receipts.length === limit) return { receipts, last: receipts.at(-1) };
     const [last] = await run<{ receipt_id: string }>(connection, LAST_EXAMINED, [before]);
     return { receipts, last };
@@ -66,7 +66,7 @@ export async function browseReceipts(
 const FIND_ALL = {
   name: 'find-receipts',
   text: `
-select ${RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL}
+select ${LISTED_RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL}
 where ${among('r.receipt_id', '$2')} and r.account_id = $1::int order by r.receipt_id desc`,
 };
 
@@ -75,8 +75,8 @@ export async function findReceipts(
   database: Connection,
   accountId: number,
   receiptIds: readonly string[],
-): Promise<ReceiptRow[]> {
-  return run<ReceiptRow>(database, FIND_ALL, [accountId, ascending(receiptIds)]);
+): Promise<ListedReceiptRow[]> {
+  return run<ListedReceiptRow>(database, FIND_ALL, [accountId, ascending(receiptIds)]);
 }
 
 /** Dead receipts of an account, newest first. */

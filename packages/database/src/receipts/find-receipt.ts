@@ -1,4 +1,4 @@
-import type { Receipt, ReceiptState } from '@orders/domain';
+import type { ListedReceipt, Receipt, ReceiptState } from '@orders/domain';
 import { type Connection, type Database, run } from '../connect.ts';
 import { among, ascending } from './among.ts';
 
@@ -7,12 +7,21 @@ export interface ReceiptRow extends Receipt {
   account_id: number;
 }
 
-/** The columns of a `ReceiptRow`, from `receipts r`. */
-export const RECEIPT_COLUMNS = `
+/** A receipt in a list: of its warnings and changes the numbers only. */
+export type ListedReceiptRow = ListedReceipt & { account_id: number };
+
+const COMMON_COLUMNS = `
   r.receipt_id, r.account_id, r.state, r.order_id, r.channel, r.source_order_id, r.received_at, r.updated_at, r.attempts,
-  case when r.state = 'failed' then r.next_attempt_at end as next_attempt_at, r.warnings,
+  case when r.state = 'failed' then r.next_attempt_at end as next_attempt_at,
   case when r.state in ('failed', 'dead') then r.error_code end as error_code,
-  o.receipt_id as original_receipt_id, o.order_id as original_order_id, s.changes`;
+  o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
+
+/** The columns of a `ReceiptRow`, from `receipts r` and what `JOIN_ORIGINAL` joins. */
+export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes`;
+
+/** The columns of a `ListedReceiptRow`, from the same. */
+export const LISTED_RECEIPT_COLUMNS = `${COMMON_COLUMNS},
+  coalesce(jsonb_array_length(r.warnings), 0) as warning_count, coalesce(jsonb_array_length(s.changes), 0) as change_count`;
 
 /**
  * Joins `receipts r` to the order it is a duplicate of, and to what it says differently. `offset 0` leaves the planner no way but to look

@@ -1,12 +1,12 @@
 import { type Connection, type Database, run, undone } from '../connect.ts';
 import { findOrderBySource } from '../orders/find-order-by-source.ts';
 import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './browse-receipts.ts';
-import type { ReceiptRow } from './find-receipt.ts';
+import type { ListedReceiptRow } from './find-receipt.ts';
 import { timeOf } from './partitions.ts';
 
 /** What was found, and how far was looked for receipts that no index knows by their `source_order_id`. */
 export interface ReceiptSearch {
-  receipts: ReceiptRow[];
+  receipts: ListedReceiptRow[];
   /** Among the newest, back to this moment; null: all of them. */
   newest_since: Date | null;
   /** Where there is an order: among those that followed the first, up to this moment; null: all of them. */

@@ -8,13 +8,23 @@ export interface UserSession {
   user_agent: string | null;
 }
 
-/** Where a user is signed in, newest first. */
+const MAX_SESSIONS = 100;
+/** A browser may send 16 KiB. */
+const MAX_USER_AGENT = 300;
+
+/** Where a user is signed in, newest first, at most 100; of the user agent as much as names a browser. */
 export async function listSessions(db: Knex, userId: string): Promise<UserSession[]> {
   return db('user_sessions')
     .where({ user_id: userId })
     .where('expires_at', '>', db.fn.now())
     .orderBy('created_at', 'desc')
-    .select('id as session_id', 'created_at', 'updated_at', 'user_agent');
+    .limit(MAX_SESSIONS)
+    .select(
+      'id as session_id',
+      'created_at',
+      'updated_at',
+      db.raw(`left(user_agent, ${MAX_USER_AGENT}) as user_agent`),
+    );
 }
 
 /** Ends one session of a user; false when there is no such one. */

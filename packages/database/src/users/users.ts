@@ -14,10 +14,16 @@ export interface User {
   last_signed_in_at: Date | null;
 }
 
-/** Users by e-mail address: all, or those that everything given fits. */
+/** Users by e-mail address: all, or those that everything given fits; behind an address, where `after` is given. */
 export async function listUsers(
   db: Knex,
-  filter: { accountId?: number | undefined; email?: string; userId?: string } = {},
+  filter: {
+    accountId?: number | undefined;
+    email?: string;
+    userId?: string;
+    after?: string | undefined;
+    limit?: number;
+  } = {},
 ): Promise<User[]> {
   const query = db('users')
     .select('id as user_id', 'email', 'name', 'role', 'account_id', 'created_at', 'last_signed_in_at')
@@ -25,6 +31,8 @@ export async function listUsers(
   if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
   if (filter.email !== undefined) query.where({ email: filter.email.toLowerCase() });
   if (filter.userId !== undefined) query.where({ id: filter.userId });
+  if (filter.after !== undefined) query.where('email', '>', filter.after);
+  if (filter.limit !== undefined) query.limit(filter.limit);
   return query;
 }
 

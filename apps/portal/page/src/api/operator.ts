@@ -14,6 +14,12 @@ export interface AccountPage {
 
 export type UserRow = Json<User>;
 
+export interface UserPage {
+  users: UserRow[];
+  /** The address to go on behind. */
+  next: string | null;
+}
+
 export interface InvitationLink {
   email: string;
   link: string;

@@ -1,5 +1,5 @@
 import type { ReceiptSearch } from '@orders/database';
-import type { receiptJson } from '@orders/domain';
+import type { listedReceiptJson, receiptJson } from '@orders/domain';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/rehearse-redrive.ts';
@@ -7,6 +7,9 @@ import { call, type Query } from './client.ts';
 import type { Json } from './types.ts';
 
 export type Receipt = Json<ReturnType<typeof receiptJson>>;
+
+/** A receipt of a list: the numbers of its warnings and changes. */
+export type ListedReceipt = Json<ReturnType<typeof listedReceiptJson>>;
 export type ReceiptEvent = Event;
 export type { RedrivePreview };
 
@@ -19,7 +22,7 @@ export interface ReceiptDetail extends Receipt {
   payload_base64: string | null;
 }
 
-export type FoundReceipts = Json<Omit<ReceiptSearch, 'receipts'>> & { receipts: Receipt[] };
+export type FoundReceipts = Json<Omit<ReceiptSearch, 'receipts'>> & { receipts: ListedReceipt[] };
 
 const FINAL = ['written', 'duplicate', 'dead'];
 
@@ -33,7 +36,7 @@ export function useReceipts(accountId: number, filter: Query) {
   return useInfiniteQuery({
     queryKey: ['receipts', accountId, filter],
     queryFn: ({ pageParam, signal }) =>
-      call<{ receipts: Receipt[]; next: string | null }>('GET', `/accounts/${accountId}/receipts`, {
+      call<{ receipts: ListedReceipt[]; next: string | null }>('GET', `/accounts/${accountId}/receipts`, {
         query: { ...filter, before: pageParam },
         signal,
       }),

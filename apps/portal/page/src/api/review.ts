@@ -1,12 +1,15 @@
 import type { Decision, OrderEvent, ReviewOutcome as Reviewed } from '@orders/database';
-import type { ListedOrder, ShownOrder } from '../../../src/review/show-order.ts';
+import type { ListedOrder as Listed, ShownOrder } from '../../../src/review/show-order.ts';
 import { call } from './client.ts';
 import type { Json } from './types.ts';
 
-/** An order with its mark: whether it was sent again with other content. */
-export type Order = Json<ListedOrder>;
+/** An order of the list: the numbers of its items and warnings, and its mark: whether it was sent again with other content. */
+export type ListedOrder = Json<Listed>;
+
+/** An order in full, but for items behind the 1,000th. */
+export type Order = OrderDetail['order'];
 export type Warning = Order['warnings'][number];
-export type ReviewState = Order['review_state'];
+export type ReviewState = ListedOrder['review_state'];
 
 /** What an edit may set a field to; `null` empties it. */
 export type FieldValue = string | number | null;
@@ -24,6 +27,11 @@ export type Resend = OrderDetail['resends'][number];
 
 /** Which of the orders were changed, and where those stand that were not: somebody else was faster, or they are `held` by a resend. */
 export type ReviewOutcome = Json<Pick<Reviewed, 'changed' | 'unchanged'>>;
+
+/** The part of an order that the list has. */
+export function listedOf({ items: _items, warnings: _warnings, ...listed }: Order): ListedOrder {
+  return listed;
+}
 
 /** The interface takes this many orders at once. */
 export const MOST_AT_ONCE = 1000;

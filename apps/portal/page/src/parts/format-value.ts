@@ -1,5 +1,5 @@
 import type { TFunction } from 'i18next';
-import type { Order } from '../api/review.ts';
+import type { ListedOrder } from '../api/review.ts';
 import { locale } from '../text/index.ts';
 
 /** Dear to make and cheap to use, and a list shows many amounts. */
@@ -15,7 +15,7 @@ export function formatAmount(total: string): string {
 }
 
 /** An emirate in the reader's language, or what was written where it is none of the seven. */
-export function emirateText(t: TFunction, { emirate, emirate_code }: Order): string | null {
+export function emirateText(t: TFunction, { emirate, emirate_code }: ListedOrder): string | null {
   return emirate_code === null ? emirate : t(`emirate.${emirate_code}`);
 }
 

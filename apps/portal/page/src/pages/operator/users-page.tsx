@@ -1,9 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import { call } from '../../api/client.ts';
-import type { InvitationLink, UserRow } from '../../api/operator.ts';
+import type { InvitationLink, UserPage, UserRow } from '../../api/operator.ts';
 import { useSession } from '../../api/session.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
@@ -21,11 +21,14 @@ export function UsersPage(): ReactNode {
   const queryClient = useQueryClient();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [link, setLink] = useState<InvitationLink | null>(null);
-  const users = useQuery({
+  const users = useInfiniteQuery({
     queryKey: ['operator', 'users', account],
-    queryFn: ({ signal }) =>
-      call<{ users: UserRow[] }>('GET', '/operator/users', { query: { account_id: account }, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      call<UserPage>('GET', '/operator/users', { query: { account_id: account, after: pageParam }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
   });
+  const found = users.data?.pages.flatMap((page) => page.users) ?? [];
   const act = async ({ what, user }: Asked) => {
     const { user_id, email, account_id } = user;
     if (what === 'link') setLink(await call('POST', '/operator/users', { body: { email, account_id } }));
@@ -42,8 +45,13 @@ export function UsersPage(): ReactNode {
         </p>
       )}
       {users.isError && <ProblemNote error={users.error} retry={() => void users.refetch()} />}
-      {users.data?.users.length === 0 && <p className="hint">{t('users.none')}</p>}
-      {users.data && users.data.users.length > 0 && <UserTable users={users.data.users} onAsk={setAsked} />}
+      {users.isSuccess && found.length === 0 && <p className="hint">{t('users.none')}</p>}
+      {found.length > 0 && <UserTable users={found} onAsk={setAsked} />}
+      {users.hasNextPage && (
+        <button type="button" className="button" onClick={() => void users.fetchNextPage()}>
+          {t('common:action.more')}
+        </button>
+      )}
       {asked && (
         <Confirm
           title={t(`users.${asked.what}`)}

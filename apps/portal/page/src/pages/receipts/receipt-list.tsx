@@ -1,7 +1,7 @@
 import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Receipt, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
+import { type ListedReceipt, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { fullTime } from '../../parts/time.tsx';
@@ -31,7 +31,7 @@ function Newest(): ReactNode {
   const [isRedriving, setRedriving] = useState(false);
   const isDead = filters.state === 'dead';
   const query = useReceipts(accountId, { state: filters.state, ...deadQuery });
-  const receipts: Receipt[] = query.data?.pages.flatMap((page) => page.receipts) ?? [];
+  const receipts: ListedReceipt[] = query.data?.pages.flatMap((page) => page.receipts) ?? [];
   return (
     <>
       {isDead && (

@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { Receipt } from '../../api/receipts.ts';
+import type { ListedReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Ago } from '../../parts/time.tsx';
 
 /** Receipts one below the other, each a way to all that is known of it. */
-export function ReceiptRows({ receipts }: { receipts: Receipt[] }): ReactNode {
+export function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactNode {
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();
   if (receipts.length === 0) return null;
@@ -25,10 +25,10 @@ export function ReceiptRows({ receipts }: { receipts: Receipt[] }): ReactNode {
             </span>
             <span className="hint">
               <bdi>{t(`common:channel.${receipt.channel}`)}</bdi>
-              {receipt.warnings.length > 0 && (
+              {receipt.warning_count > 0 && (
                 <>
                   {' · '}
-                  <bdi>{t('warnings', { count: receipt.warnings.length })}</bdi>
+                  <bdi>{t('warnings', { count: receipt.warning_count })}</bdi>
                 </>
               )}
             </span>

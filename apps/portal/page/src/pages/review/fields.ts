@@ -1,4 +1,4 @@
-import type { Order, Warning } from '../../api/review.ts';
+import type { ListedOrder, Order, Warning } from '../../api/review.ts';
 
 /** How a field is edited. */
 export type FieldKind = 'text' | 'long' | 'code' | 'phone' | 'emirate';
@@ -7,7 +7,7 @@ export type FieldKind = 'text' | 'long' | 'code' | 'phone' | 'emirate';
 export interface FieldEntry {
   pointer: string;
   kind: FieldKind;
-  valueOf(order: Order): string | null;
+  valueOf(order: ListedOrder): string | null;
 }
 
 /** In the order in which a dispatcher reads; the items follow, then the rest. */

@@ -1,19 +1,27 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Edits, Order, Warning } from '../../api/review.ts';
+import { formatCount } from '../../parts/numbers.ts';
 import { EditorButtons, editorKeys } from './field-editor.tsx';
 import { EditButton, type Editing, useFocusBack } from './field-row.tsx';
 import { WarningNotes } from './warning-notes.tsx';
 
 type Item = Order['items'][number];
 
-/** What was ordered. */
+/**
+ * What was ordered.
+ *
+ * @param props.items undefined while they are being loaded.
+ * @param props.count how many there are; of an old order not all of them are shown.
+ */
 export function ItemsTable({
   items,
+  count,
   warned,
   editing,
 }: {
-  items: Item[];
+  items: Item[] | undefined;
+  count: number;
   warned: Map<string, Warning[]>;
   editing: Editing;
 }): ReactNode {
@@ -21,9 +29,12 @@ export function ItemsTable({
   return (
     <section className="stack-tight">
       <h3>{t('field.items')}</h3>
-      {items.length === 0 ? (
-        <p className="hint">{t('field.noItems')}</p>
-      ) : (
+      {count === 0 && <p className="hint">{t('field.noItems')}</p>}
+      {count > 0 && !items && <p className="hint">{t('common:state.loading')}</p>}
+      {items && items.length < count && (
+        <p className="hint">{t('field.itemsShown', { shown: formatCount(items.length), all: formatCount(count) })}</p>
+      )}
+      {items && items.length > 0 && (
         <table className="table items">
           <thead>
             <tr>

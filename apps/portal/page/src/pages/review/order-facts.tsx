@@ -2,7 +2,7 @@ import { Phone } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder, Order } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { emirateText, formatAmount, formatPhone } from '../../parts/format-value.ts';
 import { fieldLabel } from '../../parts/order-values.ts';
@@ -11,11 +11,23 @@ import { FIELDS, type FieldEntry, MONEY_FIELDS, OTHER_FIELDS, warningsByField } 
 import { ItemsTable } from './items-table.tsx';
 import { WarningNotes } from './warning-notes.tsx';
 
-/** Everything that an order says, in the order in which a dispatcher reads it. */
-export function OrderFacts({ order, editing }: { order: Order; editing: Editing }): ReactNode {
+/**
+ * Everything that an order says, in the order in which a dispatcher reads it.
+ *
+ * @param props.whole the order with items and warnings, which the list does not have, once it is there.
+ */
+export function OrderFacts({
+  order,
+  whole,
+  editing,
+}: {
+  order: ListedOrder;
+  whole: Order | undefined;
+  editing: Editing;
+}): ReactNode {
   const { t } = useTranslation('review');
   const accountId = useAccountId();
-  const warned = warningsByField(order.warnings);
+  const warned = warningsByField(whole?.warnings ?? []);
   const rowsOf = (fields: FieldEntry[]) =>
     fields.map((field) => (
       <FieldRow
@@ -34,7 +46,7 @@ export function OrderFacts({ order, editing }: { order: Order; editing: Editing 
   return (
     <div className="order-facts">
       <dl>{rowsOf(FIELDS)}</dl>
-      <ItemsTable items={order.items} warned={warned} editing={editing} />
+      <ItemsTable items={whole?.items} count={order.item_count} warned={warned} editing={editing} />
       <dl>{rowsOf(MONEY_FIELDS)}</dl>
       <dl>
         {rowsOf(OTHER_FIELDS)}
@@ -63,7 +75,7 @@ export function OrderFacts({ order, editing }: { order: Order; editing: Editing 
   );
 }
 
-function Value({ field, order }: { field: FieldEntry; order: Order }): ReactNode {
+function Value({ field, order }: { field: FieldEntry; order: ListedOrder }): ReactNode {
   const { t } = useTranslation('review');
   const value = field.valueOf(order) ?? '';
   if (field.pointer === '/total') {

@@ -22,6 +22,7 @@ export function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNod
               </span>
             </p>
             {entry.reason !== null && <p dir="auto">{entry.reason}</p>}
+            {entry.changes_omitted && <p className="hint">{t('history.omitted')}</p>}
             {entry.changes && (
               <ChangeList
                 changes={entry.changes.map(({ pointer, before, after }) => ({ pointer, from: before, to: after }))}

@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder } from '../../api/review.ts';
 import { OrderRow } from './order-row.tsx';
 
 /** The heights of a row, in pixels; the same stand in `list.css`. */
@@ -9,7 +9,7 @@ const ONE_LINE = 44;
 const TWO_LINES = 68;
 
 export interface OrderListProps {
-  orders: Order[];
+  orders: ListedOrder[];
   addressOf: (id: number) => string;
   currentId: number | null;
   openId: number | null;

@@ -1,12 +1,13 @@
 import { ArrowLeft, X } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
-import type { Order, OrderDetail, ReviewState } from '../../api/review.ts';
+import type { ListedOrder, OrderDetail, ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago, fullTime } from '../../parts/time.tsx';
 import type { Editing } from './field-row.tsx';
+import { firstWarnedField } from './fields.ts';
 import { OrderFacts } from './order-facts.tsx';
 import { OrderHistory } from './order-history.tsx';
 import { PointingArea } from './pointing.tsx';
@@ -16,16 +17,19 @@ import { ReviewButtons } from './review-buttons.tsx';
 import { useOrder } from './use-order.ts';
 import { useWide } from './use-wide.ts';
 
+/** In the place of a pointer: the first field with a warning, or none. */
+export const FIRST_WARNED = 'first warned';
+
 interface OrderPaneProps {
   accountId: number;
   orderId: number;
   /** The same order as the list has it: shown until the whole of it is there. */
-  listed: Order | undefined;
+  listed: ListedOrder | undefined;
   /** Where it stands as far as this page knows, ahead of what was loaded. */
   movedTo: ReviewState | undefined;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
-  onLoaded: (order: Order) => void;
+  onLoaded: (order: ListedOrder) => void;
   onReview: (to: ReviewState) => void;
   onClose: () => void;
 }
@@ -44,11 +48,16 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     pane.current?.scrollTo(0, 0);
     if (!isWide) pane.current?.focus();
   }, [orderId]);
+  // Which fields have warnings is known once the whole order is there.
+  const resolveFirst = useEffectEvent((loaded: OrderDetail) => onEdit(firstWarnedField(loaded.order)));
+  useEffect(() => {
+    if (editing === FIRST_WARNED && detail.data) resolveFirst(detail.data);
+  }, [editing, detail.data]);
   const state = movedTo ?? detail.data?.review.state ?? order?.review_state;
   const erasedAt = detail.data?.erased_at ?? null;
   const isEditable = state === 'needs_review' && erasedAt === null;
   const editor: Editing = {
-    pointer: isEditable ? editing : null,
+    pointer: isEditable && editing !== FIRST_WARNED ? editing : null,
     begin: isEditable ? onEdit : null,
     end: () => onEdit(null),
     save: (edits) => edit.mutate(edits, { onSuccess: () => onEdit(null) }),
@@ -96,8 +105,8 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
             />
           )}
           <div className="order-columns">
-            <OrderFacts order={order} editing={editor} />
-            <Raw detail={detail.data} order={order} />
+            <OrderFacts order={order} whole={detail.data?.order} editing={editor} />
+            <Raw detail={detail.data} />
             {detail.data && <OrderHistory history={detail.data.history} />}
           </div>
         </PointingArea>
@@ -134,9 +143,9 @@ function ReviewNote({ review: { state, by, at, reason } }: { review: OrderDetail
   );
 }
 
-function Raw({ detail, order }: { detail: OrderDetail | undefined; order: Order }): ReactNode {
+function Raw({ detail }: { detail: OrderDetail | undefined }): ReactNode {
   const { t } = useTranslation('review');
-  if (detail?.raw) return <RawPayload text={detail.raw.text} warnings={order.warnings} />;
+  if (detail?.raw) return <RawPayload text={detail.raw.text} warnings={detail.order.warnings} />;
   return <p className="hint raw">{detail ? t('raw.gone') : t('common:state.loading')}</p>;
 }
 

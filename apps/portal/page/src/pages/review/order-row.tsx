@@ -2,12 +2,12 @@ import { Repeat2, TriangleAlert } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder } from '../../api/review.ts';
 import { emirateText, formatAmount, formatPhone } from '../../parts/format-value.ts';
 import { Ago } from '../../parts/time.tsx';
 
 interface OrderRowProps {
-  order: Order;
+  order: ListedOrder;
   href: string;
   /** From the top of the list, in pixels. */
   top: number;
@@ -26,7 +26,7 @@ interface OrderRowProps {
 export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode {
   const { order, href, top, position, total, isCurrent, isEntrance, isOpen, isSelected, onSelect, onVisit } = props;
   const { t } = useTranslation('review');
-  const { order_id, order_number, customer, area, warnings, channel, received_at, resent } = order;
+  const { order_id, order_number, customer, area, warning_count, channel, received_at, resent } = order;
   const place = [emirateText(t, order), area].filter(Boolean).join(' · ');
   return (
     <li
@@ -70,11 +70,11 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
         <bdi dir="ltr">{order.total === null ? '–' : `${formatAmount(order.total)} ${order.currency}`}</bdi>
       </span>
       <span className="order-warnings">
-        {warnings.length > 0 && (
+        {warning_count > 0 && (
           <span className="badge badge-warn">
             <TriangleAlert aria-hidden="true" size={12} />
-            <span aria-hidden="true">{warnings.length}</span>
-            <span className="visually-hidden">{t('list.warnings', { count: warnings.length })}</span>
+            <span aria-hidden="true">{warning_count}</span>
+            <span className="visually-hidden">{t('list.warnings', { count: warning_count })}</span>
           </span>
         )}
         {resent && (

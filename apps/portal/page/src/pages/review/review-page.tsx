@@ -4,10 +4,9 @@ import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../parts/notices.tsx';
-import { firstWarnedField } from './fields.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
-import { OrderPane } from './order-pane.tsx';
+import { FIRST_WARNED, OrderPane } from './order-pane.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
 import { RESEND_PANEL } from './resend-panel.tsx';
 import { ReviewList } from './review-list.tsx';
@@ -80,10 +79,9 @@ export function ReviewPage(): ReactNode {
   };
   const editFirst = () => {
     const order = orders.find(({ order_id }) => order_id === steps.currentId);
-    const pointer = order && firstWarnedField(order);
-    if (!order || !pointer) return;
+    if (!order || order.warning_count === 0) return;
     if (openId === null) open(order.order_id);
-    setEditing({ orderId: order.order_id, pointer });
+    setEditing({ orderId: order.order_id, pointer: FIRST_WARNED });
   };
   const goBack = () => {
     if (openId !== null) steps.close();

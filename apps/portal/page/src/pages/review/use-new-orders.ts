@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder } from '../../api/review.ts';
 import { awaitsNewOrders, type Filters, toQuery } from './filters.ts';
 
 const POLL = 2000;
@@ -10,7 +10,7 @@ const UNSETTLED = 10_000;
 
 /** Those that arrived and are not in the list yet, newest first; `gap`: there are more than that, so the list is better loaded anew. */
 export interface Arrivals {
-  orders: Order[];
+  orders: ListedOrder[];
   gap: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Heard {
 const NONE: Arrivals = { orders: [], gap: false };
 
 /** The newest order below which nothing can appear any more. */
-function settledId(orders: readonly Order[]): number {
+function settledId(orders: readonly ListedOrder[]): number {
   const settled = orders.find(({ written_at }) => Date.now() - Date.parse(written_at) > UNSETTLED);
   return (settled ?? orders.at(-1))?.order_id ?? 0;
 }
@@ -33,7 +33,7 @@ function settledId(orders: readonly Order[]): number {
  *
  * @param known the list as it is loaded, newest first; undefined while it is not.
  */
-export function useNewOrders(accountId: number, filters: Filters, known: readonly Order[] | undefined) {
+export function useNewOrders(accountId: number, filters: Filters, known: readonly ListedOrder[] | undefined) {
   const queryClient = useQueryClient();
   const [arrivals, setArrivals] = useState<Arrivals & { of: Filters }>({ ...NONE, of: filters });
   const [heard, setHeard] = useState<Heard | null>(null);
@@ -41,7 +41,7 @@ export function useNewOrders(accountId: number, filters: Filters, known: readonl
   const poll = useQuery({
     queryKey: ['new orders', accountId, filters],
     queryFn: ({ signal }) =>
-      call<{ orders: Order[]; more: boolean }>('GET', `/accounts/${accountId}/orders/new`, {
+      call<{ orders: ListedOrder[]; more: boolean }>('GET', `/accounts/${accountId}/orders/new`, {
         query: { ...toQuery(filters), after: settledId(known ?? []) },
         signal,
       }),
@@ -50,7 +50,7 @@ export function useNewOrders(accountId: number, filters: Filters, known: readonl
     staleTime: 0,
     gcTime: 0,
   });
-  const receive = useEffectEvent(({ orders, more }: { orders: Order[]; more: boolean }) => {
+  const receive = useEffectEvent(({ orders, more }: { orders: ListedOrder[]; more: boolean }) => {
     const ids = new Set([...waiting.orders, ...(known ?? [])].map(({ order_id }) => order_id));
     const fresh = orders.filter(({ order_id }) => !ids.has(order_id));
     if (fresh.length === 0) return;

@@ -1,11 +1,11 @@
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { call } from '../../api/client.ts';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder } from '../../api/review.ts';
 import { type Filters, toQuery } from './filters.ts';
 
 interface OrderPage {
-  orders: Order[];
+  orders: ListedOrder[];
   next_cursor: string | null;
 }
 
@@ -35,7 +35,7 @@ export function useOrderList(accountId: number, filters: Filters) {
   const orders = useMemo(() => list.data?.pages.flatMap((page) => page.orders) ?? [], [list.data]);
 
   const edit = useCallback(
-    (change: (orders: Order[], index: number) => Order[]) =>
+    (change: (orders: ListedOrder[], index: number) => ListedOrder[]) =>
       queryClient.setQueryData<Pages>(
         queryKey,
         (data) =>
@@ -47,16 +47,16 @@ export function useOrderList(accountId: number, filters: Filters) {
     [queryClient, queryKey],
   );
   const addNew = useCallback(
-    (arrived: Order[]) => edit((page, index) => (index === 0 ? [...arrived, ...page] : page)),
+    (arrived: ListedOrder[]) => edit((page, index) => (index === 0 ? [...arrived, ...page] : page)),
     [edit],
   );
   const replace = useCallback(
-    (order: Order) => edit((page) => page.map((one) => (one.order_id === order.order_id ? order : one))),
+    (order: ListedOrder) => edit((page) => page.map((one) => (one.order_id === order.order_id ? order : one))),
     [edit],
   );
   /** Marks orders as sent again, or not. */
   const mark = useCallback(
-    (marks: ReadonlyMap<number, Order['resent']>) =>
+    (marks: ReadonlyMap<number, ListedOrder['resent']>) =>
       edit((page) =>
         page.map((one) => {
           const resent = marks.get(one.order_id);

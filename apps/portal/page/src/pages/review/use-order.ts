@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
-import { decide, type Edits, type Order, type OrderDetail } from '../../api/review.ts';
+import { decide, type Edits, type ListedOrder, listedOf, type OrderDetail } from '../../api/review.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { useProblemText } from '../../parts/problem-note.tsx';
 
@@ -14,7 +14,7 @@ const POLL = 5000;
  *
  * @param onLoaded the order as it is now, for the list beside it.
  */
-export function useOrder(accountId: number, orderId: number, onLoaded: (order: Order) => void) {
+export function useOrder(accountId: number, orderId: number, onLoaded: (order: ListedOrder) => void) {
   const { t } = useTranslation('review');
   const textOf = useProblemText();
   const notices = useNotices();
@@ -34,7 +34,7 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: O
       // What was asked for before would bring back what this replaces.
       await queryClient.cancelQueries({ queryKey: itsKey });
       queryClient.setQueryData(itsKey, changed);
-      onLoaded(order);
+      onLoaded(listedOf(order));
     },
     async onError(error: unknown) {
       notices.show({ kind: 'bad', text: textOf(error) });
@@ -56,7 +56,7 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: O
     if (seen.current?.orderId === orderId && newest !== undefined && newest !== seen.current.newest)
       notices.show({ text: t('resend.arrived') });
     seen.current = { orderId, newest };
-    onLoaded(order);
+    onLoaded(listedOf(order));
   });
   useEffect(() => {
     if (detail.data) receive(detail.data);

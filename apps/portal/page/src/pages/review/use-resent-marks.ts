@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent } from 'react';
 import { call } from '../../api/client.ts';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder } from '../../api/review.ts';
 import type { Filters } from './filters.ts';
 
 const POLL = 5000;
 /** What is sent again is sent soon after the first time, mostly. */
 const NEWEST = 100;
 
-type Marks = ReadonlyMap<number, Order['resent']>;
+type Marks = ReadonlyMap<number, ListedOrder['resent']>;
 
 /** Asks every five seconds, while the page is visible, which of the newest orders of the list were sent again. */
 export function useResentMarks(
   accountId: number,
   filters: Filters,
-  orders: readonly Order[],
+  orders: readonly ListedOrder[],
   mark: (marks: Marks) => void,
 ): void {
   const ids = orders.slice(0, NEWEST).map(({ order_id }) => order_id);
@@ -23,7 +23,8 @@ export function useResentMarks(
     queryFn: async ({ signal }) => {
       const query = { order_ids: ids.join() };
       const path = `/accounts/${accountId}/orders/resent`;
-      return (await call<{ orders: Pick<Order, 'order_id' | 'resent'>[] }>('GET', path, { query, signal })).orders;
+      return (await call<{ orders: Pick<ListedOrder, 'order_id' | 'resent'>[] }>('GET', path, { query, signal }))
+        .orders;
     },
     enabled: ids.length > 0,
     refetchInterval: POLL,

@@ -1,8 +1,8 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder } from '../../api/review.ts';
 
 /** Which of the orders are ticked, to act on several at once. */
-export function useSelection(orders: readonly Order[]) {
+export function useSelection(orders: readonly ListedOrder[]) {
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
   const anchor = useRef<number | null>(null);
   // One that has left the list is no longer meant.

@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder } from '../../api/review.ts';
 
 interface Place {
   openId: number | null;
@@ -7,7 +7,7 @@ interface Place {
 }
 
 /** The order that a dispatcher is at: the open one or, with the list alone, the one that the keyboard went to. */
-export function useSteps(orders: readonly Order[], { openId, open }: Place) {
+export function useSteps(orders: readonly ListedOrder[], { openId, open }: Place) {
   const [cursor, setCursor] = useState<number | null>(null);
   const [moves, setMoves] = useState(0);
   const currentId = openId ?? cursor;
@@ -29,7 +29,7 @@ export function useSteps(orders: readonly Order[], { openId, open }: Place) {
   /** Leaves orders that are about to leave the list, for the next one that stays or, at its end, the one before. */
   const stepOff = (leaving: ReadonlySet<number>) => {
     if (currentId === null || !leaving.has(currentId)) return;
-    const stays = ({ order_id }: Order) => !leaving.has(order_id);
+    const stays = ({ order_id }: ListedOrder) => !leaving.has(order_id);
     const next = index < 0 ? undefined : (orders.slice(index).find(stays) ?? orders.slice(0, index).findLast(stays));
     goTo(next?.order_id ?? null);
   };
