@@ -79,7 +79,8 @@ begin
   grant delete on idempotency_keys to orders_intake;
   grant select, insert on dead_letters to orders_intake;
   grant select on resends to orders_intake;
-  grant insert on rejected_deliveries to orders_intake;
+  -- Refusals that were only counted are added to the newest row of their account.
+  grant insert, select (account_id, rejection_id, more), update (more) on rejected_deliveries to orders_intake;
 
   -- The worker: claims receipts, writes orders, keeps the tables. No key, no secret, no password, no session, no audit trail.
   grant select on accounts to orders_worker;

@@ -34,3 +34,17 @@ test('the next that is had says how many were missed', () => {
   time += 1000;
   expect([shares.take(1), shares.take(1), shares.take(2)]).toEqual([{ missed: 8 }, { missed: 0 }, { missed: 0 }]);
 });
+
+test('what an account missed is taken once nothing of it is recorded for a while, and can be given back', () => {
+  let time = 0;
+  const shares = createShares(() => time);
+  takeAll(shares, 1, 17);
+  shares.miss(2);
+  expect(shares.takeMissed(2000)).toEqual([{ accountId: 2, missed: 1 }]);
+  expect(shares.hasMissed()).toBe(true);
+  time += 2000;
+  expect(shares.takeMissed(2000)).toEqual([{ accountId: 1, missed: 7 }]);
+  expect([shares.hasMissed(), shares.takeMissed(0)]).toEqual([false, []]);
+  shares.giveBack(1, 7);
+  expect(shares.take(1)).toEqual({ missed: 7 });
+});

@@ -121,7 +121,9 @@ export { rehearseReceipt } from './receipts/rehearse-receipt.ts';
 export { removeOldIdempotencyKeys } from './receipts/remove-idempotency-keys.ts';
 export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export {
+  addMissedRefusals,
   listRejected,
+  type MissedCount,
   type NewRejection,
   pruneRejected,
   type RejectedDelivery,

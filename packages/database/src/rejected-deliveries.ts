@@ -19,6 +19,12 @@ export interface NewRejection {
   more: number;
 }
 
+/** Refusals of an account that are in no row. */
+export interface MissedCount {
+  accountId: number;
+  missed: number;
+}
+
 /** A refusal as its account sees it; of the key the name and last four characters. */
 export interface RejectedDelivery {
   rejection_id: number;
@@ -31,6 +37,7 @@ export interface RejectedDelivery {
   key_last_four: string | null;
   body_bytes: number | null;
   errors: { pointer: string; code: string }[] | null;
+  /** Refusals around this one that were counted only. */
   more: number;
 }
 
@@ -54,6 +61,32 @@ export async function recordRejected(database: Database, rejections: readonly Ne
     rejections.map(({ errors }) => errors && JSON.stringify(errors)),
     rejections.map(({ more }) => more),
   ]);
+}
+
+const ADD_MISSED = {
+  name: 'add-missed-refusals',
+  text: `
+update rejected_deliveries d set more = d.more + m.missed
+from unnest($1::int[], $2::int[]) as m (account_id, missed)
+cross join lateral (
+  select n.rejection_id from rejected_deliveries n
+  where n.account_id = m.account_id order by n.rejection_id desc limit 1
+) newest
+where d.account_id = m.account_id and d.rejection_id = newest.rejection_id
+returning d.account_id`,
+};
+
+/**
+ * Adds refusals that were only counted to the newest row of their account; each account is given once.
+ *
+ * @returns the ids of the accounts that have a row; nothing is added for others.
+ */
+export async function addMissedRefusals(database: Database, counts: readonly MissedCount[]): Promise<Set<number>> {
+  const rows = await run<{ account_id: number }>(database, ADD_MISSED, [
+    counts.map(({ accountId }) => accountId),
+    counts.map(({ missed }) => missed),
+  ]);
+  return new Set(rows.map(({ account_id }) => account_id));
 }
 
 /** The last refusals of an account, newest first. */

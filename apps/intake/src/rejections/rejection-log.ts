@@ -22,6 +22,7 @@ import type { Request } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import { BATCH_PATH, ORDERS_PATH, WEBHOOK_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
+import { createMissedRefusals } from './missed-refusals.ts';
 import { createShares } from './shares.ts';
 
 /** Tells accounts, through the portal, which of their deliveries were refused and why. */
@@ -32,7 +33,7 @@ export interface RejectionLog {
    * @param order the one of a batch that is refused, where that is not refused whole.
    */
   note(request: Request, problem: Problem, order?: Buffer): void;
-  /** Waits for those under way. */
+  /** Waits for those under way, and writes how many others were refused. */
   close(): Promise<void>;
 }
 
@@ -62,7 +63,7 @@ interface Waiting {
 }
 
 /**
- * Keeps the refusals of those whose key named an account: so many a second, and of the others the number. The cause is looked for, and
+ * Keeps the refusals of those whose key named an account: up to a rate, and of the others the number. The cause is looked for, and
  * the row is written, after the reply and outside of every request.
  *
  * @param deps.secretsKeys open signing secrets, to see what a wrong signature was made with.
@@ -77,6 +78,7 @@ export function createRejectionLog(deps: {
   const { database, parser, secretsKeys, unrecorded } = deps;
   const shares = createShares();
   let unsettled = 0;
+  const missed = createMissedRefusals({ database, shares, isWriting: () => unsettled > 0 });
   let settled = Promise.withResolvers<void>();
 
   async function write(group: Waiting[]): Promise<void> {
@@ -89,8 +91,10 @@ export function createRejectionLog(deps: {
       }
       await recordRejected(database, rejections);
     } catch {
-      // What Postgres does not take now is lost: it is a help to a developer, and no order hangs on it.
+      // A row that Postgres does not take is dropped, as no order depends on it, and counted with those before it.
       unrecorded.inc(group.length);
+      for (const { rejection } of group) shares.giveBack(rejection.accountId, rejection.more + 1);
+      missed.schedule();
     }
     unsettled -= group.length;
     if (unsettled === 0) settled.resolve();
@@ -118,7 +122,10 @@ export function createRejectionLog(deps: {
       if (!holder || !channel || !isRejection(code)) return;
       const { accountId, keyId } = holder;
       const share = unsettled < MAX_WAITING ? shares.take(accountId) : shares.miss(accountId);
-      if (!share) return unrecorded.inc();
+      if (!share) {
+        missed.schedule();
+        return unrecorded.inc();
+      }
       // A copy, as the batch that the order is a stretch of is not to be kept for it.
       const body: Buffer | undefined = order ? Buffer.from(order) : request.body;
       const isBatch = route === BATCH_PATH && !order;
@@ -149,6 +156,7 @@ export function createRejectionLog(deps: {
     },
     async close() {
       if (unsettled > 0) await settled.promise;
+      await missed.close();
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { MissedCount } from '@orders/database';
 import { LRUCache } from 'lru-cache';
 
 /** How many refusals are recorded. */
@@ -10,6 +11,11 @@ export interface Shares {
   take(accountId: number): { missed: number } | null;
   /** Counts one that cannot be recorded for another reason. */
   miss(accountId: number): null;
+  /** Takes the numbers of missed refusals of the accounts that had none recorded for `quietMs` milliseconds. */
+  takeMissed(quietMs: number): MissedCount[];
+  /** Adds to an account's missed refusals what could not be written. */
+  giveBack(accountId: number, missed: number): void;
+  hasMissed(): boolean;
 }
 
 /** Of one account: a handful at once, as a developer tries things out, and then two a second. */
@@ -22,12 +28,14 @@ interface Bucket {
   tokens: number;
   /** When the tokens were counted, in milliseconds. */
   at: number;
+  /** When one was last recorded, in milliseconds. */
+  takenAt: number;
   missed: number;
 }
 
 /** @param now a clock in milliseconds that only goes forward. */
 export function createShares(now: () => number = () => performance.now()): Shares {
-  const full = (burst: number): Bucket => ({ tokens: burst, at: now(), missed: 0 });
+  const full = (burst: number): Bucket => ({ tokens: burst, at: now(), takenAt: -Infinity, missed: 0 });
   const together = full(TOGETHER.burst);
   const accounts = new LRUCache<number, Bucket>({ max: MAX_ACCOUNTS });
 
@@ -57,8 +65,23 @@ export function createShares(now: () => number = () => performance.now()): Share
       together.tokens -= 1;
       const { missed } = own;
       own.missed = 0;
+      own.takenAt = now();
       return { missed };
     },
     miss,
+    takeMissed(quietMs) {
+      const quietSince = now() - quietMs;
+      const taken: MissedCount[] = [];
+      for (const [accountId, bucket] of accounts.entries()) {
+        if (bucket.missed === 0 || bucket.takenAt > quietSince) continue;
+        taken.push({ accountId, missed: bucket.missed });
+        bucket.missed = 0;
+      }
+      return taken;
+    },
+    giveBack(accountId, missed) {
+      bucketOf(accountId).missed += missed;
+    },
+    hasMissed: () => [...accounts.values()].some(({ missed }) => missed > 0),
   };
 }
