@@ -14,10 +14,10 @@ import * as resends from './migrations/010-resends.ts';
 import * as holdResends from './migrations/011-hold-resends.ts';
 import * as idempotencyKeysByTime from './migrations/012-idempotency-keys-by-time.ts';
 import * as autovacuum from './migrations/013-autovacuum.ts';
-import * as outboxAccounts from './migrations/018-outbox-accounts.ts';
-import * as resendsReceivedAt from './migrations/018b-resends-received-at.ts';
-import * as dispatchOnThePrimary from './migrations/018c-dispatch-on-the-primary.ts';
-import * as outboxAndResendsIndexes from './migrations/019-outbox-and-resends-indexes.ts';
+import * as outboxAccounts from './migrations/014-outbox-accounts.ts';
+import * as resendsReceivedAt from './migrations/015-resends-received-at.ts';
+import * as dispatchOnThePrimary from './migrations/016-dispatch-on-the-primary.ts';
+import * as outboxAndResendsIndexes from './migrations/017-outbox-and-resends-indexes.ts';
 import { makePartitions } from './receipts/make-partitions.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */

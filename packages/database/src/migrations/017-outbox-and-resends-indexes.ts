@@ -2,7 +2,7 @@
  * An account's outbox rows, and the resends of an order in the order in which they were received. The second takes the place of an index
  * by receipt id, whose order depends on the clocks of the intakes.
  */
-export const name = '019-outbox-and-resends-indexes';
+export const name = '017-outbox-and-resends-indexes';
 
 export const up = [
   'drop index concurrently if exists outbox_by_account',

@@ -2,7 +2,7 @@
  * `dispatchable_orders` refuses to be read on a standby. A standby shows a confirmation as soon as it is replayed and counts the undo time
  * by its own clock, so it would show orders whose undo is not replayed yet.
  */
-export const name = '018c-dispatch-on-the-primary';
+export const name = '016-dispatch-on-the-primary';
 
 export const up = `
 create function require_primary() returns boolean language plpgsql stable as $$
