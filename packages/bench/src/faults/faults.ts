@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type { App } from './apps.ts';
 import { cutRequests } from './cut-requests.ts';
 import type { Deployment } from './deployment.ts';
+import type { ForeignSessions } from './foreign-sessions.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
 import { revivePostgres } from './revive-postgres.ts';
@@ -9,6 +10,7 @@ import { withClient } from './with-client.ts';
 
 /** What a fault may lay hands on. */
 export interface Scene extends Deployment {
+  foreign: ForeignSessions;
   load: Load;
   random: Random;
 }
@@ -29,6 +31,7 @@ export interface Fault {
 const MOMENT = [0, 0.5] as const;
 const DOWN = [0.3, 2] as const;
 const FROZEN = [1, 4] as const;
+const HELD = [2, 5] as const;
 
 const REQUESTS_CUT = 300;
 
@@ -118,6 +121,39 @@ export const FAULTS: readonly Fault[] = [
         ),
       ),
     heal: nothing,
+  },
+  {
+    name: 'idle-in-transaction',
+    // Longer than the undo time: what is confirmed while it is open is due within ten seconds, and shown after its end.
+    lasts: [12, 14],
+    // Its transaction id holds dispatching up, and its lock each session that wants to change these orders.
+    strike: ({ foreign }) =>
+      foreign.open(
+        'begin',
+        'select pg_current_xact_id()',
+        'select from orders order by order_id desc limit 50 for update',
+      ),
+    heal: ({ foreign }) => foreign.end(),
+  },
+  {
+    name: 'pool-exhausted',
+    lasts: DOWN,
+    // Each connection of the pools waits for this lock, and no further one is to be had.
+    async strike({ foreign }) {
+      await foreign.open('begin', 'lock table outbox in access exclusive mode');
+      await foreign.takeAll();
+    },
+    heal: ({ foreign }) => foreign.end(),
+  },
+  {
+    name: 'long-readers',
+    lasts: HELD,
+    async strike({ foreign }) {
+      for (const table of ['receipts', 'orders', 'outbox', 'resends']) {
+        await foreign.open('begin isolation level repeatable read', `select count(*) from ${table}`);
+      }
+    },
+    heal: ({ foreign }) => foreign.end(),
   },
   {
     name: 'disk-full',

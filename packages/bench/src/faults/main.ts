@@ -1,8 +1,10 @@
 import { Command, Option } from 'commander';
 import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from '../command-line.ts';
 import { startDeployment } from './deployment.ts';
+import { startDispatcher } from './dispatcher.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { createFindings } from './findings.ts';
+import { createForeignSessions } from './foreign-sessions.ts';
 import { createLedger } from './ledger.ts';
 import { createLoad } from './load.ts';
 import { planRounds } from './plan.ts';
@@ -25,7 +27,7 @@ interface Options {
 
 const program = new Command('npm run faults --')
   .description(
-    'Runs the service under load on a Postgres and a Redis of its own, lets one fault after another strike, and verifies that no accepted order was lost, none written twice and none stuck.',
+    'Runs the service under load on a Postgres and a Redis of its own, lets one fault after another strike, and verifies that no accepted order was lost, none written twice and none stuck, and that each confirmed order was shown to the dispatching system once.',
   )
   .option('--rounds <number>', 'one fault in each', wholeNumber, 20)
   .option('--round-seconds <number>', 'of load in each round', wholeNumber, 6)
@@ -59,9 +61,17 @@ async function run(options: Options): Promise<void> {
     async (deployment) => {
       const random = mulberry32(seed + 1);
       const load = createLoad({ ledger, findings, ...deployment, rate, random });
-      const deps = { scene: { ...deployment, load, random }, ledger, findings, roundSeconds, say };
-      if (options.sabotage) await sabotage(options.sabotage, deps);
-      else await strike(options, deps);
+      const foreign = createForeignSessions(deployment.postgres.url);
+      const dispatcher = startDispatcher({ url: deployment.postgres.url, ...deployment, random: mulberry32(seed + 2) });
+      const scene = { ...deployment, foreign, load, random };
+      const deps = { scene, ledger, dispatcher, findings, roundSeconds, say };
+      try {
+        if (options.sabotage) await sabotage(options.sabotage, deps);
+        else await strike(options, deps);
+      } finally {
+        await foreign.end();
+        await dispatcher.stop();
+      }
     },
   );
 }
@@ -91,14 +101,14 @@ async function strike(
 
 /** Exit code 1 if all of it was found, as for any violation; 3 if not. */
 async function sabotage(wanted: SabotageKind | 'all', deps: RoundsDeps): Promise<void> {
-  const { scene, ledger } = deps;
+  const { scene } = deps;
   const quiet = await runRounds([{ fault: null, victim: 0, strikeAt: 0, lasts: 0 }], deps);
   const { violations } = report(quiet, []);
   if (violations.length > 0) throw new Error(`a round without a fault violates ${violations.map(({ name }) => name)}`);
   const kinds = wanted === 'all' ? (Object.keys(SABOTAGES) as SabotageKind[]) : [wanted];
   process.exitCode = 1;
   for (const kind of kinds) {
-    const found = await withClient(scene.postgres.url, (client) => findSabotage(client, ledger, kind));
+    const found = await withClient(scene.postgres.url, (client) => findSabotage(client, deps, kind));
     const names = [...Map.groupBy(found, ({ name }) => name)].map(([name, { length }]) => `${name} (${length})`);
     const isNoticed = found.some(({ name }) => name === SABOTAGES[kind].foundAs);
     const verdict = isNoticed ? 'VIOLATED' : `UNNOTICED, ${SABOTAGES[kind].foundAs} was not found`;

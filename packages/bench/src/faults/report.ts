@@ -12,6 +12,8 @@ export interface Row {
   violations: Record<Kind, number>;
   /** The worst of the rounds; NaN where there is none. */
   recoverySeconds: number;
+  /** The worst of the rounds in which an order was due; null where there is none. */
+  dispatchDelaySeconds: number | null;
 }
 
 /** A violation with some of what it was found of. */
@@ -49,6 +51,7 @@ function exampleOf({ id, detail }: Finding): string {
 }
 
 function rowOf(fault: string, rounds: readonly Round[]): Row {
+  const delays = rounds.flatMap(({ dispatchDelaySeconds }) => dispatchDelaySeconds ?? []);
   const row: Row = {
     fault,
     strikes: rounds.filter((round) => round.fault !== 'none').length,
@@ -57,6 +60,7 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
     refused: {},
     violations: { lost: 0, doubled: 0, stuck: 0, other: 0 },
     recoverySeconds: rounds.length > 0 ? Math.max(...rounds.map((round) => round.recoverySeconds)) : Number.NaN,
+    dispatchDelaySeconds: delays.length > 0 ? Math.max(...delays) : null,
   };
   for (const { accepted, replayed, refused, findings } of rounds) {
     row.accepted += accepted;
@@ -69,7 +73,7 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
 
 /** The table of all faults, and what was found wrong. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({ fault, strikes, accepted, refused, violations: found, recoverySeconds }: Row) => [
+  const cells = ({ fault, strikes, accepted, refused, violations: found, ...row }: Row) => [
     fault,
     String(strikes),
     accepted.toLocaleString('en'),
@@ -78,10 +82,22 @@ export function renderReport({ rows, total, violations, notRun }: Report): strin
     String(found.doubled),
     String(found.stuck),
     String(found.other),
-    `${recoverySeconds.toFixed(1)} s`,
+    `${row.recoverySeconds.toFixed(1)} s`,
+    row.dispatchDelaySeconds === null ? '' : `${row.dispatchDelaySeconds.toFixed(1)} s`,
   ];
   const faults = table(
-    ['fault', 'strikes', 'accepted', 'refused', 'lost', 'doubled', 'stuck', 'other', 'final after'],
+    [
+      'fault',
+      'strikes',
+      'accepted',
+      'refused',
+      'lost',
+      'doubled',
+      'stuck',
+      'other',
+      'final after',
+      'dispatched late by',
+    ],
     [
       ...rows.toSorted((a, b) => (a.fault < b.fault ? -1 : 1)).map(cells),
       ...notRun.map(({ fault }) => [fault, 'not run']),

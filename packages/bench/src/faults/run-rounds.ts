@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Dispatcher } from './dispatcher.ts';
 import type { Scene } from './faults.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Ledger } from './ledger.ts';
@@ -20,6 +21,8 @@ export interface Round extends Tally {
   healedAt: number;
   /** The longest that a receipt took until it was final, from healing or from its own commit if that was later; seconds. */
   recoverySeconds: number;
+  /** The longest that a confirmed order was shown to the dispatching system after it was due; seconds, null where none was due. */
+  dispatchDelaySeconds: number | null;
   /** What was not found before. */
   findings: Finding[];
 }
@@ -27,6 +30,7 @@ export interface Round extends Tally {
 export interface RoundsDeps {
   scene: Scene;
   ledger: Ledger;
+  dispatcher: Dispatcher;
   findings: Findings;
   roundSeconds: number;
   say: (text: string) => void;
@@ -50,15 +54,37 @@ export async function runRounds(plan: readonly PlannedRound[], deps: RoundsDeps)
     rounds.push(round);
     deps.say(`    ${describe(round)}`);
   }
+  await verifyDispatched(rounds, deps);
   return rounds;
 }
 
+/** Waits until all that was confirmed is shown; what is found then is of the last round. */
+async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Promise<void> {
+  const { scene, ledger, dispatcher, findings } = deps;
+  await dispatcher.untilShown(Date.now() + SETTLED_MS);
+  await withClient(scene.postgres.url, async (client) => {
+    const { cursor } = dispatcher;
+    const { rows } = await client.query(
+      `select order_id::text as id, concat_ws(' ', confirmed_xid, reviewed_at) as detail from orders
+       where review_state = 'confirmed' and (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint)`,
+      [cursor.xid, cursor.orderId],
+    );
+    for (const { id, detail } of rows) findings.add({ name: 'not-dispatched', id, detail });
+    await client.query('begin');
+    await bringLedger(client, ledger, dispatcher);
+    for (const finding of await verifyTables(client)) findings.add(finding);
+    await client.query('rollback');
+  });
+  rounds.at(-1)?.findings.push(...findings.takeNew());
+}
+
 async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round> {
-  const { scene, findings, roundSeconds } = deps;
+  const { scene, dispatcher, findings, roundSeconds } = deps;
   const { fault, victim, strikeAt, lasts } = planned;
   const startedAt = Date.now();
   const secondsSince = () => (Date.now() - startedAt) / 1000;
   scene.load.start();
+  dispatcher.startRound();
   let [struckAt, healedAt] = [0, 0];
   if (fault) {
     await sleep(strikeAt * 1000);
@@ -70,6 +96,7 @@ async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round>
   }
   await sleep(Math.max(AFTERMATH_MS, roundSeconds * 1000 - (Date.now() - startedAt)));
   const tally = await scene.load.stop();
+  const delay = dispatcher.longestDelay();
   const recovery = await verifyUndisturbed(startedAt, healedAt, deps);
   return {
     fault: fault?.name ?? 'none',
@@ -78,6 +105,7 @@ async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round>
     healedAt,
     ...tally,
     recoverySeconds: recovery,
+    dispatchDelaySeconds: Number.isNaN(delay) ? null : delay,
     findings: findings.takeNew(),
   };
 }
@@ -99,14 +127,14 @@ async function verifyUndisturbed(startedAt: number, healedAt: number, deps: Roun
 
 /** @returns the recovery in seconds. */
 async function verify(client: pg.Client, startedAt: number, healedAt: number, deps: RoundsDeps): Promise<number> {
-  const { scene, ledger, findings } = deps;
+  const { scene, ledger, dispatcher, findings } = deps;
   const healed = startedAt + healedAt * 1000;
   await untilSettled(client, healed + SETTLED_MS, {
     receipts: findings.known('receipt-stuck'),
     promises: findings.known('promise-left'),
   });
   await client.query('begin');
-  await bringLedger(client, ledger);
+  await bringLedger(client, ledger, dispatcher);
   const found = await verifyTables(client);
   const url = pick(scene.random, scene.urls);
   found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));
@@ -115,12 +143,13 @@ async function verify(client: pg.Client, startedAt: number, healedAt: number, de
   return recoverySeconds(client, healed);
 }
 
-function describe({ accepted, refused, recoverySeconds, findings }: Round): string {
+function describe({ accepted, refused, recoverySeconds, dispatchDelaySeconds, findings }: Round): string {
   const violations = [...Map.groupBy(findings, ({ name }) => name)].map(([name, { length }]) => `${name} ${length}`);
   const said = [
     `${accepted.toLocaleString('en')} accepted`,
     renderRefused(refused),
     `final after ${recoverySeconds.toFixed(1)} s`,
+    dispatchDelaySeconds === null ? '' : `dispatched ${dispatchDelaySeconds.toFixed(1)} s late`,
   ];
   return `${said.filter(Boolean).join(', ')}${violations.length > 0 ? `; VIOLATED: ${violations.join(', ')}` : ''}`;
 }

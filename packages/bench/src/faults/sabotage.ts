@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Dispatcher } from './dispatcher.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
 import { bringLedger, verifyTables } from './verify.ts';
@@ -45,6 +46,19 @@ export const SABOTAGES = {
     statements: [`delete from receipts where receipt_id = ${A_DUPLICATE}`],
     foundAs: 'receipt-missing',
   },
+  'confirmed-behind-cursor': {
+    statements: [
+      `update orders set review_state = 'confirmed', confirmed_xid = '1', reviewed_at = now() - interval '1 hour'
+       where order_id = (select order_id from orders where review_state = 'needs_review' limit 1)`,
+    ],
+    foundAs: 'dispatch-missed',
+  },
+  'confirmed-again': {
+    statements: [
+      `update orders set confirmed_xid = pg_current_xact_id() where order_id = (select order_id from dispatched limit 1)`,
+    ],
+    foundAs: 'dispatched-twice',
+  },
 } as const satisfies Record<string, Sabotage>;
 
 export type SabotageKind = keyof typeof SABOTAGES;
@@ -54,10 +68,14 @@ export type SabotageKind = keyof typeof SABOTAGES;
  *
  * @returns what was found.
  */
-export async function findSabotage(client: pg.Client, ledger: Ledger, kind: SabotageKind): Promise<Finding[]> {
+export async function findSabotage(
+  client: pg.Client,
+  { ledger, dispatcher }: { ledger: Ledger; dispatcher: Dispatcher },
+  kind: SabotageKind,
+): Promise<Finding[]> {
   await client.query('begin');
   try {
-    await bringLedger(client, ledger);
+    await bringLedger(client, ledger, dispatcher);
     let changed: number | null = 0;
     for (const statement of SABOTAGES[kind].statements) changed = (await client.query(statement)).rowCount;
     if (changed !== 1) throw new Error(`there was nothing to do "${kind}" to`);

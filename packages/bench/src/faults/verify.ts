@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { RETRY_ATTEMPTS } from './deployment.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
 import { askStatus } from './request.ts';
@@ -74,6 +75,15 @@ const RULES: Partial<Record<ViolationName, string>> = {
     union all
     select 'key ' || k.account_id || ' ' || k.idempotency_key, k.receipt_id::text from idempotency_keys k
     where not exists (select from receipts r where r.receipt_id = k.receipt_id and r.account_id = k.account_id)`,
+  'dispatch-missed': `
+    select o.order_id::text as id, concat_ws(' ', o.source_order_id, o.confirmed_xid, o.reviewed_at) as detail
+    from orders o, dispatch_cursor c
+    where o.review_state = 'confirmed' and (o.confirmed_xid, o.order_id) <= (c.xid, c.order_id)
+      and not exists (select from dispatched d where d.order_id = o.order_id)`,
+  'dispatched-twice': `
+    select d.order_id::text as id, concat_ws(' ', d.xid, 'now', o.review_state, o.confirmed_xid) as detail
+    from dispatched d left join orders o on o.order_id = d.order_id
+    where d.times > 1 or o.review_state is distinct from 'confirmed' or o.confirmed_xid is distinct from d.xid`,
   'promise-left': `
     select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
 };
@@ -111,8 +121,18 @@ export async function recoverySeconds(client: pg.Client, healedAt: number): Prom
   return rows[0].seconds;
 }
 
-/** Tells this session, until its transaction ends, what clients were told. */
-export async function bringLedger(client: pg.Client, ledger: Ledger): Promise<void> {
+/** Tells this session, until its transaction ends, what clients were told and what was dispatched. */
+export async function bringLedger(client: pg.Client, ledger: Ledger, dispatcher: Dispatcher): Promise<void> {
+  // The cursor and what was seen up to it, as of one moment.
+  const { cursor } = dispatcher;
+  const seen = [...dispatcher.seen.values()];
+  await client.query('create temp table dispatch_cursor (xid xid8, order_id bigint) on commit drop');
+  await client.query('insert into dispatch_cursor values ($1::text::xid8, $2)', [cursor.xid, cursor.orderId]);
+  await client.query('create temp table dispatched (order_id bigint, xid xid8, times int) on commit drop');
+  await client.query(
+    'insert into dispatched select id, xid::xid8, times from unnest($1::bigint[], $2::text[], $3::int[]) as s(id, xid, times)',
+    [seen.map(({ orderId }) => orderId), seen.map(({ xid }) => xid), seen.map(({ times }) => times)],
+  );
   const orders = [...ledger.accepted.values()].map(({ order }) => order);
   await client.query(`create temp table accepted (
     receipt_id uuid, account_id int, source_order_id text collate "C", idempotency_key text collate "C", is_poison boolean
@@ -127,7 +147,7 @@ export async function bringLedger(client: pg.Client, ledger: Ledger): Promise<vo
       orders.map(({ isPoison }) => isPoison),
     ],
   );
-  await client.query('analyze accepted');
+  await client.query('analyze accepted, dispatched');
 }
 
 /** All that breaks a rule, of the ledger that was brought and of everything stored. */
