@@ -43,6 +43,7 @@ describe.each(QUEUE_KINDS)('a batch of orders, the queue on %s', (kind) => {
           status: 202,
           accepted: 700,
           refused: 0,
+          mismatched: 0,
           results: 700,
         });
         receiptIds.push(...body.results.map((result: { receipt_id: string }) => result.receipt_id));

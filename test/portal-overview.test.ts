@@ -13,6 +13,7 @@ import {
   readActivity,
   recordReceipts,
   redriveReceipts,
+  removeLeftovers,
   rollUpActivity,
   writeOrders,
 } from '@orders/database';
@@ -194,6 +195,7 @@ describe('the roll-up', () => {
     // As the worker does once nothing of it is pending.
     await knex('outbox').whereRaw('? = any(receipt_ids)', [dead]).delete();
     await dropOldPartitions(knex, 190 * DAY);
+    await removeLeftovers(knex);
     expect(await knex('dead_letters').where({ receipt_id: dead })).toEqual([]);
     expect(await bucketAt(id, then)).toBeUndefined();
   });
