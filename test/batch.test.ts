@@ -76,6 +76,7 @@ test('bad orders among good ones cost only themselves, and leave nothing behind'
     body: {
       accepted: 3,
       refused: 6,
+      mismatched: 0,
       results: [
         receipt,
         refusal(400, 'malformed_body'),
@@ -268,7 +269,7 @@ test('an order that Postgres does not take costs no other its place', async () =
   await knex.raw('drop trigger refuse_receipt on receipts');
   expect({ status, body }).toEqual({
     status: 202,
-    body: { accepted: 2, refused: 1, results: [receipt, refusal(500, 'internal_error'), receipt] },
+    body: { accepted: 2, refused: 1, mismatched: 0, results: [receipt, refusal(500, 'internal_error'), receipt] },
   });
 });
 
