@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
 import type { Bell, RedisClient } from '@orders/queue';
-import { type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
+import { createTimeSlicer, type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
 import { acceptOrder } from './accept-order.ts';
 import type { Admission } from './admission/admission.ts';
@@ -50,8 +50,9 @@ export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, admission, parser, reader, bell, waiters } = deps;
   const { BASE_PATH: basePath } = config;
   const { requests, requestSeconds } = metrics;
+  const slicer = createTimeSlicer();
   const fingerprint = (accountId: number, body: Buffer) => parser.run({ accountId }, 'fingerprint', body);
-  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, fingerprint, metrics });
+  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, fingerprint, slicer, metrics });
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
   const { authenticate } = deps.authenticator;
   const identify = [authenticate, rateLimits.limit];
@@ -84,7 +85,7 @@ export function createApp(deps: AppDeps): RequestListener {
       ...identify,
       requireJsonOrLines,
       readBody(admission, 'batch', config.MAX_BATCH_BYTES),
-      acceptBatch({ parser, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
+      acceptBatch({ parser, slicer, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
     ],
   });
   route(WEBHOOK_PATH, {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, type IncomingReceipt, openDatabase } from '@orders/database';
 import { contentFingerprint } from '@orders/domain';
 import { type Bell, openBell } from '@orders/queue';
+import { createTimeSlicer } from '@orders/runtime';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
 import { startQueue, type TestQueue } from '../../../test/harness/queue.ts';
 import { until } from '../../../test/harness/until.ts';
@@ -37,6 +38,7 @@ function openWriter() {
   const gate = Promise.withResolvers<void>();
   const compared: Record<number, number> = { [REPLAYING]: 0, [OTHER]: 0 };
   const writer = createReceiptWriter({
+    slicer: createTimeSlicer(),
     database,
     bell,
     graceMs: 60_000,

@@ -7,12 +7,9 @@ import {
   isDamage,
   type WritableOrder,
 } from '@orders/database';
-import { normalizeOrder, parseBody } from '@orders/domain';
+import { LONG_BODY_BYTES, normalizeOrder, parseBody } from '@orders/domain';
 import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
-
-/** Bytes of a body from which on parsing it takes milliseconds. */
-const LONG_BODY = 16_384;
 
 /** What is to be written, with the number of attempts that went before. */
 export interface Writable extends WritableOrder {
@@ -36,7 +33,7 @@ export async function normalizeClaimed(
       // An erasure may have moved the body after the claim saw where it lies.
       const body = claimedBody ?? (await findReceiptBody(deps.database, accountId, receiptId));
       // Another lane's batch runs between long orders.
-      if (body && body.length > LONG_BODY) await nextTurn();
+      if (body && body.length > LONG_BODY_BYTES) await nextTurn();
       if (body === null) throw new Error('the body of the receipt is not there');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
     } catch (error) {

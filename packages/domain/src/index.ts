@@ -21,7 +21,7 @@ export { EMIRATE_CODES } from './normalize/place/emirates.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';
 export { normalizeOrder } from './normalize-order.ts';
 export type { Item, NormalizedOrder, Order } from './order.ts';
-export { parseBody } from './parse-body.ts';
+export { LONG_BODY_BYTES, parseBody } from './parse-body.ts';
 export {
   type FieldError,
   PORTAL_PROBLEMS,

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { acceptedJson, mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
-import { createTimeSlicer, type Logger, spanned } from '@orders/runtime';
+import { type Logger, spanned, type TimeSlicer } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import type { IntakeMetrics } from '../metrics.ts';
 import type { Parser } from '../parsing/parser.ts';
@@ -14,6 +14,7 @@ import { type ReadOrder, readOrders } from './read-orders.ts';
 
 interface Deps {
   parser: Parser;
+  slicer: TimeSlicer;
   writer: ReceiptWriter;
   rateLimits: RateLimits;
   rejections: RejectionLog;
@@ -28,8 +29,7 @@ const MAX_LOGGED = 20;
 
 /** Accepts the orders of a batch: 202 once each that is not refused has a durable receipt, with a result for every one. */
 export function acceptBatch(deps: Deps): RequestHandler {
-  const { parser, writer, rateLimits, rejections, metrics, logger, maxBytes } = deps;
-  const slicer = createTimeSlicer();
+  const { parser, slicer, writer, rateLimits, rejections, metrics, logger, maxBytes } = deps;
   return async (request, response) => {
     const idempotencyKey = readIdempotencyKey(request);
     const { handling } = readPreferences(request);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Problem } from '@orders/domain';
+import { LONG_BODY_BYTES, Problem } from '@orders/domain';
 import { createFairQueue } from '@orders/runtime';
 import { Piscina } from 'piscina';
 import { type Outcome, type TaskName, type TaskOptions, type Tasks, type ThreadTask, tasks } from './tasks.ts';
@@ -34,8 +34,6 @@ export interface Parser {
   close(): Promise<void>;
 }
 
-/** Bytes of a body that is read at once: JSON made to be slow to parse takes 2 ms for these, and 20 to 60 ms for 256 KiB. */
-export const MAX_INLINE_BYTES = 16_384;
 /** The thread ends after this long without work. */
 const IDLE_MS = 60_000;
 /** Max heap of the thread: a list of ids of 1 MiB takes about 40 MiB at worst. Beyond it the thread ends, and only its task fails. */
@@ -59,14 +57,14 @@ export function createParser(): Parser {
       transferList: [copy.buffer],
     });
     if ('value' in outcome) return outcome.value;
-    const { code, ...options_ } = outcome.problem;
-    throw new Problem(code, options_);
+    const { code, ...details } = outcome.problem;
+    throw new Problem(code, details);
   }
 
   return {
     run({ accountId, isGone }, name, body, ...options) {
       type Result = ReturnType<Tasks[typeof name]>;
-      if (body.length <= MAX_INLINE_BYTES) {
+      if (body.length <= LONG_BODY_BYTES) {
         return (tasks[name] as (body: Buffer, ...options: unknown[]) => Result)(body, ...options);
       }
       return inTurn(accountId, async () => {

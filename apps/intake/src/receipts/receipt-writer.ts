@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Database, faultOf, type IncomingReceipt, recordReceipts } from '@orders/database';
 import type { Bell, Lane } from '@orders/queue';
-import { createTimeSlicer, inGroups, type Span } from '@orders/runtime';
+import { inGroups, type Span, type TimeSlicer } from '@orders/runtime';
 import type { IntakeMetrics } from '../metrics.ts';
 import { createFairShare } from './fair-share.ts';
 import { createReplayQueue } from './replay-queue.ts';
@@ -41,6 +41,7 @@ export function createReceiptWriter(deps: {
   bell: Bell;
   graceMs: number;
   fingerprint: (accountId: number, body: Buffer) => string | Promise<string>;
+  slicer: TimeSlicer;
   metrics: Pick<IntakeMetrics, 'batchSizes' | 'receipts'>;
 }): ReceiptWriter {
   const { database, bell, graceMs, metrics } = deps;
@@ -51,7 +52,7 @@ export function createReceiptWriter(deps: {
   const add: Record<Lane, (one: WaitingReceipt) => void> = { prompt: inBatches('prompt'), bulk: inBatches('bulk') };
   // And what was sent one by one does not wait here behind thousands that were sent together.
   const addSentTogether = inBatches('bulk');
-  const addReplay = createReplayQueue({ ...deps, slicer: createTimeSlicer(), record: (one) => add[one.lane](one) });
+  const addReplay = createReplayQueue({ ...deps, record: (one) => add[one.lane](one) });
 
   async function settle(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
     try {

@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { compareResent, type Difference, isResentOtherwise, normalizeOrder, parseBody } from '@orders/domain';
+import {
+  compareResent,
+  type Difference,
+  isResentOtherwise,
+  LONG_BODY_BYTES,
+  normalizeOrder,
+  parseBody,
+} from '@orders/domain';
 import { type Connection, run } from '../connect.ts';
 import { isDamage } from '../database-errors.ts';
 import { type OrderRow, orderRow, toJson, toOrder } from '../orders/orders.ts';
@@ -18,8 +25,6 @@ export const lastAccepted = (alias: string) => `
   where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
   order by received_at desc, receipt_id desc limit 1`;
 
-/** Bytes of a body from which on parsing it takes milliseconds. */
-const LONG_BODY = 16_384;
 /** Items of stored orders that are compared at once, in characters of their JSON, or those of a single order. */
 const PART_LENGTH = 2 ** 20;
 
@@ -104,7 +109,7 @@ async function compareWith(
   // One after the other: what a payload becomes may be fifty times as large. Other batches run between long ones.
   for (const { orderId, acceptedId, erasedAt, body } of firsts) {
     if (erasedAt !== null) continue;
-    if (body && body.length > LONG_BODY) await nextTurn();
+    if (body && body.length > LONG_BODY_BYTES) await nextTurn();
     const first = body === null ? stored.get(orderId)?.order : normalizeOrder(parseBody(body)).order;
     for (const { receiptId, order } of byOrder.get(orderId) ?? []) {
       const differences = first ? compareResent(first, order) : [];
