@@ -47,7 +47,8 @@ async function record(
   const context = contextOf(request);
   const { span } = context;
   const { body } = request;
-  const sourceOrderId = await parser.run(callerOf(request), 'readOrder', body, { strict: handling === 'strict' });
+  const read = parser.run(callerOf(request), 'readOrder', body, { strict: handling === 'strict' });
+  const sourceOrderId = typeof read === 'string' ? read : await read;
   request.body = undefined;
   context.receiptId = randomUUIDv7();
   const receipt = { receiptId: context.receiptId, accountId, channel, sourceOrderId, idempotencyKey, body };

@@ -78,13 +78,15 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
       };
       return {
         addBytes: upload.addBytes,
-        async complete() {
+        complete() {
           upload.complete();
-          if (!budget.hasRoom(accountId, 1) && !(await waitForRoom(kind, accountId))) return false;
-          // While it waited, its client may have disconnected.
-          if (isReleased) return false;
-          hasSlot = budget.take(accountId, 1);
-          return hasSlot;
+          const takeSlot = () => {
+            // While it waited, its client may have disconnected.
+            hasSlot = !isReleased && budget.take(accountId, 1);
+            return hasSlot;
+          };
+          if (budget.hasRoom(accountId, 1)) return takeSlot();
+          return waitForRoom(kind, accountId).then((hasRoom) => hasRoom && takeSlot());
         },
         release,
         async holdUntil(work) {

@@ -7,7 +7,7 @@ export interface RequestSlot {
    */
   addBytes(count: number): boolean | Promise<boolean>;
   /** Takes the slot of a body that is complete. Waits a moment for one. @returns false when there is none for this account. */
-  complete(): Promise<boolean>;
+  complete(): boolean | Promise<boolean>;
   /** Gives everything back; may be called more than once, and does nothing while `holdUntil` is running. */
   release(): void;
   /** Holds everything until `work` ends, even if the client disconnects: what is being recorded still takes memory. */
@@ -17,7 +17,7 @@ export interface RequestSlot {
 /** The slot of a request that takes none. */
 export const NO_SLOT: RequestSlot = {
   addBytes: () => true,
-  complete: async () => true,
+  complete: () => true,
   release: () => {},
   holdUntil: (work) => work(),
 };

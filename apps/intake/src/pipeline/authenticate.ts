@@ -35,7 +35,7 @@ export function createAuthenticator(database: Database): Authenticator {
     ttl: REMEMBERED_MS,
     // A look-up that is evicted meanwhile still answers those who wait for it.
     ignoreFetchAbort: true,
-    fetchMethod: (hash) => lookUp(hash),
+    fetchMethod: (key) => lookUp(hashApiKey(key).toString('base64')),
   });
   // Anybody can make up keys of the right form, so keys that were valid before never queue behind those that were not.
   const known = new LRUCache<string, true>({ max: MAX_REMEMBERED });
@@ -63,27 +63,23 @@ export function createAuthenticator(database: Database): Authenticator {
 
   return {
     async authenticate(request, _response, next) {
-      const hash = hashOf(request);
-      const holder = remembered.get(hash) ?? (await remembered.fetch(hash));
+      const key = readBearerKey(request);
+      const holder = remembered.get(key) ?? (await remembered.fetch(key));
       if (!holder) throw new Problem('invalid_api_key');
       const context = contextOf(request);
       context.holder = holder;
-      context.findHolderAgain = async () => (await remembered.fetch(hash, { forceRefresh: true })) ?? null;
+      context.findHolderAgain = async () => (await remembered.fetch(key, { forceRefresh: true })) ?? null;
       if (holder.suspended) throw new Problem('account_suspended');
       next();
     },
     rememberedAccount(request) {
       try {
-        return remembered.get(hashOf(request))?.accountId;
+        return remembered.get(readBearerKey(request))?.accountId;
       } catch {
         return undefined;
       }
     },
   };
-}
-
-function hashOf(request: IncomingMessage): string {
-  return hashApiKey(readBearerKey(request)).toString('base64');
 }
 
 interface Waiting {

@@ -27,10 +27,13 @@ export function readBody(admission: Admission, kind: RequestKind, maxBytes: numb
     contextOf(request).slot = slot;
     collectBody(request, { maxBytes, take: slot.addBytes }, (problem, body) => {
       if (problem) return next(problem);
-      void slot.complete().then((hasSlot) => {
+      const proceed = (hasSlot: boolean) => {
         request.body = body;
         next(hasSlot ? undefined : new Problem('overloaded'));
-      });
+      };
+      const hasSlot = slot.complete();
+      if (typeof hasSlot === 'boolean') proceed(hasSlot);
+      else void hasSlot.then(proceed);
     });
   };
 }
