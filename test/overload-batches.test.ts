@@ -106,15 +106,27 @@ test('lists of ids have few slots of their own: they keep no batch out, and no a
   expect((await third).status).toBe(200);
 });
 
+test('bodies that exceed the share of their account together arrive one after the other', async () => {
+  const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
+  intake = await stack.intake(limits);
+  const halves = Array.from({ length: 4 }, (_, index) =>
+    begin(PATH, account, `[{"source_order_id":"half ${index}"}]`.padEnd(60_000, ' '), 30_000),
+  );
+  await until('as many are here as may be', async () => (await metric('intake_body_bytes_in_flight')) >= 90_000);
+  for (const { socket } of halves) socket.write(' '.repeat(30_000));
+  const replies = await Promise.all(halves.map(({ reply }) => reply()));
+  expect(replies.map((reply) => reply?.status)).toEqual([202, 202, 202, 202]);
+});
+
 test('a body that is slow to arrive keeps its bytes only until another account needs them', async () => {
   // A sixth of the timeout is 3 s.
   const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
   intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '18s' });
   const bodyOf = (id: string, length: number) => `[{"source_order_id":"${id}"}]`.padEnd(length, ' ');
   const first = begin(PATH, await stack.account(), bodyOf('slow', 95_000), 1000);
-  await until('the first is here', async () => (await metric('intake_body_bytes_in_flight')) === 94_000);
+  await until('the first is here', async () => (await metric('intake_body_bytes_in_flight')) === 95_000);
   const second = begin(PATH, await stack.account(), bodyOf('slow', 48_001), 1);
-  await until('the second is here', async () => (await metric('intake_body_bytes_in_flight')) === 142_000);
+  await until('the second is here', async () => (await metric('intake_body_bytes_in_flight')) === 143_001);
   await until('another gets its bytes', async () => {
     const { status, body } = await intake.api.batch(account, bodyOf('quick', 70_000));
     if (status !== 202) expect(body.code).toBe('overloaded');

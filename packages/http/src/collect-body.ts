@@ -6,7 +6,10 @@ const CUT_SHORT = 'The body ended before its announced length.';
 /** What bounds a body. */
 interface BodyBounds {
   maxBytes: number;
-  /** Is asked for the bytes of each chunk; false when there is no room for them. Until a promise is settled, nothing more is read. */
+  /**
+   * Reserves memory: for the whole body where its length is announced, else for each chunk. False when there is no room. Until a promise is
+   * settled, nothing more is read.
+   */
   take?: (bytes: number) => boolean | Promise<boolean>;
 }
 
@@ -22,6 +25,7 @@ export function collectBody(
   { maxBytes, take = () => true }: BodyBounds,
   done: (problem: Problem | null, body?: Buffer) => void,
 ): void {
+  const announced = Number(request.headers['content-length'] ?? 0);
   let buffer: Buffer = Buffer.alloc(0);
   let size = 0;
   let isOver = false;
@@ -34,39 +38,53 @@ export function collectBody(
     else done(null, body);
   };
   const refuse = () => finish(new Problem('payload_too_large', { detail: tooLarge(maxBytes) }));
-  request.on('data', (chunk: Buffer) => {
-    if (isOver) return;
-    if (size + chunk.length > maxBytes) return refuse();
-    const add = (isTaken: boolean) => {
+  const reserve = (bytes: number, next: () => void) => {
+    const proceed = (hasRoom: boolean) => {
       if (isOver) return;
-      if (!isTaken) return finish(new Problem('overloaded'));
-      buffer = append(buffer, size, chunk);
-      size += chunk.length;
+      if (hasRoom) next();
+      else finish(new Problem('overloaded'));
     };
-    const taken = take(chunk.length);
-    if (typeof taken === 'boolean') return add(taken);
+    const hasRoom = take(bytes);
+    if (typeof hasRoom === 'boolean') return proceed(hasRoom);
     request.pause();
-    void taken.then(add).then(() => request.resume());
-  });
-  request.on('end', () => finish(null));
+    void hasRoom.then(proceed).then(() => request.resume());
+  };
+  const read = () => {
+    request.on('data', (chunk: Buffer) => {
+      if (isOver) return;
+      if (size + chunk.length > maxBytes) return refuse();
+      const add = () => {
+        buffer = append(buffer, size, chunk, announced);
+        size += chunk.length;
+      };
+      if (announced > 0) add();
+      else reserve(chunk.length, add);
+    });
+    request.on('end', () => finish(null));
+  };
   request.on('close', () => {
     if (!isOver) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
   });
-  if (Number(request.headers['content-length']) > maxBytes) refuse();
   // One whose connection broke before this point tells nobody any more.
   if (request.destroyed) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
+  else if (announced > maxBytes) refuse();
+  else if (announced > 0) reserve(announced, read);
+  else read();
+  if (isOver) request.resume();
 }
 
 /**
- * The first chunk is taken as it is; for more the buffer grows by doubling. A list of chunks would take a hundred times the memory of a
- * body that is sent byte by byte.
+ * The first chunk is taken as it is. For more there is a buffer of the announced length, or one that doubles. A list of chunks would take a
+ * hundred times the memory of a body that is sent byte by byte.
+ *
+ * @param announced the length of the whole body; 0 when it is not known.
  */
-function append(buffer: Buffer, size: number, chunk: Buffer): Buffer {
+function append(buffer: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   if (size === 0) return chunk;
   const needed = size + chunk.length;
   let target = buffer;
   if (needed > buffer.length) {
-    target = Buffer.allocUnsafeSlow(Math.max(needed, 2 * buffer.length));
+    target = Buffer.allocUnsafeSlow(announced || Math.max(needed, 2 * buffer.length));
     buffer.copy(target, 0, 0, size);
   }
   chunk.copy(target, size);
