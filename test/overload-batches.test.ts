@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { exchange, head, openRaw, type RawConnection } from './harness/raw-http.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
@@ -116,6 +117,31 @@ test('bodies that exceed the share of their account together arrive one after th
   for (const { socket } of halves) socket.write(' '.repeat(30_000));
   const replies = await Promise.all(halves.map(({ reply }) => reply()));
   expect(replies.map((reply) => reply?.status)).toEqual([202, 202, 202, 202]);
+});
+
+test('a body that waits until it is read is not slow meanwhile', async () => {
+  const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
+  // A sixth of the timeout is 3 s.
+  intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '18s' });
+  const beginTwo = () =>
+    ['one', 'two'].map((id) => begin(PATH, account, `[{"source_order_id":"${id}"}]`.padEnd(60_000, ' '), 1));
+  const complete = ({ socket }: RawConnection) => socket.write(' ');
+  const outcome = async ({ reply }: RawConnection) => {
+    const { status, body } = (await reply()) ?? {};
+    return body?.code ?? status;
+  };
+  const first = beginTwo();
+  await until('two are read', async () => (await metric('intake_body_bytes_in_flight')) === 120_000);
+  const waiting = [...beginTwo(), ...beginTwo()];
+  await sleep(1500);
+  first.map(complete);
+  expect(await Promise.all(first.map(outcome))).toEqual([202, 202]);
+  const outcomes: unknown[] = [];
+  const all = Promise.all(waiting.map(async (one) => outcomes.push(await outcome(one))));
+  await until('two are told to come again', async () => outcomes.length === 2);
+  waiting.map(complete);
+  await all;
+  expect(outcomes).toEqual(['overloaded', 'overloaded', 202, 202]);
 });
 
 test('a body that is slow to arrive keeps its bytes only until another account needs them', async () => {

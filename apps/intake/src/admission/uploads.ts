@@ -60,9 +60,13 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
     begin(request, accountId) {
       if (!take(uploads, accountId, 1)) return null;
       let size = 0;
+      let isComplete = false;
       let isReleased = false;
       const complete = () => {
-        if (incomplete.delete(upload)) uploads.give(accountId, 1);
+        if (isComplete) return;
+        isComplete = true;
+        incomplete.delete(upload);
+        uploads.give(accountId, 1);
       };
       const release = () => {
         if (isReleased) return;
@@ -82,7 +86,15 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
           };
           if (isReleased) return false;
           if (take(bytes, accountId, count)) return add(true);
-          return room.wait(accountId, count).then(() => add(take(bytes, accountId, count)));
+          // A body of which nothing is read yet has nothing to give up, and is not slow.
+          if (size === 0) incomplete.delete(upload);
+          return room.wait(accountId, count).then(() => {
+            if (!isReleased && !incomplete.has(upload)) {
+              upload.startedAt = performance.now();
+              incomplete.add(upload);
+            }
+            return add(take(bytes, accountId, count));
+          });
         },
         complete,
         release,
