@@ -77,7 +77,7 @@ function toCommonSpelling(text: string): string {
     .replace(/[()_]/g, ' ')
     .replace(/^(?:tel:|['"\s])+|[\s'",;.]+$/gi, '')
     .replace(/^[+0\s]*0\s*(?=971[\d\s.-]{8})/, '+')
-    .replace(/^\+971[\s-]*(?=971[\s-]*5(?:[\s-]*\d){8}$)/, '+')
+    .replace(/^\+?971[\s.-]*(?=971[\s.-]*5(?:[\s.-]*\d){8}$)/, '+')
     .replace(/^\+\s*(?=[+0])/, '')
     .replace(/^(\d{7,})\.0+$/, '$1')
     .replace(/تحويلة|داخلي|\bex\b\.?/i, 'ext');
@@ -85,7 +85,7 @@ function toCommonSpelling(text: string): string {
 
 /** Possible, and the same number when read again: of "+971 0000…" every reading would strip another zero. */
 function isUsable(phone: PhoneNumber): boolean {
-  return phone.isPossible() && parseWhole(phone.number)?.number === phone.number;
+  return phone.isPossible() && parseWhole(toCommonSpelling(phone.number))?.number === phone.number;
 }
 
 /** The whole text has to be the number: what is picked out of a longer text would drop a second number, or a name. */
