@@ -6,8 +6,8 @@ import { freePortBelowEphemeral } from '@orders/local-services';
 import { until } from '../harness/until.ts';
 import { run } from './run.ts';
 
-/** One has ended, the other serves nobody. */
-const UNCHECKED = new Set(['migrate', 'operator']);
+/** Ends when it has migrated, so it is never healthy. */
+const MIGRATE = 'migrate';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -48,8 +48,9 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
   const intakeUrl = `http://127.0.0.1:${intakePort}`;
   const portalUrl = `http://127.0.0.1:${portalPort}`;
   const secrets: Record<string, string> = { SECRETS_KEY: randomBytes(32).toString('base64') };
-  for (const of of ['POSTGRES', 'INTAKE_DB', 'WORKER_DB', 'PORTAL_DB'])
-    secrets[`${of}_PASSWORD`] = randomBytes(24).toString('base64');
+  for (const role of ['POSTGRES', 'INTAKE_DB', 'WORKER_DB', 'PORTAL_DB']) {
+    secrets[`${role}_PASSWORD`] = randomBytes(24).toString('base64');
+  }
   const inFiles: Record<string, string> = {};
   for (const [name, value] of Object.entries(secrets)) {
     const file = join(directory, name.toLowerCase());
@@ -97,7 +98,7 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
     containers,
     async untilHealthy() {
       const isWell = ({ Config, State }: Container) =>
-        UNCHECKED.has(Config.Labels['com.docker.compose.service'] ?? '') || State.Health?.Status === 'healthy';
+        Config.Labels['com.docker.compose.service'] === MIGRATE || State.Health?.Status === 'healthy';
       await until('every container is healthy', async () => (await containers()).every(isWell), {
         seconds: 180,
         everyMs: 500,
