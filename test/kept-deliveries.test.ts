@@ -64,6 +64,17 @@ const bodyOf = async (receiptId: string) => {
   );
   return found[0].body.toString();
 };
+const outboxOf = async (receiptId: string) =>
+  (await stack.database.knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
+/** Bytes of the account's stored bodies, without spaces: these take the place of a body that was not kept. */
+async function storedBytes(): Promise<number> {
+  const { rows: sums } = await stack.database.knex.raw(
+    'select sum(length(replace(encode(bodies, ?), ?, ?)))::int as bytes from receipt_payloads where account_id = ?',
+    ['escape', ' ', '', account.id],
+  );
+  return sums[0].bytes;
+}
+const bytesOf = (...orders: object[]) => orders.map((one) => JSON.stringify(one).replaceAll(' ', '')).join('').length;
 async function withWorker(work: () => Promise<void>): Promise<void> {
   const worker = await stack.worker();
   await work();
@@ -77,6 +88,7 @@ describe('under a used key the same order with other content', () => {
     const { receipt_id, kept_as } = await sendKept(RESENT, 'same');
     expect(receipt_id).toBe(original);
     expect(await bodyOf(kept_as)).toBe(JSON.stringify(RESENT));
+    expect(await outboxOf(kept_as)).toHaveLength(1);
     await withWorker(async () => {
       expect((await finalOf(original)).status).toBe('written');
       expect(await finalOf(kept_as)).toMatchObject({
@@ -101,9 +113,9 @@ describe('under a used key the same order with other content', () => {
     const base = await openPortal();
     const [order] = await rows('orders');
     const detail = await client.get(`${base}/orders/${order.order_id}`);
-    expect(detail.body.resends ?? detail.body).toEqual(
-      expect.arrayContaining([expect.objectContaining({ receipt_id: kept_as, decision: null })]),
-    );
+    expect(detail.body.resends).toMatchObject([{ receipt_id: kept_as, decision: null }]);
+    const review = await client.post(`${base}/orders/review`, { order_ids: [order.order_id], to: 'confirmed' });
+    expect(review.body).toMatchObject({ changed: [], unchanged: [{ order_id: order.order_id, held: true }] });
   });
 
   test('wakes the worker by itself, without the sweeper', async () => {
@@ -134,10 +146,7 @@ describe('under a used key another order', () => {
       error: { code: REUSED },
     });
     expect(await bodyOf(kept_as)).toBe(JSON.stringify(OTHER));
-    const { rows: promised } = await stack.database.knex.raw('select 1 from outbox where ? = any(receipt_ids)', [
-      kept_as,
-    ]);
-    expect(promised).toEqual([]);
+    expect(await outboxOf(kept_as)).toEqual([]);
     await withWorker(async () => {
       expect((await finalOf(original)).status).toBe('written');
     });
@@ -221,8 +230,9 @@ describe('under a used key another order', () => {
     await sendKept(OTHER, 'counted');
     await sendKept(RESENT, 'counted');
     await sendKept(OTHER, 'counted');
+    for (const order of [FIRST, RESENT, OTHER]) await intakes[0].api.batch(account, [order], key('counted'));
     const after = await readAll();
-    expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([2, 1, 1, 2, 3]);
+    expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([3, 2, 2, 4, 5]);
   });
 });
 
@@ -264,15 +274,8 @@ describe('the same content again', () => {
     expect(new Set(replies.map(({ kept_as }) => kept_as)).size).toBe(1);
     expect(await rows('receipts')).toHaveLength(2);
     // What lost the race leaves no body behind.
-    const { rows: bodies } = await stack.database.knex.raw(
-      'select sum(length(replace(encode(bodies, ?), ?, ?)))::int as bytes from receipt_payloads where account_id = ?',
-      ['escape', ' ', '', account.id],
-    );
-    const [first, kept] = [FIRST, order].map((one) => JSON.stringify(one).replaceAll(' ', '').length) as [
-      number,
-      number,
-    ];
-    expect(bodies[0].bytes).toBe(first + kept);
+    expect(await storedBytes()).toBe(bytesOf(FIRST, order));
+    expect(await rows('receipt_payloads')).toHaveLength(2);
   });
 
   test('at two intakes in the same moment: the second waits for the first and names its receipt', async () => {
@@ -324,6 +327,15 @@ describe('in a batch', () => {
     expect(log.lines).toContainEqual(
       expect.objectContaining({ level: 'warn', orders: 2, kept: expect.arrayContaining([kept]) }),
     );
+  });
+
+  test('the body of what is kept already is not stored again beside one that is new', async () => {
+    await begin();
+    const named = (...names: string[]) => names.map((name) => ({ source_order_id: name }));
+    for (const orders of [named('A', 'B'), named('C', 'B'), named('C', 'D')])
+      await intakes[0].api.batch(account, orders, key('beside'));
+    expect(await rows('receipts')).toHaveLength(4);
+    expect(await storedBytes()).toBe(bytesOf(...named('A', 'B', 'C', 'D')));
   });
 
   test('with other orders at every place none is lost', async () => {
