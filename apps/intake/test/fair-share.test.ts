@@ -1,7 +1,11 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { createFairShare } from '../src/receipts/fair-share.ts';
 
 const bodies = (count: number, bytes: number) => Array(count).fill(Buffer.alloc(bytes));
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 test.each([
   ['fifty short orders', 50, 100, 'prompt'],
@@ -20,4 +24,15 @@ test('an account that sends long orders one by one uses up its own share and no 
   const lanes = Array.from({ length: 5 }, () => laneOf(1, bodies(1, 262_144)));
   expect(lanes).toEqual(['prompt', 'prompt', 'prompt', 'bulk', 'bulk']);
   expect(laneOf(2, bodies(1, 100))).toBe('prompt');
+});
+
+test('an account above its share uses the bulk lane until it has kept to its share for a whole second', () => {
+  jest.useFakeTimers();
+  const laneOf = createFairShare();
+  const laneAfter = (ms: number, count: number) => {
+    jest.advanceTimersByTime(ms);
+    return laneOf(1, bodies(count, 100));
+  };
+  expect([laneAfter(0, 51), laneAfter(1000, 1), laneAfter(1000, 1)]).toEqual(['bulk', 'bulk', 'prompt']);
+  expect([laneAfter(1000, 51), laneAfter(2000, 1)]).toEqual(['bulk', 'prompt']);
 });

@@ -13,6 +13,7 @@ import { createReceiptWriter, type ReceiptWriter } from '../src/receipts/receipt
 
 const REPLAYING = 1;
 const OTHER = 2;
+const REUSING = 3;
 const LONG = 'x'.repeat(200_000);
 
 let testDatabase: TestDatabase;
@@ -36,7 +37,7 @@ afterAll(async () => {
 /** A writer by which the content of one account's bodies is known only once `release` is called. */
 function openWriter() {
   const gate = Promise.withResolvers<void>();
-  const compared: Record<number, number> = { [REPLAYING]: 0, [OTHER]: 0 };
+  const compared: Record<number, number> = { [REPLAYING]: 0, [OTHER]: 0, [REUSING]: 0 };
   const writer = createReceiptWriter({
     slicer: createTimeSlicer(),
     database,
@@ -54,14 +55,22 @@ function openWriter() {
   return { writer, compared, release: gate.resolve };
 }
 
-const incoming = (accountId: number, idempotencyKey: string, order: object): IncomingReceipt => ({
-  receiptId: randomUUIDv7(),
-  accountId,
-  channel: 'rest',
-  sourceOrderId: 'A',
-  idempotencyKey,
-  body: Buffer.from(JSON.stringify({ source_order_id: 'A', ...order })),
-});
+function incoming(accountId: number, idempotencyKey: string, order: object): IncomingReceipt {
+  const whole = { source_order_id: 'A', ...order };
+  const body = Buffer.from(JSON.stringify(whole));
+  const sourceOrderId = whole.source_order_id;
+  return { receiptId: randomUUIDv7(), accountId, channel: 'rest', sourceOrderId, idempotencyKey, body };
+}
+/** The largest portions in which deliveries of an account were kept, in deliveries and in bytes. */
+async function largestPortions(accountId: number): Promise<{ count: number; bytes: number }> {
+  const { rows } = await testDatabase.knex.raw(
+    `select max(count)::int as count, max(bytes)::int as bytes from (
+       select count(*), sum(body_length) as bytes from receipts where account_id = ? and history is not null group by batch_id
+     ) as portions`,
+    [accountId],
+  );
+  return rows[0];
+}
 const recordAll = (writer: ReceiptWriter, accountId: number, orders: object[], name: string) =>
   writer.recordAll(
     orders.map((order, index) => incoming(accountId, `${name} ${index}`, order)),
@@ -90,6 +99,8 @@ test('while one account’s replays are compared, another’s orders and replays
   release();
   const results = await replaying;
   expect(results.filter((one) => one.status === 'fulfilled' && one.value.kept?.as === 'resend')).toHaveLength(60);
+  // In a portion of 1 MiB, half is that of the originals.
+  expect((await largestPortions(REPLAYING)).bytes).toBeLessThan((1024 * 1024) / 2);
 });
 
 test('what repeats byte for byte is not compared at all', async () => {
@@ -101,12 +112,12 @@ test('what repeats byte for byte is not compared at all', async () => {
   expect(compared[REPLAYING]).toBe(0);
 });
 
-test('another order under the key is not compared with the first, however long that is', async () => {
+test('other orders under the keys are not compared with the first, however long those are', async () => {
   const { writer, compared } = openWriter();
-  const order = incoming(OTHER, 'reused', { x: LONG });
-  await writer.record(order, null);
-  const other = { ...incoming(OTHER, 'reused', {}), sourceOrderId: 'B' };
-  const { kept } = await writer.record(other, null);
-  expect(kept).toEqual({ receiptId: other.receiptId, as: 'dead' });
-  expect(compared[OTHER]).toBe(1);
+  const orders = (order: object) => Array.from({ length: 60 }, () => order);
+  await recordAll(writer, REUSING, orders({ x: LONG }), 'reused');
+  const results = await recordAll(writer, REUSING, orders({ source_order_id: 'B' }), 'reused');
+  expect(results.filter((one) => one.status === 'fulfilled' && one.value.kept?.as === 'dead')).toHaveLength(60);
+  expect(compared[REUSING]).toBe(60);
+  expect((await largestPortions(REUSING)).count).toBe(50);
 });
