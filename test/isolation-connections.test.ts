@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createKey, setRateLimit } from '@orders/database';
 import { createApiKey } from '@orders/domain';
 import { attack, type Spoils, shotAt } from './harness/attack.ts';
+import { lockTables } from './harness/gates.ts';
 import { useIsolation } from './harness/isolation.ts';
 import { head, openRaw, type RawConnection } from './harness/raw-http.ts';
 import { until } from './harness/until.ts';
@@ -59,6 +60,20 @@ test('keys that are well formed and unknown, on every route', async () => {
     }),
   );
   expect(Object.keys(replies).filter((reply) => !/^(401|503) /.test(reply))).toEqual([]);
+});
+
+test('2,000 unknown keys wait for a look-up at once, and more are refused', async () => {
+  const held = await lockTables(isolation.stack.database.knex, 'api_keys');
+  const refused = new AbortController();
+  const shotOf = (number: number) => {
+    // Each connection has sent once; only those that were refused send again.
+    if (number > 2100) refused.abort();
+    return shotAt(isolation.intakeUrl, 'orders', createApiKey(), '{}');
+  };
+  const signal = AbortSignal.any([refused.signal, AbortSignal.timeout(7000)]);
+  const { replies } = await attack(shotOf, { connections: 2100, signal });
+  await held.release();
+  expect(replies).toEqual({ 'no reply yet': 2000, '503 overloaded': expect.any(Number) });
 });
 
 test('1,000 waiters of one account end no wait of another', async () => {
