@@ -56,11 +56,13 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     next();
   });
   api.use(compressReplies(), boundReplies());
-  // As bytes: they are parsed once it is known who asks, and by whoever then uses them at once.
-  api.use(sameSite, express.raw({ type: isJson, limit: '64kb', verify: refuseDeep }));
-  api.use(signInRoutes(deps));
-  api.use('/accounts/:accountId', person, requireAccount(knex), ofAccount);
-  api.use('/operator', person, requireOperator, ofOperator);
+  // As bytes: they are read once it is known who asks, and parsed by whoever then uses them at once.
+  const body = (limit: string) => express.raw({ type: isJson, limit, verify: refuseDeep });
+  api.use(sameSite);
+  api.use('/accounts/:accountId', person, requireAccount(knex), body('64kb'), ofAccount);
+  api.use('/operator', person, requireOperator, body('64kb'), ofOperator);
+  // What anybody may send: an address, a name and a password or two.
+  api.use(body('8kb'), signInRoutes(deps));
   api.use(() => {
     throw new Problem('not_found');
   });

@@ -2,14 +2,17 @@ import { requestIdOf } from '@orders/http';
 import type { Logger } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import { contextOf, namesOf, setContext } from './context.ts';
+import { Disconnected } from './in-turn.ts';
 import type { PortalMetrics } from './metrics.ts';
 
 /** Gives each request its id, and logs and counts it when it is over. Paths hold ids of orders and receipts only, and are not logged. */
 export function beginRequest({ logger, metrics }: { logger: Logger; metrics: PortalMetrics }): RequestHandler {
   return (request, response, next) => {
-    setContext(request, { requestId: requestIdOf(request), startedAt: performance.now() });
+    const closing = new AbortController();
+    setContext(request, { requestId: requestIdOf(request), startedAt: performance.now(), closed: closing.signal });
     response.setHeader('X-Request-Id', contextOf(request).requestId);
     response.on('close', () => {
+      closing.abort(new Disconnected());
       const context = contextOf(request);
       const { startedAt, problem } = context;
       const duration = performance.now() - startedAt;

@@ -20,6 +20,8 @@ export function boundReplies(): RequestHandler {
   const budget = createFairBudget(MAX_BYTES);
   return (request, response, next) => {
     response.json = (value) => {
+      // Its client has disconnected meanwhile: the event that gives back what is taken here is over.
+      if (response.destroyed) return response;
       const body = Buffer.from(JSON.stringify(value));
       if (body.length > SMALL_BYTES) {
         const { accountId = OPERATORS } = contextOf(request);

@@ -17,6 +17,8 @@ export interface Person {
 export interface RequestContext {
   requestId: string;
   startedAt: number;
+  /** Aborted when the reply is out or its client has disconnected. */
+  closed: AbortSignal;
   person?: Person;
   /** The account that the request is about, which the person may see. */
   accountId?: number;

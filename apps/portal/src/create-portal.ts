@@ -7,12 +7,11 @@ import {
   poolState,
   untilSchema,
 } from '@orders/database';
-import { createBoundedServer, createOpenReplies } from '@orders/http';
+import { createBoundedServer, createOpenReplies, limitPipelining } from '@orders/http';
 import { watchQueues } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
-  createFairQueue,
   exposePools,
   type Logger,
   listen,
@@ -21,6 +20,7 @@ import {
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
+import { createTurns } from './in-turn.ts';
 import { createMetrics } from './metrics.ts';
 import { createAuth } from './sign-in/create-auth.ts';
 
@@ -32,6 +32,10 @@ export interface Portal extends Service {
 
 /** One order of 1,000 long items with its payload and past takes up to 30 MB for the moment until it is sent. */
 const MAX_CONCURRENT_READS = 4;
+/** With the former no more than a pool of connections has by default. */
+const MAX_CONCURRENT_SHORT = 6;
+/** Requests under way on one connection: what waits is bounded by this and by `MAX_CONNECTIONS`. */
+const MAX_PIPELINED = 2;
 
 /** Puts the portal together; nothing connects or listens before `start`. */
 export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
@@ -55,9 +59,14 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const queues = watchQueues(config.QUEUE_URL);
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
+  const inTurn = createTurns(MAX_CONCURRENT_READS);
+  const inShortTurn = createTurns(MAX_CONCURRENT_SHORT);
   server.on(
     'request',
-    createApp({ config, logger, knex, database, auth, queues, inTurn: createFairQueue(MAX_CONCURRENT_READS) }, metrics),
+    limitPipelining(
+      MAX_PIPELINED,
+      createApp({ config, logger, knex, database, auth, queues, inTurn, inShortTurn }, metrics),
+    ),
   );
   const admin = createAdminServer(
     () => checkSchema(database, () => open.draining),

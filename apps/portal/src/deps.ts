@@ -1,8 +1,9 @@
 import type { Database } from '@orders/database';
 import type { QueueWatch } from '@orders/queue';
-import type { FairQueue, Logger } from '@orders/runtime';
+import type { Logger } from '@orders/runtime';
 import type { Knex } from 'knex';
 import type { PortalConfig } from './config.ts';
+import type { Turns } from './in-turn.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
 /** In whose turn runs what is asked of no account. */
@@ -20,5 +21,7 @@ export interface PortalDeps {
   /**
    * Runs what may read megabytes, by account: a few at a time, so that all together have a bound in memory, and each account in its turn.
    */
-  inTurn: FairQueue<number>;
+  inTurn: Turns;
+  /** The same for what reads and writes a few rows: a queue of its own, so that it does not wait for the former. */
+  inShortTurn: Turns;
 }

@@ -17,6 +17,7 @@ import type { Auth } from './sign-in/create-auth.ts';
 export function requirePerson(auth: Auth): RequestHandler {
   return async (request, response, next) => {
     await recognize(auth, request, response);
+    contextOf(request).closed.throwIfAborted();
     next();
   };
 }

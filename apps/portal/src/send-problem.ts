@@ -4,10 +4,12 @@ import { writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf, namesOf } from './context.ts';
+import { Disconnected } from './in-turn.ts';
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
 export function sendProblems(logger: Logger): ErrorRequestHandler {
   return (error, request, response, _next) => {
+    if (error instanceof Disconnected) return;
     const context = contextOf(request);
     const problem = asProblem(error);
     context.problem = problem.code;

@@ -17,6 +17,8 @@ export type EditedOrder = NormalizedOrder & { changes: OrderChange[] };
 
 const FIELD =
   /^\/(?:order_number|customer\/(?:name|phone|email|id)|address|emirate|area|items|total|currency|delivery_instructions)$/;
+/** A body of 64 KiB may name ten thousand. */
+const MAX_ERRORS = 100;
 const ITEM_FIELD = /^\/items\/(0|[1-9]\d{0,5})\/(name|quantity|sku)$/;
 
 /**
@@ -67,7 +69,7 @@ function applyEdits(payload: Record<string, unknown>, edits: OrderEdits): void {
       errors.push({ pointer, code: 'not_editable', detail: 'Not a field of this order that can be edited.' });
     }
   }
-  if (errors.length > 0) throw new Problem('invalid_request', { errors });
+  if (errors.length > 0) throw new Problem('invalid_request', { errors: errors.slice(0, MAX_ERRORS) });
 }
 
 function applyEdit(payload: Record<string, unknown>, pointer: string, value: unknown): boolean {

@@ -2,6 +2,7 @@ export { acceptedJson } from './accepted-json.ts';
 export { BATCH_TYPES, checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
 export { collectBody } from './collect-body.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
+export { limitPipelining } from './limit-pipelining.ts';
 export { createOpenReplies, type OpenReplies } from './open-replies.ts';
 export { readBearerKey } from './read-bearer-key.ts';
 export { readIdempotencyKey } from './read-idempotency-key.ts';

@@ -40,3 +40,22 @@ test('no more runs at once than it allows, and a failure makes room', async () =
   await endNext();
   expect(await others).toEqual(['a2', 'b1']);
 });
+
+test('work that is aborted before its turn leaves the queue and never runs', async () => {
+  const inTurn = createFairQueue<string>(1);
+  const order: string[] = [];
+  const running = Promise.withResolvers<void>();
+  const add = (name: string, signal?: AbortSignal) =>
+    inTurn(name[0] as string, async () => order.push(name), signal).catch((error: Error) => error.message);
+  const first = inTurn('a', () => running.promise);
+  const [gone, kept] = [new AbortController(), new AbortController()];
+  const results = Promise.all([add('a1', gone.signal), add('a2', kept.signal), add('b1', gone.signal), add('c1')]);
+  gone.abort(new Error('gone'));
+  expect(await add('a3', gone.signal)).toBe('gone');
+  running.resolve();
+  await first;
+  expect(await results).toEqual(['gone', 1, 'gone', 2]);
+  expect(order).toEqual(['a2', 'c1']);
+  kept.abort();
+  expect(await add('d1')).toBe(3);
+});

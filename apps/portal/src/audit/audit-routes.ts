@@ -3,7 +3,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';
 import { accountIdOf } from '../context.ts';
-import { OPERATORS, type PortalDeps } from '../deps.ts';
+import type { PortalDeps } from '../deps.ts';
 import { pageOf } from '../page-of.ts';
 import { plainText, queryOf, smallId } from '../read-request.ts';
 
@@ -23,7 +23,7 @@ export function accountAuditRoutes({ knex, inTurn }: PortalDeps): Router {
   router.get('/audit', async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, page);
     const accountId = accountIdOf(request);
-    response.json(await inTurn(accountId, () => list(knex, { accountId, ...whoOrWhat(q), before })));
+    response.json(await inTurn(request, () => list(knex, { accountId, ...whoOrWhat(q), before })));
   });
   return router;
 }
@@ -33,7 +33,7 @@ export function auditRoutes({ knex, inTurn }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
     const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: smallId });
-    response.json(await inTurn(OPERATORS, () => list(knex, { accountId: account_id, ...whoOrWhat(q), before })));
+    response.json(await inTurn(request, () => list(knex, { accountId: account_id, ...whoOrWhat(q), before })));
   });
   return router;
 }

@@ -17,7 +17,7 @@ export function integrationRoutes(deps: PortalDeps): Router {
   router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), resendsRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     const accountId = accountIdOf(request);
-    const rejected = await deps.inTurn(accountId, () => listRejected(deps.knex, accountId, SHOWN));
+    const rejected = await deps.inTurn(request, () => listRejected(deps.knex, accountId, SHOWN));
     response.json({ rejected_deliveries: withinPage(rejected) });
   });
   return router;

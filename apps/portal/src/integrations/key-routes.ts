@@ -6,22 +6,26 @@ import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-replies.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { transactInTurn } from '../in-turn.ts';
 import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-request.ts';
 import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
 
 const name = plainText(200).trim().required();
 
 /** The keys of an account. A key's text is in the reply that makes it and nowhere else. */
-export function keyRoutes({ knex }: PortalDeps): Router {
+export function keyRoutes(deps: PortalDeps): Router {
+  const { knex, inShortTurn } = deps;
+  const transact = transactInTurn(deps);
   const router = Router();
 
   router.get('/keys', async (request, response) => {
-    response.json({ keys: await listKeys(knex, accountIdOf(request)) });
+    const keys = await inShortTurn(request, () => listKeys(knex, accountIdOf(request)));
+    response.json({ keys });
   });
 
   router.post('/keys', async (request, response) => {
     const given = bodyOf<{ name: string }>(request, { name });
-    const key = await knex.transaction(async (trx) => {
+    const key = await transact(request, async (trx) => {
       const made = await createKey(trx, accountIdOf(request), given.name);
       await record(trx, request, 'key_created', made);
       return made;
@@ -31,7 +35,7 @@ export function keyRoutes({ knex }: PortalDeps): Router {
 
   router.post('/keys/:keyId/replace', async (request, response) => {
     const { grace } = bodyOf<{ grace: Lasting }>(request, { grace: lasting });
-    const key = await knex.transaction(async (trx) => {
+    const key = await transact(request, async (trx) => {
       const old = await keyOf(trx, request);
       const made = await replaceKey(trx, old.key_id, LASTING_MS[grace], old.account_id);
       if (!made) throw new Problem('conflicting_state');
@@ -42,7 +46,7 @@ export function keyRoutes({ knex }: PortalDeps): Router {
   });
 
   router.post('/keys/:keyId/revoke', async (request, response) => {
-    const key = await knex.transaction(async (trx) => {
+    const key = await transact(request, async (trx) => {
       const { state, key_id, account_id } = await keyOf(trx, request);
       if (state === 'revoked') throw new Problem('conflicting_state');
       const revoked = (await revokeKey(trx, key_id, account_id)) as ApiKey;

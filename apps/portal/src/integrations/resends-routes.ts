@@ -4,22 +4,26 @@ import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { transactInTurn } from '../in-turn.ts';
 import { bodyOf } from '../read-request.ts';
 
 type Choice = Pick<Account, 'resends'>;
 
 /** What the account wants to become of an order in review that is sent again with other content. */
-export function resendsRoutes({ knex }: PortalDeps): Router {
+export function resendsRoutes(deps: PortalDeps): Router {
+  const { knex, inShortTurn } = deps;
+  const transact = transactInTurn(deps);
   const router = Router();
 
   router.get('/resends', async (request, response) => {
-    response.json(choiceOf(await findAccount(knex, accountIdOf(request))));
+    const account = await inShortTurn(request, () => findAccount(knex, accountIdOf(request)));
+    response.json(choiceOf(account));
   });
 
   router.put('/resends', async (request, response) => {
     const { resends } = bodyOf<Choice>(request, { resends: Joi.valid('ignore', 'hold').required() });
     const accountId = accountIdOf(request);
-    await knex.transaction(async (trx) => {
+    await transact(request, async (trx) => {
       // Locked, so that what is on record is what was changed.
       const before = await lockAccount(trx, accountId);
       if (before?.resends === resends) return;

@@ -7,20 +7,24 @@ import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-replies.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { transactInTurn } from '../in-turn.ts';
 import { bodyOf } from '../read-request.ts';
 import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
 
 /** The signing secrets of an account: their dates to look at, their texts on demand. Enabling is the operator's. */
-export function signingRoutes({ knex, config }: PortalDeps): Router {
+export function signingRoutes(deps: PortalDeps): Router {
+  const { knex, config, inShortTurn } = deps;
+  const transact = transactInTurn(deps);
   const router = Router();
 
   router.get('/signing', async (request, response) => {
-    response.json({ secrets: await listSigning(knex, accountIdOf(request)) });
+    const secrets = await inShortTurn(request, () => listSigning(knex, accountIdOf(request)));
+    response.json({ secrets });
   });
 
   // By POST, as it is put on record.
   router.post('/signing/reveal', async (request, response) => {
-    const secrets = await knex.transaction(async (trx) => {
+    const secrets = await transact(request, async (trx) => {
       const shown = await showSigning(trx, secretsKeysOf(config), accountIdOf(request));
       if (shown.length === 0) throw new Problem('signing_unavailable');
       await record(trx, request, 'signing_secret_revealed');
@@ -31,7 +35,7 @@ export function signingRoutes({ knex, config }: PortalDeps): Router {
 
   router.post('/signing/rotate', async (request, response) => {
     const { overlap } = bodyOf<{ overlap: Lasting }>(request, { overlap: lasting });
-    const secrets = await knex.transaction(async (trx) => {
+    const secrets = await transact(request, async (trx) => {
       const accountId = accountIdOf(request);
       const made = await rotateSigning(trx, secretsKeysOf(config), accountId, LASTING_MS[overlap]);
       if (!made) throw new Problem('signing_unavailable');

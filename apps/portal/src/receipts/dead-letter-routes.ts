@@ -13,35 +13,46 @@ const TOGETHER = 500;
 const AT_MOST = 10_000;
 
 /** `/dead-letters`: how many there are of what, and another try for all that match. */
-export function deadLetterRoutes({ knex, database, inTurn }: PortalDeps): Router {
+export function deadLetterRoutes({ knex, database, inTurn, inShortTurn }: PortalDeps): Router {
+  const limitPreviews = limitAtOnce(1);
+  const limitRedrives = limitAtOnce(1);
   const router = Router();
 
   router.get('/dead-letters/counts', async (request, response) => {
-    response.json({ codes: await countDead(knex, accountIdOf(request), {}) });
+    const codes = await inShortTurn(request, () => countDead(knex, accountIdOf(request), {}));
+    response.json({ codes });
   });
 
-  router.post('/dead-letters/redrive-preview', limitAtOnce(1), async (request, response) => {
+  router.post('/dead-letters/redrive-preview', async (request, response) => {
     const accountId = accountIdOf(request);
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
-    const matching = await count(knex, accountId, filter);
-    const ids = await findDead(knex, accountId, filter, TRIED_AT_MOST, LAST_UUID);
-    response.json(await rehearseRedrive({ database, inTurn }, accountId, ids, matching));
+    const preview = await limitPreviews(accountId, async () => {
+      const { matching, ids } = await inShortTurn(request, async () => ({
+        matching: await count(knex, accountId, filter),
+        ids: await findDead(knex, accountId, filter, TRIED_AT_MOST, LAST_UUID),
+      }));
+      return rehearseRedrive({ database, inTurn }, request, ids, matching);
+    });
+    response.json(preview);
   });
 
-  router.post('/dead-letters/redrive', limitAtOnce(1), async (request, response) => {
+  router.post('/dead-letters/redrive', async (request, response) => {
     const accountId = accountIdOf(request);
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
     const by = { accountId, actor: personOf(request).email };
-    let redriven = 0;
-    // By its place, so that one which dies again meanwhile is not redriven twice.
-    let before = LAST_UUID;
-    while (redriven < AT_MOST) {
-      const ids = await findDead(knex, accountId, filter, TOGETHER, before);
-      redriven += (await redriveReceipts(knex, ids, by)).length;
-      if (ids.length < TOGETHER) break;
-      before = ids.at(-1) as string;
-    }
-    response.json({ redriven, left: await count(knex, accountId, filter) });
+    const outcome = await limitRedrives(accountId, async () => {
+      let redriven = 0;
+      // By its place, so that one which dies again meanwhile is not redriven twice.
+      let before = LAST_UUID;
+      while (redriven < AT_MOST) {
+        const ids = await findDead(knex, accountId, filter, TOGETHER, before);
+        redriven += (await redriveReceipts(knex, ids, by)).length;
+        if (ids.length < TOGETHER) break;
+        before = ids.at(-1) as string;
+      }
+      return { redriven, left: await count(knex, accountId, filter) };
+    });
+    response.json(outcome);
   });
 
   return router;

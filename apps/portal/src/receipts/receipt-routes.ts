@@ -25,6 +25,7 @@ interface ListQuery extends DeadQuery {
 
 /** `/receipts`: what was accepted, what became of it, and another try for one that is dead. */
 export function receiptRoutes({ knex, database, inTurn }: PortalDeps): Router {
+  const limitSearches = limitAtOnce(2);
   const router = Router();
 
   router.get('/receipts', async (request, response) => {
@@ -35,7 +36,7 @@ export function receiptRoutes({ knex, database, inTurn }: PortalDeps): Router {
       ...DEAD_FILTER,
     });
     const accountId = accountIdOf(request);
-    const page = await inTurn(accountId, () =>
+    const page = await inTurn(request, () =>
       state === 'dead'
         ? browseDead(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
         : browseReceipts(database, accountId, { state, before, limit }),
@@ -43,27 +44,28 @@ export function receiptRoutes({ knex, database, inTurn }: PortalDeps): Router {
     response.json({ receipts: page.receipts.map(listedReceiptJson), next: page.next });
   });
 
-  router.get('/receipts/search', limitAtOnce(2), async (request, response) => {
+  router.get('/receipts/search', async (request, response) => {
     const { q } = queryOf<{ q: string }>(request, { q: plainText(255).required() });
     const accountId = accountIdOf(request);
-    const { receipts, ...covered } = await inTurn(accountId, () => searchReceipts(database, accountId, q));
+    const { receipts, ...covered } = await limitSearches(accountId, () =>
+      inTurn(request, () => searchReceipts(database, accountId, q)),
+    );
     response.json({ receipts: receipts.map(listedReceiptJson), ...covered });
   });
 
   router.get('/receipts/:receiptId', async (request, response) => {
-    const described = await inTurn(accountIdOf(request), async () => describeReceipt(knex, await receiptOf(request)));
+    const described = await inTurn(request, async () => describeReceipt(knex, await receiptOf(request)));
     response.json(described);
   });
 
   router.post('/receipts/:receiptId/redrive-preview', async (request, response) => {
-    const accountId = accountIdOf(request);
-    const { receipt_id } = await inTurn(accountId, () => deadReceiptOf(request));
-    response.json(await rehearseRedrive({ database, inTurn }, accountId, [receipt_id], 1));
+    const { receipt_id } = await inTurn(request, () => deadReceiptOf(request));
+    response.json(await rehearseRedrive({ database, inTurn }, request, [receipt_id], 1));
   });
 
   router.post('/receipts/:receiptId/redrive', async (request, response) => {
     const by = { accountId: accountIdOf(request), actor: personOf(request).email };
-    const described = await inTurn(by.accountId, async () => {
+    const described = await inTurn(request, async () => {
       const { receipt_id } = await deadReceiptOf(request);
       const redriven = await redriveReceipts(knex, [receipt_id], by);
       if (redriven.length === 0) throw new Problem('conflicting_state');

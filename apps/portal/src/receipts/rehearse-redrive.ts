@@ -1,5 +1,7 @@
 import { rehearseReceipt } from '@orders/database';
 import { attemptErrorDetail } from '@orders/domain';
+import type { Request } from 'express';
+import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 
 /** How a redrive would end now. */
@@ -25,16 +27,17 @@ const PREVIEW_MS = 10_000;
  */
 export async function rehearseRedrive(
   { database, inTurn }: Pick<PortalDeps, 'database' | 'inTurn'>,
-  accountId: number,
+  request: Request,
   receiptIds: readonly string[],
   matching: number,
 ): Promise<RedrivePreview> {
+  const accountId = accountIdOf(request);
   const endsAt = performance.now() + PREVIEW_MS;
   const preview: RedrivePreview = { matching, tried: 0, written: 0, duplicate: 0, failing: [], undecided: 0 };
   const written = new Set<string>();
   for (const receiptId of receiptIds.slice(0, TRIED_AT_MOST)) {
     if (performance.now() > endsAt) break;
-    const end = await inTurn(accountId, () => rehearseReceipt(database, accountId, receiptId));
+    const end = await inTurn(request, () => rehearseReceipt(database, accountId, receiptId));
     if (end.outcome === 'gone') continue;
     preview.tried += 1;
     if (end.outcome === 'undecided') preview.undecided += 1;

@@ -11,13 +11,14 @@ const ids = Joi.string().pattern(/^[1-9]\d{0,15}(,[1-9]\d{0,15}){0,199}$/);
 
 /** Which orders were sent again with other content; and accepts or refuses that. */
 export function resendRoutes(deps: PortalDeps): Router {
-  const { database, knex, inTurn } = deps;
+  const { database, knex, inTurn, inShortTurn } = deps;
   const router = Router();
 
   router.get('/orders/resent', async (request, response) => {
     const { order_ids } = queryOf<{ order_ids: string }>(request, { order_ids: ids.required() });
     const asked = order_ids.split(',').map((id) => ({ order_id: Number(id) }));
-    response.json({ orders: await markResent(database, accountIdOf(request), asked) });
+    const orders = await inShortTurn(request, () => markResent(database, accountIdOf(request), asked));
+    response.json({ orders });
   });
 
   router.post('/orders/:orderId/resends/:receiptId', async (request, response) => {
@@ -30,7 +31,7 @@ export function resendRoutes(deps: PortalDeps): Router {
       uuidOf(request.params.receiptId),
     ];
     const by = personOf(request).email;
-    const shown = await inTurn(accountId, async () => {
+    const shown = await inTurn(request, async () => {
       const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
       if (!outcome) {
         const isThere = await findReviewedOrder(database, accountId, orderId);

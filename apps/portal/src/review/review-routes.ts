@@ -28,7 +28,7 @@ const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_AT_ONCE).req
 
 /** The list of orders that need review, one order of it, and what a reviewer does to them. */
 export function reviewRoutes(deps: PortalDeps): Router {
-  const { database, knex, inTurn } = deps;
+  const { database, knex, inTurn, inShortTurn } = deps;
   const router = Router();
   router.use(resendRoutes(deps));
 
@@ -39,7 +39,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
       limit: Joi.number().integer().min(1).max(MAX_PAGE).default(PAGE),
     });
     const accountId = accountIdOf(request);
-    const page = await inTurn(accountId, async () => {
+    const page = await inTurn(request, async () => {
       const { orders, nextBelow } = await listReview(database, filterOf(request, query), {
         below: cursor ?? null,
         limit,
@@ -56,7 +56,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
       after: orderId.allow(0).required(),
     });
     const accountId = accountIdOf(request);
-    const news = await inTurn(accountId, async () => {
+    const news = await inTurn(request, async () => {
       const { orders, ...rest } = await listReviewSince(database, filterOf(request, query), { after, limit: PAGE });
       const shown = withinPage(await markResent(database, accountId, orders));
       return { ...rest, orders: shown, more: rest.more || shown.length < orders.length };
@@ -65,18 +65,18 @@ export function reviewRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/orders/counts', async (request, response) => {
-    const { count, capped } = await countNeedingReview(database, accountIdOf(request));
+    const { count, capped } = await inShortTurn(request, () => countNeedingReview(database, accountIdOf(request)));
     response.json({ needs_review: count, capped });
   });
 
   router.get('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    response.json(await inTurn(accountId, () => showOrder(deps, accountId, id)));
+    response.json(await inTurn(request, () => showOrder(deps, accountId, id)));
   });
 
   router.patch('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    const shown = await inTurn(accountId, async () => {
+    const shown = await inTurn(request, async () => {
       const { edits } = bodyOf<{ edits: OrderEdits }>(request, {
         edits: Joi.object().pattern(Joi.string(), Joi.any()).min(1).required(),
       });
@@ -96,13 +96,14 @@ export function reviewRoutes(deps: PortalDeps): Router {
     });
     const mistake = mistakeOfReason(given.to, given.reason);
     if (mistake) throw new Problem('invalid_request', { errors: [{ pointer: '/reason', ...mistake }] });
-    const outcome = await reviewOrders(knex, {
+    const review = {
       accountId: accountIdOf(request),
       orderIds: given.order_ids,
       to: given.to,
       by: personOf(request).email,
       reason: given.reason,
-    });
+    };
+    const outcome = await inShortTurn(request, () => reviewOrders(knex, review));
     if (!outcome) throw new Problem('order_not_found');
     const { changed, unchanged, undoUntil } = outcome;
     response.json({ changed, unchanged, undo_until: undoUntil });
@@ -111,7 +112,8 @@ export function reviewRoutes(deps: PortalDeps): Router {
   router.post('/orders/review/undo', async (request, response) => {
     const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
     const by = personOf(request).email;
-    const outcome = await undoReview(knex, { accountId: accountIdOf(request), orderIds: order_ids, by });
+    const undo = { accountId: accountIdOf(request), orderIds: order_ids, by };
+    const outcome = await inShortTurn(request, () => undoReview(knex, undo));
     if (!outcome) throw new Problem('order_not_found');
     response.json(outcome);
   });

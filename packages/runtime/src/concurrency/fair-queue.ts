@@ -1,5 +1,12 @@
-/** Runs `work` when it is its key's turn and has its outcome. */
-export type FairQueue<Key> = <Result>(key: Key, work: () => Promise<Result>) => Promise<Result>;
+/**
+ * Runs `work` when it is its key's turn and has its outcome. Work whose `signal` is aborted before its turn never runs and leaves the queue
+ * at once; the promise is then rejected with the signal's reason.
+ */
+export type FairQueue<Key> = <Result>(
+  key: Key,
+  work: () => Promise<Result>,
+  signal?: AbortSignal | undefined,
+) => Promise<Result>;
 
 /**
  * Limits how much work runs at once, and serves the keys that have work waiting in rotation: however much one key queues, each other key
@@ -23,15 +30,29 @@ export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
     start();
   }
 
-  return async (key, work) => {
+  function waitForTurn(key: Key, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = () => {
+        const left = waiting.get(key)?.filter((other) => other !== start) ?? [];
+        if (left.length > 0) waiting.set(key, left);
+        else waiting.delete(key);
+        reject(signal?.reason);
+      };
+      const starts = waiting.get(key);
+      if (starts) starts.push(start);
+      else waiting.set(key, [start]);
+      signal?.addEventListener('abort', leave);
+    });
+  }
+
+  return async (key, work, signal) => {
+    signal?.throwIfAborted();
     if (running < maxConcurrent && waiting.size === 0) running += 1;
-    else {
-      await new Promise<void>((start) => {
-        const starts = waiting.get(key);
-        if (starts) starts.push(start);
-        else waiting.set(key, [start]);
-      });
-    }
+    else await waitForTurn(key, signal);
     try {
       return await work();
     } finally {
