@@ -85,7 +85,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Asks many times at once. @returns the statuses of the replies, none of which is longer than `MAX_REPLY`. */
+/** Sends many requests at once. @returns the statuses of the replies, none of which is longer than `MAX_REPLY`. */
 async function flood(ask: Ask, count = AT_ONCE): Promise<number[]> {
   const replies = await Promise.all(Array.from({ length: count }, (_, index) => ask(index)));
   for (const { body } of replies) expect(JSON.stringify(body).length).toBeLessThan(MAX_REPLY);
@@ -171,7 +171,7 @@ test('bodies of many small parts, whether the portal knows the sender or not', a
   await expectWell();
 }, 120_000);
 
-/** A connection of the hostile account's holder, of which nothing is read. */
+/** A connection of the hostile account's holder that reads no replies. */
 async function openUnread(text: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
   await once(socket, 'connect');
@@ -179,7 +179,7 @@ async function openUnread(text: string): Promise<Socket> {
   return socket;
 }
 
-/** A request of the hostile account's holder, as it goes over a connection. */
+/** The bytes of a request by the hostile account's holder. */
 function asText(method: string, path: string, body = ''): string {
   const head = [
     `${method} /api/accounts/${account.id}${path} HTTP/1.1`,

@@ -56,7 +56,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     next();
   });
   api.use(compressReplies(), boundReplies());
-  // As bytes: they are read once it is known who asks, and parsed by whoever then uses them at once.
+  // As bytes: they are read after sign-in is checked, and each route parses them just before it uses them.
   const body = (limit: string) => express.raw({ type: isJson, limit, verify: refuseDeep });
   api.use(sameSite);
   api.use('/accounts/:accountId', person, requireAccount(knex), body('64kb'), ofAccount);

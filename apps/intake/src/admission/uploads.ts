@@ -86,7 +86,7 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
           };
           if (isReleased) return false;
           if (take(bytes, accountId, count)) return add(true);
-          // A body of which nothing is read yet has nothing to give up, and is not slow.
+          // A body that waits for its first bytes holds none to release, and is not slow.
           if (size === 0) incomplete.delete(upload);
           return room.wait(accountId, count).then(() => {
             if (!isReleased && !incomplete.has(upload)) {

@@ -138,7 +138,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'pool-exhausted',
     lasts: DOWN,
-    // Each connection of the pools waits for this lock, and no further one is to be had.
+    // Each connection of the pools waits for this lock, and no other connection is free.
     async strike({ foreign }) {
       await foreign.open('begin', 'lock table outbox in access exclusive mode');
       await foreign.takeAll();
