@@ -20,7 +20,7 @@ const LONGEST_SLEEP_MS = 3_600_000;
 
 /**
  * @param limits.giveUpAfterMs without an answer; at once, when it is told to wait until then.
- * @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came.
+ * @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came and nothing has to wait any more.
  */
 export function createGate(
   { giveUpAfterMs, signal }: { giveUpAfterMs: number; signal: AbortSignal },
@@ -63,7 +63,8 @@ export function createGate(
           const answer = await question();
           answeredAt = performance.now();
           failures = 0;
-          onWait(null);
+          // A request that was sent before the gate closed may be answered while it is closed.
+          if (answeredAt >= opensAt) onWait(null);
           return answer;
         } catch (error) {
           signal.throwIfAborted();
