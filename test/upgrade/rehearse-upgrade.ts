@@ -5,6 +5,8 @@ import { text } from 'node:stream/consumers';
 import { openKnex } from '@orders/database';
 import { isFinal } from '@orders/domain';
 import { type Child, ensureDatabase, startPostgres, startRedis } from '@orders/local-services';
+import type { Knex } from 'knex';
+import { compareSchemas } from '../harness/describe-schema.ts';
 import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { type Ledger, onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
@@ -19,6 +21,7 @@ type Say = (text: string) => void;
 /**
  * Two intakes behind haproxy and two workers of the old version; under load `orders migrate` of this one, then each process replaced, the
  * workers first; then, on the schema of this version, each replaced by an old one again, the intakes first.
+ * The migrated schema is compared with a fresh one.
  *
  * @param old the working tree of the old version.
  * @returns what went wrong.
@@ -65,6 +68,8 @@ export async function rehearseUpgrade({
     };
     await report('the old version');
     say((await orders(NEW, env, 'migrate')).split('\n')[0] ?? '');
+    const differences = await compareWithFresh(env);
+    say(`the schema: ${differences.length} differences from a fresh one`);
     await report('the old version on the new schema');
     await service.replaceWorkers(NEW);
     await report('with new workers');
@@ -76,7 +81,7 @@ export async function rehearseUpgrade({
     await stop();
     const refusals = Map.groupBy(ledger.failed.values(), (failure) => failure);
     const failed = [...refusals].map(([failure, all]) => `${all.length} requests: ${failure}`);
-    return [...failed, ...(await findLoss(env, ledger, say))];
+    return [...differences, ...failed, ...(await findLoss(env, ledger, say))];
   } finally {
     for (const close of closes.reverse()) await close();
   }
@@ -147,6 +152,24 @@ async function orders(root: string, env: Record<string, string>, ...args: string
   const [printed, complaint] = await Promise.all([text(stdout), text(stderr), child.exited]);
   if (child.process.exitCode !== 0) throw new Error(`orders ${args.join(' ')}: ${complaint}`);
   return printed;
+}
+
+/** @returns how the upgraded schema differs from one that this version makes of an empty database. */
+async function compareWithFresh(env: { DATABASE_URL: string }): Promise<string[]> {
+  const url = new URL(env.DATABASE_URL);
+  url.pathname += '_fresh';
+  await ensureDatabase(url.href);
+  await orders(NEW, { ...env, DATABASE_URL: url.href }, 'migrate');
+  const [upgraded, fresh] = [env.DATABASE_URL, url.href].map((address) => openKnex({ url: address })) as [Knex, Knex];
+  try {
+    const { missing, unexpected } = await compareSchemas(upgraded, fresh);
+    return [
+      ...missing.map((line) => `the upgraded schema lacks: ${line}`),
+      ...unexpected.map((line) => `only the upgraded schema has: ${line}`),
+    ];
+  } finally {
+    await Promise.all([upgraded.destroy(), fresh.destroy()]);
+  }
 }
 
 /** Waits until each receipt is final, and compares what is stored with what was accepted. */
