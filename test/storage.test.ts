@@ -92,7 +92,7 @@ describe('migrations', () => {
     url.pathname = `/twice_${randomBytes(4).toString('hex')}`;
     await ensureDatabase(url.href);
     const both = [openKnex({ url: url.href }), openKnex({ url: url.href })];
-    const ran = await Promise.all(both.map(migrate));
+    const ran = await Promise.all(both.map((knex) => migrate(knex)));
     expect(ran.flat().slice(0, 2)).toEqual(['001-initial', '002-payloads-by-batch']);
     expect(ran.flat()).toEqual([...new Set(ran.flat())]);
     expect(ran.map(({ length }) => length)).toContain(0);

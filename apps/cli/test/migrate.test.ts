@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MIGRATIONS } from '@orders/database';
 import { dropDatabase, ensureDatabase, freePort } from '@orders/local-services';
 import { run, useCli } from './run.ts';
 
@@ -12,6 +13,21 @@ beforeAll(async () => {
   await ensureDatabase(empty);
 });
 afterAll(() => dropDatabase(empty));
+
+test('--plan prints what would run, and changes nothing', async () => {
+  const env = { DATABASE_URL: empty };
+  const { stdout } = await run(['migrate', '--plan', '--json'], env);
+  const pending = MIGRATIONS.map(({ name, up }) => ({ name, transaction: typeof up === 'string' }));
+  expect(JSON.parse(stdout)).toEqual({ pending, drift: [], unknown: [] });
+  expect((await run(['migrate', '--plan'], env)).stdout.split('\n').slice(0, 2)).toEqual([
+    'Migrations that would run, in this order:',
+    '  001-initial (in a transaction)',
+  ]);
+  expect((await run(['migrate', '--plan'], env)).stdout).toContain(
+    '  012-idempotency-keys-by-time (not in a transaction)',
+  );
+  expect(await run(['accounts', 'list'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('42P01') });
+});
 
 test('before: a command says to migrate; then it runs, and again finds nothing to do', async () => {
   const env = { DATABASE_URL: empty };
@@ -48,4 +64,33 @@ test('a queue that cannot be reached fails in one line', async () => {
     1,
     expect.stringMatching(/^The queue of QUEUE_URL could not be prepared \(ECONNREFUSED\)/),
   ]);
+});
+
+test('a migration that ran with another text is named, refused in one line, and accepted by its name', async () => {
+  const ran = () => cli.knex('schema_migrations').orderBy('id').pluck('name');
+  const before = await ran();
+  await cli.knex('schema_migrations').where({ name: '013-autovacuum' }).delete();
+  await cli.knex('schema_migrations_checksums').where({ name: '010-resends' }).update({ checksum: 'another' });
+  const drift = 'Ran with another text than this version has, so orders migrate runs nothing: 010-resends.\n';
+  expect(await cli.run('migrate', '--plan')).toMatchObject({ code: 0, stdout: expect.stringContaining(drift) });
+  expect(await cli.json('migrate', '--plan')).toMatchObject({ drift: ['010-resends'], pending: { length: 1 } });
+  expect(await cli.refused(1, 'migrate')).toMatch(
+    /^Nothing was run: 010-resends ran here with another text .*"Schema drift"\), then: orders migrate --accept-drift 010-resends$/,
+  );
+  expect(await ran()).toHaveLength(before.length - 1);
+  for (const name of ['011-hold-resends', 'nonsense'])
+    expect(await cli.refused(2, 'migrate', '--accept-drift', name)).toMatch(
+      /^--accept-drift takes a migration that ran/,
+    );
+  expect(await cli.refused(2, 'migrate', '--plan', '--accept-drift', '010-resends')).toMatch(/cannot be used with/);
+  expect(await cli.json('migrate', '--accept-drift', '010-resends')).toMatchObject({ migrations: ['013-autovacuum'] });
+  expect((await ran()).toSorted()).toEqual(before.toSorted());
+  expect(await cli.run('migrate', '--plan')).toMatchObject({ code: 0, stdout: 'No migration would run.\n' });
+});
+
+test('--plan names what a later version ran', async () => {
+  await cli.knex('schema_migrations').insert({ name: '999-later', batch: 9, migration_time: new Date() });
+  expect(await cli.json('migrate', '--plan')).toEqual({ pending: [], drift: [], unknown: ['999-later'] });
+  expect((await cli.run('migrate', '--plan')).stdout).toContain('Of a later version, left as they are: 999-later.');
+  expect(await cli.json('migrate')).toMatchObject({ migrations: [] });
 });

@@ -51,7 +51,9 @@ export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from 
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
 export { APP_ROLES, type AppRole, grantAppRoles, hasAppRoles, setRolePassword } from './grant-roles.ts';
-export { type Migration, migrate, runMigrations } from './migrate.ts';
+export { migrate, planMigrations, runMigrations } from './migrate.ts';
+export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-record.ts';
+export { MIGRATIONS, type Migration } from './migrations/index.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillWords } from './orders/fill-words.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';

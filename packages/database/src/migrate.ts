@@ -1,58 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { sqlstateOf } from './database-errors.ts';
-import * as initial from './migrations/001-initial.ts';
-import * as payloadsByBatch from './migrations/002-payloads-by-batch.ts';
-import * as accountRateLimits from './migrations/003-account-rate-limits.ts';
-import * as usersAndAudit from './migrations/004-users-and-audit.ts';
-import * as reviewList from './migrations/005-review-list.ts';
-import * as rejectedDeliveries from './migrations/006-rejected-deliveries.ts';
-import * as activity from './migrations/007-activity.ts';
-import * as erasure from './migrations/008-erasure.ts';
-import * as erasedReceipts from './migrations/009-erased-receipts.ts';
-import * as resends from './migrations/010-resends.ts';
-import * as holdResends from './migrations/011-hold-resends.ts';
-import * as idempotencyKeysByTime from './migrations/012-idempotency-keys-by-time.ts';
-import * as autovacuum from './migrations/013-autovacuum.ts';
-import * as outboxAccounts from './migrations/014-outbox-accounts.ts';
-import * as resendsReceivedAt from './migrations/015-resends-received-at.ts';
-import * as dispatchOnThePrimary from './migrations/016-dispatch-on-the-primary.ts';
-import * as outboxAndResendsIndexes from './migrations/017-outbox-and-resends-indexes.ts';
+import { completeRecord, type MigrationPlan, readPlan, recordChecksum, SchemaDriftError } from './migration-record.ts';
+import { MIGRATIONS, type Migration } from './migrations/index.ts';
 import { makePartitions } from './receipts/make-partitions.ts';
-
-/** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
-export interface Migration {
-  name: string;
-  /**
-   * A text runs in a transaction. A list is for what Postgres refuses to do in one, such as `create index concurrently`: its statements run
-   * one by one, and all of them again when one has failed or the process was killed.
-   */
-  up: string | readonly string[];
-}
-
-/** Every migration, in order. Append only: one that has run anywhere is never edited. */
-export const MIGRATIONS: readonly Migration[] = [
-  initial,
-  payloadsByBatch,
-  accountRateLimits,
-  usersAndAudit,
-  reviewList,
-  rejectedDeliveries,
-  activity,
-  erasure,
-  erasedReceipts,
-  resends,
-  holdResends,
-  idempotencyKeysByTime,
-  autovacuum,
-  outboxAccounts,
-  resendsReceivedAt,
-  dispatchOnThePrimary,
-  outboxAndResendsIndexes,
-];
-
-/** The schema is what this version needs once this one has run. */
-export const NEWEST_MIGRATION = (MIGRATIONS.at(-1) as Migration).name;
 
 // Any number will do that nothing else in this database locks.
 const MIGRATION_LOCK = 7_310_441;
@@ -66,8 +17,18 @@ const PATIENCE_MS = 300_000;
 const LOOK_AGAIN_MS = 200;
 
 /** `runMigrations` with all there are. */
-export async function migrate(knex: Knex): Promise<string[]> {
-  return runMigrations(knex, MIGRATIONS);
+export async function migrate(knex: Knex, options: MigrateOptions = {}): Promise<string[]> {
+  return runMigrations(knex, MIGRATIONS, options);
+}
+
+/** What `migrate` would run, and what stands in its way; changes nothing. */
+export async function planMigrations(knex: Knex): Promise<MigrationPlan> {
+  return readPlan(knex, MIGRATIONS);
+}
+
+interface MigrateOptions {
+  /** Names of migrations that ran with another text, and whose effect somebody has compared: their checksums are replaced. */
+  acceptDrift?: readonly string[];
 }
 
 /**
@@ -76,10 +37,19 @@ export async function migrate(knex: Knex): Promise<string[]> {
  *
  * @returns the names of the migrations that ran.
  * @throws {pg.DatabaseError} 55P03 or 40P01 when a lock was not to be had for five minutes; what ran before stays.
+ * @throws {SchemaDriftError} when a migration ran with another text than it has in `migrations`; nothing has run then.
  */
-export async function runMigrations(knex: Knex, migrations: readonly Migration[]): Promise<string[]> {
+export async function runMigrations(
+  knex: Knex,
+  migrations: readonly Migration[],
+  { acceptDrift = [] }: MigrateOptions = {},
+): Promise<string[]> {
   return knex.transaction(async (guard) => {
     await takeTurn(guard);
+    const { drift } = await readPlan(knex, migrations);
+    const refused = drift.filter((name) => !acceptDrift.includes(name));
+    if (refused.length > 0) throw new SchemaDriftError(refused);
+    await completeRecord(knex, migrations, acceptDrift);
     // knex's own lock outlives a killed process; ours does not, and it is held, so a leftover of knex's can be cleared.
     const tableName = 'schema_migrations';
     const config: Knex.MigratorConfig = {
@@ -121,9 +91,13 @@ function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migrat
   return {
     getMigrations: async () => [...migrations],
     getMigrationName: ({ name }) => name,
-    getMigration: async ({ up }) => ({
-      config: { transaction: typeof up === 'string' },
-      up: (db) => (typeof up === 'string' ? runBriefly(db, up) : runEach(db, up)),
+    getMigration: async (migration) => ({
+      config: { transaction: typeof migration.up === 'string' },
+      up: async (db) => {
+        const { up } = migration;
+        await (typeof up === 'string' ? runBriefly(db, up) : runEach(db, up));
+        await recordChecksum(db, migration);
+      },
       down: async () => {
         throw new Error('Migrations only go forward; restore a backup to go back.');
       },

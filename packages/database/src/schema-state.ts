@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, inTime, run } from './connect.ts';
 import { sqlstateOf } from './database-errors.ts';
-import { NEWEST_MIGRATION } from './migrate.ts';
+import { NEWEST_MIGRATION } from './migrations/index.ts';
 
 /** `behind` is a schema that lacks a migration of this version; one that has more than this version knows is `ok`. */
 type SchemaState = 'ok' | 'behind' | 'missing' | 'unreachable';

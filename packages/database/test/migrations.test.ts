@@ -1,11 +1,31 @@
 import { describe, expect, test } from '@jest/globals';
-import { MIGRATIONS } from '../src/migrate.ts';
+import { checksumOf } from '../src/migration-record.ts';
 import * as payloadsByBatch from '../src/migrations/002-payloads-by-batch.ts';
 import * as activity from '../src/migrations/007-activity.ts';
+import { MIGRATIONS } from '../src/migrations/index.ts';
 import { findHazards, splitStatements } from './find-hazards.ts';
+import { LANDED } from './landed-migrations.ts';
 
 /** What was written before the rule: nothing had been released. */
 const BASELINE = '007-activity';
+
+test('a migration that has landed is not edited', () => {
+  const edited = MIGRATIONS.filter(
+    (migration) => migration.name in LANDED && LANDED[migration.name] !== checksumOf(migration),
+  );
+  if (edited.length > 0)
+    throw new Error(
+      `Edited after it landed: ${edited.map(({ name }) => name)}. It has run elsewhere with its old text and will not run there again, ` +
+        'so take the edit back and write a new migration.',
+    );
+  // Whatever is removed or renamed has run elsewhere as well.
+  expect(Object.keys(LANDED)).toEqual(MIGRATIONS.slice(0, Object.keys(LANDED).length).map(({ name }) => name));
+});
+
+test('each migration is in landed-migrations.ts', () => {
+  const absent = MIGRATIONS.filter(({ name }) => !(name in LANDED));
+  expect(absent.map((migration) => `'${migration.name}': '${checksumOf(migration)}',`)).toEqual([]);
+});
 
 describe('a migration can run while the previous version serves', () => {
   const newer = MIGRATIONS.filter(({ name }) => name > BASELINE).map(

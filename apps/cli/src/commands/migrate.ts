@@ -1,9 +1,17 @@
-import { grantAppRoles, hasAppRoles, migrate, setRolePassword } from '@orders/database';
-import type { Command } from 'commander';
+import {
+  grantAppRoles,
+  hasAppRoles,
+  type MigrationPlan,
+  migrate,
+  planMigrations,
+  SchemaDriftError,
+  setRolePassword,
+} from '@orders/database';
+import { type Command, Option } from 'commander';
 import { json } from '../arguments.ts';
 import type { CliConfig } from '../config.ts';
 import type { Context } from '../context.ts';
-import { Failure } from '../errors.ts';
+import { Failure, WrongUse } from '../errors.ts';
 import type { Knex } from '../with-database.ts';
 
 type QueueOutcome = 'migrated' | 'not_needed' | 'not_configured';
@@ -28,10 +36,20 @@ export function addMigrateCommand(program: Command, context: Context): void {
     .description(
       'bring the schema up to date, the queue where it is on Postgres, and the roles of the apps; safe to repeat',
     )
+    .option('--plan', 'print which migrations would run, and which ran with another text; change nothing')
+    .addOption(
+      new Option('--accept-drift <migration>', 'take the text of this version as the one that ran; may be repeated')
+        .argParser((name: string, names: string[] | undefined) => [...(names ?? []), name])
+        .conflicts('plan'),
+    )
     .addOption(json())
-    .action(async (options) => {
+    .action(async (options: { plan?: boolean; acceptDrift?: string[]; json?: boolean }) => {
+      if (options.plan) {
+        const plan = await context.withDatabase(planMigrations);
+        return context.print(options, plan, () => describePlan(plan));
+      }
       const config = await context.config();
-      const migrations = await context.withDatabase(migrate);
+      const migrations = await context.withDatabase((knex) => runMigrations(knex, options.acceptDrift ?? []));
       const queue = await prepareQueue(config.QUEUE_URL);
       // Last, as the tables of the queue may be part of it.
       const roles = await context.withDatabase((knex) => prepareRoles(knex, config));
@@ -40,6 +58,38 @@ export function addMigrateCommand(program: Command, context: Context): void {
         return `${ran}\n${QUEUE_LINES[queue]}\n${ROLE_LINES[roles]}`;
       });
     });
+}
+
+async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promise<string[]> {
+  if (acceptDrift.length > 0) {
+    const { drift } = await planMigrations(knex);
+    if (!acceptDrift.every((name) => drift.includes(name)))
+      throw new WrongUse(
+        '--accept-drift takes a migration that ran with another text, as orders migrate --plan lists it.',
+      );
+  }
+  try {
+    return await migrate(knex, { acceptDrift });
+  } catch (error) {
+    if (!(error instanceof SchemaDriftError)) throw error;
+    const names = error.migrations.join(', ');
+    const accept = error.migrations.map((name) => `--accept-drift ${name}`).join(' ');
+    throw new Failure(
+      `Nothing was run: ${names} ran here with another text than this version has. Compare the schema with a fresh one ` +
+        `(docs/operating.md, "Schema drift"), then: orders migrate ${accept}`,
+    );
+  }
+}
+
+function describePlan({ pending, drift, unknown }: MigrationPlan): string {
+  const run = pending.map(({ name, transaction }) => `  ${name} (${transaction ? '' : 'not '}in a transaction)`);
+  return [
+    ...(run.length > 0 ? ['Migrations that would run, in this order:', ...run] : ['No migration would run.']),
+    ...(drift.length > 0
+      ? [`Ran with another text than this version has, so orders migrate runs nothing: ${drift.join(', ')}.`]
+      : []),
+    ...(unknown.length > 0 ? [`Of a later version, left as they are: ${unknown.join(', ')}.`] : []),
+  ].join('\n');
 }
 
 async function prepareQueue(url: string | undefined): Promise<QueueOutcome> {

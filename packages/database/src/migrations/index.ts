@@ -1,0 +1,61 @@
+import * as initial from './001-initial.ts';
+import * as payloadsByBatch from './002-payloads-by-batch.ts';
+import * as accountRateLimits from './003-account-rate-limits.ts';
+import * as usersAndAudit from './004-users-and-audit.ts';
+import * as reviewList from './005-review-list.ts';
+import * as rejectedDeliveries from './006-rejected-deliveries.ts';
+import * as activity from './007-activity.ts';
+import * as erasure from './008-erasure.ts';
+import * as erasedReceipts from './009-erased-receipts.ts';
+import * as resends from './010-resends.ts';
+import * as holdResends from './011-hold-resends.ts';
+import * as idempotencyKeysByTime from './012-idempotency-keys-by-time.ts';
+import * as autovacuum from './013-autovacuum.ts';
+import * as outboxAccounts from './014-outbox-accounts.ts';
+import * as resendsReceivedAt from './015-resends-received-at.ts';
+import * as dispatchOnThePrimary from './016-dispatch-on-the-primary.ts';
+import * as outboxAndResendsIndexes from './017-outbox-and-resends-indexes.ts';
+import * as eraseChangesTrigger from './018-erase-changes-trigger.ts';
+
+/** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
+export interface Migration {
+  name: string;
+  /**
+   * A text runs in a transaction. A list is for what Postgres refuses to do in one, such as `create index concurrently`: its statements run
+   * one by one, and all of them again when one has failed or the process was killed.
+   */
+  up: string | readonly string[];
+}
+
+/** Every migration, in order. Append only: one that has run anywhere is never edited. */
+export const MIGRATIONS: readonly Migration[] = [
+  initial,
+  payloadsByBatch,
+  accountRateLimits,
+  usersAndAudit,
+  reviewList,
+  rejectedDeliveries,
+  activity,
+  erasure,
+  erasedReceipts,
+  resends,
+  holdResends,
+  idempotencyKeysByTime,
+  autovacuum,
+  outboxAccounts,
+  resendsReceivedAt,
+  dispatchOnThePrimary,
+  outboxAndResendsIndexes,
+  eraseChangesTrigger,
+];
+
+/** The schema is what this version needs once this one has run. */
+export const NEWEST_MIGRATION = (MIGRATIONS.at(-1) as Migration).name;
+
+/** The names under which some migrations ran before they were renumbered, each with the one that it has now. */
+export const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['018-outbox-accounts', '014-outbox-accounts'],
+  ['018b-resends-received-at', '015-resends-received-at'],
+  ['018c-dispatch-on-the-primary', '016-dispatch-on-the-primary'],
+  ['019-outbox-and-resends-indexes', '017-outbox-and-resends-indexes'],
+]);

@@ -1,0 +1,21 @@
+/** The checksum of each migration as it landed on the main branch. Lines are added, never changed: see "Migrations" in CONTRIBUTING.md. */
+export const LANDED: Record<string, string> = {
+  '001-initial': 'e6dca46c8e63f95609b741680bff34da5c7bc6e5a825b2c0ca8b7596ef4fa846',
+  '002-payloads-by-batch': '98ba1efff927438b67cfd1657cbb46fd8772e2d4e8e9a963784af6adfd0268a0',
+  '003-account-rate-limits': '7bc571655f5faf9a6f2abdfe5d130ee8ad78652d9ed21ba33750ded49eafa8c8',
+  '004-users-and-audit': '91d23ff7044d28236f1ae4944966fce24bbc7c52ba74cf2eb7f28c94b30d26a6',
+  '005-review-list': 'a0382c47a3d262a8cd6e31ccf84dc7f7a4f7735eea2de052ae925f21cc06f6b0',
+  '006-rejected-deliveries': 'f8bfba7c643b777c96ff5eb0857eb037c3f0e80e2863e29596abab86c111c442',
+  '007-activity': '83545df47d52284b3a1f5cb83ff8687c456d89672acee91ac45c05b640b8dcef',
+  '008-erasure': 'a97a4db9f034de6850b4e133b2cb9655c01e34831f94cb3e74564acec4443ecf',
+  '009-erased-receipts': '25d55e43591166c2e071fbb6a90a4ada4ade205ecd704bf583c065c35fd539d7',
+  '010-resends': '1561d101c7201e158740ef14729f9783a2d5ddc349f40da350c4190a9ebc7202',
+  '011-hold-resends': 'd73565ccb334232f63d2c38d10e4e8bad049dfc5dda223d8280855d1b1743676',
+  '012-idempotency-keys-by-time': 'f31dbc680553aee5be7eb72836769d1a4104185840b2647677c90d76aa2f9685',
+  '013-autovacuum': 'e51631e0dc590d834c7164ea2c382443efb4cbc99a7ba17984d3ba6d48ec9175',
+  '014-outbox-accounts': '9132a4459467b009111a6f29bcd5d2622f752d0dd745785e5ad53cc9681bd939',
+  '015-resends-received-at': 'bd6118d27c5fec36c24777cbd9b042c8cd4a00809ec7376e627f159d7a94507e',
+  '016-dispatch-on-the-primary': 'b0cff958a9eb3cb0f54f6ce41b3ba7fb106012dfbb381b38648058e0d06f9374',
+  '017-outbox-and-resends-indexes': '2ce2aca0b3d939718ff0a6d7cc4279d96e7abcae8f9c41b9fc84b6a3b7d56fb7',
+  '018-erase-changes-trigger': '7360dd19fab9548c660904ee98ef6c39438d183927e009061b49df63a39c0c9a',
+};
