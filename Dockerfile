@@ -63,6 +63,10 @@ ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=sources /app ./
+# Behind all that is large, so that another revision copies nothing again. `docker build --build-arg REVISION="$(git rev-parse HEAD)"`
+ARG REVISION
+ENV REVISION=$REVISION
+LABEL org.opencontainers.image.revision=$REVISION
 USER node
 EXPOSE 8080 9090
 # The short commands of `orders` may end before the first check.

@@ -120,6 +120,8 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
   answered_by: (value) => ['replica', 'primary'].includes(value),
   step: (value) => /^[a-z]+(_[a-z]+)+$/.test(value),
+  version: (value) => /^\d+\.\d+\.\d+$/.test(value),
+  revision: (value) => value === 'unknown',
   pool: (value) => ['hot', 'knex'].includes(value),
   kind: (value) => ['writing', 'reading'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,

@@ -42,6 +42,11 @@ const SCHEMA = {
   PORTAL_DB_PASSWORD: randomSecret,
 };
 
+/** The commit that the image was built from; `unknown` elsewhere. */
+export function readRevision(env: NodeJS.ProcessEnv): string {
+  return readEnvironment<{ REVISION: string }>({ REVISION: processEnvironment.REVISION }, env).REVISION;
+}
+
 /** Where `npm start` of this clone keeps its data. */
 export function localDirectoryOf({ LOCAL_DIRECTORY }: NodeJS.ProcessEnv): string {
   return resolve(LOCAL_DIRECTORY || join(import.meta.dirname, '../../../.local'));

@@ -1,5 +1,6 @@
 import { VERSION } from '@orders/runtime';
 import { Command } from 'commander';
+import { readRevision } from './config.ts';
 import type { Context } from './context.ts';
 
 type AddCommand = (program: Command, context: Context) => void;
@@ -51,7 +52,11 @@ export async function createProgram(
 ): Promise<Command> {
   const program = new Command('orders')
     .description('The command line of the order ingestion service, for operators and senders.')
-    .version(VERSION, '--version', 'print the version of the service')
+    .version(
+      `${VERSION} (revision ${readRevision(context.surroundings.env)})`,
+      '--version',
+      'print the version of the service and its revision',
+    )
     .exitOverride()
     .configureOutput({
       writeOut: writeHelp,

@@ -7,6 +7,7 @@ import {
   createAdminServer,
   createOutageLog,
   createTracing,
+  exposeBuildInfo,
   exposePools,
   type Logger,
   listen,
@@ -62,6 +63,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders intake',
   });
+  exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const queue = createOutageLog(logger, 'the queue', 'the sweeper will ring');
   const bell = openBell({
@@ -122,7 +124,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
         logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
       }
-      logger.info('intake listens', { port, admin_port: adminPort, version: VERSION });
+      logger.info('intake listens', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
       void untilSchema(database, stopping.signal, (message, facts) => logger.warn(message, facts));
     },
     async close() {

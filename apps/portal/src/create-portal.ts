@@ -12,6 +12,7 @@ import { watchQueues } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
+  exposeBuildInfo,
   exposePools,
   type Logger,
   listen,
@@ -49,6 +50,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   };
   const database = openDatabase(connect);
   const knex = openKnex(connect);
+  exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database), knex: () => knexPoolState(knex) });
   const auth = createAuth({
     pool: database.pool,
@@ -88,7 +90,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       // Ready is said only once there is somebody to be ready.
       port = await listen(server, config.HOST, config.PORT);
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('portal listens', { port, admin_port: adminPort, version: VERSION });
+      logger.info('portal listens', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
       void untilSchema(database, stopping.signal, (message, facts) => logger.warn(message, facts));
     },
     async close() {

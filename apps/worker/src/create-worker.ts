@@ -6,6 +6,7 @@ import {
   createOutageLog,
   createTracing,
   describeError,
+  exposeBuildInfo,
   exposePools,
   type Logger,
   listen,
@@ -40,6 +41,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     bulk: true,
   });
   const metrics = createMetrics();
+  exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const bell = openBell({ url: queueUrl, onLost: () => metrics.lostRings.inc() });
   const leaseReturns = createLeaseReturns(database);
@@ -110,7 +112,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     async start() {
       await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('worker starts', { admin_port: adminPort, version: VERSION });
+      logger.info('worker starts', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
       // On another schema its statements would fail, and receipts use up their attempts.
       const waits = Promise.withResolvers<void>();
       const schema = untilSchema(database, stopping.signal, (message, facts) => {

@@ -134,6 +134,8 @@ export interface ProcessEnvironment {
   /** Lets callers that are not on the loopback change the log level. */
   ADMIN_TOKEN?: string;
   DRAIN_TIMEOUT: number;
+  /** The commit that the image was built from; `unknown` elsewhere. */
+  REVISION: string;
 }
 
 /** A password or token that a program made. */
@@ -153,6 +155,11 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
   ADMIN_PORT: wholeNumber(0, 0, 65_535),
   ADMIN_TOKEN: randomSecret,
   DRAIN_TIMEOUT: duration('25s'),
+  // Only shown, so a value that is no revision stops nothing.
+  REVISION: Joi.string()
+    .pattern(/^[\w.-]{1,64}$/)
+    .default('unknown')
+    .failover('unknown'),
 };
 
 /**

@@ -31,7 +31,7 @@ export { inGroups } from './in-groups.ts';
 export { inParts } from './in-parts.ts';
 export { listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { Counter, createRegistry, exposePools, Gauge, Histogram, type Registry } from './metrics.ts';
+export { Counter, createRegistry, exposeBuildInfo, exposePools, Gauge, Histogram, type Registry } from './metrics.ts';
 export { createOutageLog, type OutageLog } from './outage-log.ts';
 export { patiently } from './patiently.ts';
 export { readRarely } from './read-rarely.ts';

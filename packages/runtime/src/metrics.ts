@@ -1,4 +1,5 @@
 import client from 'prom-client';
+import { VERSION } from './version.ts';
 
 export type Registry = client.Registry;
 export { Counter, Gauge, Histogram } from 'prom-client';
@@ -8,6 +9,17 @@ export function createRegistry(): Registry {
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** Shows which version a process runs, and from which revision of its sources it was built. */
+export function exposeBuildInfo(registry: Registry, revision: string): void {
+  const build = new client.Gauge({
+    name: 'orders_build_info',
+    help: 'Version and revision, in the labels',
+    labelNames: ['version', 'revision'],
+    registers: [registry],
+  });
+  build.set({ version: VERSION, revision }, 1);
 }
 
 /** What a pool of connections tells of itself. */
