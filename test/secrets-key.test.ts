@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { enableSigning, unseal } from '@orders/database';
+import { enableSigning, fingerprintOf, unseal } from '@orders/database';
 import { whoWait } from './harness/gates.ts';
 import { openShop } from './harness/review-list.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 
 let stack: Stack;
 const next = randomBytes(32).toString('base64');
+const FINGERPRINT = fingerprintOf(Buffer.from(next, 'base64'));
 
 beforeAll(async () => {
   stack = await startStack('postgres');
@@ -24,6 +25,12 @@ async function reseal(env: Record<string, string>): Promise<{ code: number; stdo
     localDirectory: '/nowhere',
   });
   return { code, ...written };
+}
+
+async function keyOf({ adminUrl }: { adminUrl: string }) {
+  const reply = await fetch(`${adminUrl}/health/ready`);
+  const { secrets_key, unreadable_signing_secrets } = (await reply.json()) as Record<string, unknown>;
+  return { secrets_key, unreadable_signing_secrets };
 }
 
 let sent = 0;
@@ -56,17 +63,27 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   expect([await statusOfWebhook(intake, withNew), await statusOfWebhook(late, withNew)]).toEqual([202, 202]);
   expect(await statusOfWebhook(intake, shop.account)).toBe(202);
 
-  // Without the old key what it sealed cannot be opened, until all is sealed anew.
+  // Without the old key what it sealed cannot be opened, until all is sealed again; the sender is told to come back.
   const early = await stack.intake({ SECRETS_KEY: next });
-  expect(await statusOfWebhook(early, plain)).toBe(500);
+  const refused = await early.api.webhook(plain, { source_order_id: 'too early' });
+  expect([refused.status, refused.body.code]).toEqual([503, 'storage_unavailable']);
+  expect(refused.headers['retry-after']).toMatch(/^[1-9]/);
+  expect(await keyOf(early)).toEqual({ secrets_key: FINGERPRINT, unreadable_signing_secrets: 3 });
+  expect(await keyOf(intake)).toEqual({ secrets_key: FINGERPRINT, unreadable_signing_secrets: 0 });
+  expect((await keyOf(portal)).secrets_key).toBe(FINGERPRINT);
+  expect((await keyOf(late)).secrets_key).not.toBe(FINGERPRINT);
   const { code, stdout } = await reseal(both);
-  expect([code, JSON.parse(stdout)]).toEqual([0, { resealed: 3, unchanged: 1, unreadable: [] }]);
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    { secrets_key: FINGERPRINT, resealed: 3, unchanged: 1, unreadable: [] },
+  ]);
   const after = await stack.intake({ SECRETS_KEY: next });
   for (const account of [plain, rotated, withNew, shop.account])
     expect(await statusOfWebhook(after, account)).toBe(202);
   expect(await statusOfWebhook(intake, plain)).toBe(202);
 
   expect(JSON.parse((await reseal({ SECRETS_KEY: next })).stdout)).toEqual({
+    secrets_key: FINGERPRINT,
     resealed: 0,
     unchanged: 4,
     unreadable: [],
@@ -86,7 +103,7 @@ test('a secret that is being made with the old key as all are sealed anew is, to
   const resealing = reseal(both);
   await whoWait(knex, 1, 'relation');
   await making.commit();
-  expect(JSON.parse((await resealing).stdout)).toEqual({ resealed: 1, unchanged: before.length, unreadable: [] });
+  expect(JSON.parse((await resealing).stdout)).toMatchObject({ resealed: 1, unchanged: before.length, unreadable: [] });
   const [row] = await knex('signing_secrets').where({ account_id: id });
   expect(unseal(Buffer.from(next, 'base64'), id, row.sealed)).toBe(secret);
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { closeDatabase, openDatabase, poolState, untilSchema } from '@orders/database';
+import { closeDatabase, fingerprintOf, openDatabase, poolState, untilSchema } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
 import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
 import {
@@ -21,6 +21,7 @@ import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
 import { exposeLoad } from './expose-load.ts';
+import { exposeUnreadableSecrets } from './expose-unreadable-secrets.ts';
 import { createMetrics } from './metrics.ts';
 import { createParser } from './parsing/parser.ts';
 import { createAuthenticator } from './pipeline/authenticate.ts';
@@ -85,7 +86,9 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const { unrecordedRejections: unrecorded } = metrics;
   const parser = createParser();
   const authenticator = createAuthenticator(database);
-  const rejections = createRejectionLog({ database, parser, secretsKeys: secretsKeysOf(config), unrecorded });
+  const keys = secretsKeysOf(config);
+  const rejections = createRejectionLog({ database, parser, secretsKeys: keys, unrecorded });
+  const countUnreadable = exposeUnreadableSecrets(metrics.registry, database, keys, logger);
   const open = createOpenReplies(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, parser };
@@ -101,7 +104,13 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     }),
   );
   const admin = createAdminServer(
-    checkReadiness(database, bell, () => open.draining),
+    checkReadiness({
+      database,
+      bell,
+      isDraining: () => open.draining,
+      secretsKey: fingerprintOf(keys),
+      countUnreadableSecrets: countUnreadable,
+    }),
     metrics.registry,
     logger,
     config.ADMIN_TOKEN,

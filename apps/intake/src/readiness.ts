@@ -5,21 +5,36 @@ import { patiently, type Readiness } from '@orders/runtime';
 const MAX_CLOCK_SKEW_MS = 60_000;
 const PATIENCE_MS = 2000;
 
+/** What readiness is read from. */
+interface Sources {
+  database: Database;
+  bell: Bell;
+  isDraining: () => boolean;
+  /** Of the key that signing secrets are sealed with. */
+  secretsKey: string;
+  countUnreadableSecrets: () => Promise<number | null>;
+}
+
 /**
- * Ready while Postgres answers and has at least this version's schema, the clock is within 60 s of Postgres' (receipt ids carry the time) and no drain is under way. The
- * queue's state is told but does not count: without it orders are still accepted.
+ * Ready while Postgres answers and has at least this version's schema, the clock is within 60 s of Postgres' (receipt ids carry the
+ * time) and no drain is under way. The queue and the signing secrets are reported but do not count: orders with an API key are accepted
+ * without either.
  */
-export function checkReadiness(database: Database, bell: Bell, draining: () => boolean): () => Promise<Readiness> {
+export function checkReadiness(sources: Sources): () => Promise<Readiness> {
+  const { database, bell, isDraining, secretsKey } = sources;
   return async () => {
-    const [schema, skewMs, queue] = await Promise.all([
+    const [schema, skewMs, queue, unreadable] = await Promise.all([
       readSchemaState(database),
       patiently(readClockSkew(database), PATIENCE_MS),
       patiently(bell.lanes(), PATIENCE_MS).then((lanes) => (lanes === null ? 'unreachable' : 'ok')),
+      sources.countUnreadableSecrets(),
     ]);
-    if (skewMs === null) return { ready: false, postgres: 'unreachable', queue, draining: draining() };
+    const draining = isDraining();
+    if (skewMs === null) return { ready: false, postgres: 'unreachable', queue, draining };
     const clock = skewMs <= MAX_CLOCK_SKEW_MS ? 'ok' : 'off';
-    const ready = clock === 'ok' && schema === 'ok' && !draining();
-    return { ready, ...schemaReadiness(schema), clock, queue, draining: draining() };
+    const ready = clock === 'ok' && schema === 'ok' && !draining;
+    const secrets = { secrets_key: secretsKey, unreadable_signing_secrets: unreadable };
+    return { ready, ...schemaReadiness(schema), clock, queue, ...secrets, draining };
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   checkSchema,
   closeDatabase,
+  fingerprintOf,
   knexPoolState,
   openDatabase,
   openKnex,
@@ -17,6 +18,7 @@ import {
   type Logger,
   listen,
   type Service,
+  secretsKeysOf,
   VERSION,
 } from '@orders/runtime';
 import { createApp } from './app.ts';
@@ -71,7 +73,10 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     ),
   );
   const admin = createAdminServer(
-    () => checkSchema(database, () => open.draining),
+    async () => ({
+      ...(await checkSchema(database, () => open.draining)),
+      secrets_key: fingerprintOf(secretsKeysOf(config)),
+    }),
     metrics.registry,
     logger,
     config.ADMIN_TOKEN,

@@ -18,10 +18,11 @@ export {
   replaceKey,
   revokeKey,
 } from './accounts/api-keys.ts';
+export { countUnreadableSecrets } from './accounts/check-secrets.ts';
 export { findKeyHolders, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
-export { type SecretsKeys, unseal } from './accounts/seal.ts';
+export { fingerprintOf, type SecretsKeys, tryToUnseal, unseal } from './accounts/seal.ts';
 export { findSecretsToDiagnose, touchSecret } from './accounts/secrets-in-use.ts';
 export {
   disableSigning,

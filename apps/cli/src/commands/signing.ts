@@ -1,6 +1,7 @@
 import {
   disableSigning,
   enableSigning,
+  fingerprintOf,
   lockAccount,
   type Resealed,
   resealSecrets,
@@ -102,16 +103,22 @@ export function addSigningCommands(program: Command, context: Context): void {
     .description('encrypt all secrets with SECRETS_KEY that still are with SECRETS_KEY_PREVIOUS; safe to repeat')
     .addOption(json())
     .action(async (options) => {
-      const resealed = await context.withSecrets((knex, keys) => knex.transaction((trx) => reseal(trx, keys)));
-      if (resealed.unreadable.length > 0)
+      const { key, outcome } = await context.withSecrets(async (knex, keys) => ({
+        key: fingerprintOf(keys),
+        outcome: await knex.transaction((trx) => reseal(trx, keys)),
+      }));
+      const { resealed, unchanged, unreadable } = outcome;
+      if (unreadable.length > 0)
         throw new Failure(
-          `Neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS opens a secret of these accounts, all others are encrypted with SECRETS_KEY: ${resealed.unreadable.join(', ')}.`,
+          `Neither SECRETS_KEY (${key}) nor SECRETS_KEY_PREVIOUS opens a secret of these accounts, so no key may be taken away; all others are encrypted with SECRETS_KEY: ${unreadable.join(', ')}.`,
         );
-      context.print(
-        options,
-        resealed,
-        () =>
-          `${resealed.resealed} secrets are encrypted anew, ${resealed.unchanged} were already. ${resealed.resealed > 0 ? 'Run this again: once it says 0,' : 'If every process has the new SECRETS_KEY,'} SECRETS_KEY_PREVIOUS may go.`,
+      context.print(options, { secrets_key: key, ...outcome }, () =>
+        [
+          `${resealed} secrets are encrypted again, ${unchanged} were already; all open with the SECRETS_KEY ${key}.`,
+          resealed > 0
+            ? 'Run this again until it says 0.'
+            : `SECRETS_KEY_PREVIOUS may go once /health/ready of each intake and portal says "secrets_key":"${key}".`,
+        ].join('\n'),
       );
     });
 }

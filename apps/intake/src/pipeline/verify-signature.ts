@@ -1,4 +1,4 @@
-import { type Database, type KeyHolder, type SecretsKeys, touchSecret, unseal } from '@orders/database';
+import { type Database, type KeyHolder, type SecretsKeys, touchSecret, tryToUnseal } from '@orders/database';
 import { claimedDigest, isSignedWith, Problem, type ProblemCode } from '@orders/domain';
 import { readSignature } from '@orders/http';
 import type { Request, RequestHandler } from 'express';
@@ -14,7 +14,8 @@ const NOTED_MS = 60_000;
  * One that verifies by a secret that is not the newest tells, off its way, that somebody still uses that.
  *
  * @param keys open the accounts' signing secrets.
- * @throws {Problem} `signing_unavailable`, `missing_signature` or `invalid_signature`.
+ * @throws {Problem} `signing_unavailable`, `missing_signature`, `invalid_signature`, or `storage_unavailable` where none of the keys
+ * opens a secret that may be the right one.
  */
 export function verifySignature(database: Database, keys: SecretsKeys): RequestHandler {
   const noted = new LRUCache<string, true>({ max: 1000, ttl: NOTED_MS });
@@ -31,11 +32,15 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
     if (header === undefined) return 'missing_signature';
     const claimed = claimedDigest(header);
     if (!claimed) return 'invalid_signature';
-    const matches = sealedSecrets.filter((sealed) =>
-      isSignedWith(unseal(keys, accountId, sealed), request.body, claimed),
-    );
+    let isUnreadable = false;
+    const matches = sealedSecrets.filter((sealed) => {
+      const secret = tryToUnseal(keys, accountId, sealed);
+      if (secret === null) isUnreadable = true;
+      return secret !== null && isSignedWith(secret, request.body, claimed);
+    });
     const [match] = matches;
-    if (!match) return 'invalid_signature';
+    // Where the right secret may be the one that does not open, the sender is not at fault and has to send again.
+    if (!match) return isUnreadable ? 'storage_unavailable' : 'invalid_signature';
     if (match !== sealedSecrets[0]) noteOldSecret(accountId, match);
     return null;
   };

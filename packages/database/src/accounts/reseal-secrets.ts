@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { isSealedAnew, type SecretsKeys, seal, unseal } from './seal.ts';
+import { isSealedAnew, type SecretsKeys, seal, tryToUnseal } from './seal.ts';
 
 /** What became of all signing secrets, those included that were rotated out. */
 export interface Resealed {
@@ -38,12 +38,4 @@ export async function resealSecrets(trx: Knex, keys: SecretsKeys): Promise<Resea
         .update({ sealed: seal(keys, account_id, secret) });
   }
   return { ...outcome, unreadable: [...unreadable].toSorted((a, b) => a - b) };
-}
-
-function tryToUnseal(keys: SecretsKeys, accountId: number, sealed: Buffer): string | null {
-  try {
-    return unseal(keys, accountId, sealed);
-  } catch {
-    return null;
-  }
 }

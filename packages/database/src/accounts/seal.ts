@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_LENGTH = 12;
@@ -43,6 +43,23 @@ export function isSealedAnew(keys: SecretsKeys, accountId: number, sealed: Buffe
   } catch {
     return false;
   }
+}
+
+/** As `unseal`; null when none of the keys opens it. */
+export function tryToUnseal(keys: SecretsKeys, accountId: number, sealed: Buffer): string | null {
+  try {
+    return unseal(keys, accountId, sealed);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Names the key that secrets are sealed with, so that processes can be compared: eight hex digits, which tell nothing of a key of
+ * 32 random bytes.
+ */
+export function fingerprintOf(keys: SecretsKeys): string {
+  return createHmac('sha256', currentOf(keys)).update('orders: fingerprint').digest('hex').slice(0, 8);
 }
 
 function currentOf(keys: SecretsKeys): Buffer {

@@ -1,0 +1,217 @@
+#!/usr/bin/env bash
+# The procedures of docs/operating.md that change secrets or data, for the service under Compose. Each checks its result, and can be
+# repeated after an interruption.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+usage() {
+  cat <<'END'
+Usage: deploy/compose/manage.sh <command>
+
+  init                    make secrets/, .env, docker-compose.override.yml and backup/; what exists is kept
+  backup                  make a base backup in backup/, verify it, and check that archiving works
+  backups                 list the base backups, oldest first
+  prune --keep <n>        delete all but the newest <n> base backups, and the WAL that only they need
+  restore [--backup <name>] [--time <timestamp>] [--yes]
+                          put Postgres back to the end of the archive, or to <timestamp>, such as
+                          '2026-11-20 18:55:00+00'; the present data is kept beside it
+  rotate-passwords        give the four roles of Postgres new passwords
+  exchange-secrets-key    replace SECRETS_KEY by a new key, and encrypt all signing secrets with it
+
+Needs Docker with Compose 2.24 or newer, and openssl. Exit codes: 0 done, 1 failed, 2 wrong use.
+END
+}
+
+say() { echo "manage: $*" >&2; }
+fail() { say "$*"; exit 1; }
+wrong_use() { say "$* (deploy/compose/manage.sh --help)"; exit 2; }
+
+compose() { docker compose "$@"; }
+orders() { compose exec -T operator orders "$@"; }
+postgres_backup() { compose exec -T --user postgres postgres bash /usr/local/bin/backup.sh "$@"; }
+
+# A line of .env, or nothing.
+setting() { sed -n "s/^$1=//p" .env | tail -1; }
+
+# Changes lines of .env together, so that an interruption leaves all of them or none: NAME=value, or NAME alone to remove it.
+change_settings() {
+  local part=.env.part line
+  (umask 077; cp .env "$part")
+  for line in "$@"; do
+    sed -i "/^${line%%=*}=/d" "$part"
+    [[ $line != *=* ]] || echo "$line" >> "$part"
+  done
+  sync "$part"
+  mv "$part" .env
+}
+
+require_files() {
+  local name
+  [[ -f .env ]] || fail 'there is no .env here; run deploy/compose/manage.sh init'
+  for name in "$@"; do
+    [[ -f $(setting "$name") ]] || fail "$name in .env names no file. This command needs the secrets in files, as init makes them."
+  done
+}
+
+require_backup() {
+  compose config --format json | grep -q '"target": "/usr/local/bin/backup.sh"' ||
+    fail 'backups are not switched on: COMPOSE_FILE in .env must name deploy/compose/backup.yml (see init), then: docker compose up -d --wait'
+}
+
+# Readable by the users of the containers; the directory keeps other users out.
+write_secret() { (umask 022; openssl rand -base64 "$2" > "$1"); }
+
+init() {
+  local name file
+  mkdir -p -m 700 secrets
+  (umask 077; touch .env)
+  for name in POSTGRES_PASSWORD INTAKE_DB_PASSWORD WORKER_DB_PASSWORD PORTAL_DB_PASSWORD SECRETS_KEY; do
+    if grep -q "^${name}\(_FILE\)\?=" .env; then continue; fi
+    file=./secrets/${name,,}
+    [[ -s $file ]] || write_secret "$file" "$([[ $name == SECRETS_KEY ]] && echo 32 || echo 24)"
+    change_settings "$name=" "${name}_FILE=$file"
+  done
+  [[ -f docker-compose.override.yml ]] || cat > docker-compose.override.yml <<'END'
+# Settings of this installation; each variable of the README's table goes under the service that it is for, such as
+#
+# services:
+#   intake:
+#     environment:
+#       MAX_IN_FLIGHT: 512
+services: {}
+END
+  if ! grep -q '^COMPOSE_FILE=' .env; then
+    change_settings COMPOSE_FILE=docker-compose.yml:deploy/compose/backup.yml:docker-compose.override.yml
+  fi
+  mkdir -p backup/wal backup/base
+  compose run --rm --no-deps -T --user root --entrypoint chown postgres postgres:postgres /backup /backup/wal /backup/base ||
+    fail "backup/ could not be given to the user of Postgres; is deploy/compose/backup.yml in COMPOSE_FILE of .env?"
+  say 'secrets/ and .env are complete. Copy secrets/secrets_key to where your passwords are kept.'
+}
+
+restore() {
+  local yes='' arguments=() has_time='' answer
+  while (($# > 0)); do
+    case $1 in
+      --yes) yes=1; shift ;;
+      --backup | --time)
+        (($# > 1)) || wrong_use "$1 takes a value"
+        [[ $1 != --time ]] || has_time=1
+        arguments+=("$1" "$2")
+        shift 2
+        ;;
+      *) wrong_use "restore has no option $1" ;;
+    esac
+  done
+  require_backup
+  if [[ -z $yes ]]; then
+    [[ -t 0 ]] || wrong_use 'without a terminal, restore needs --yes'
+    read -rp 'This stops the service and replaces the data of Postgres by a backup. Continue? [y/N] ' answer
+    [[ $answer == [yY] ]] || fail 'nothing was changed'
+  fi
+  say 'stops the apps and Postgres'
+  compose stop intake worker portal operator
+  compose stop postgres
+  compose rm --force postgres
+  if ! compose run --rm --no-deps -T --user root --entrypoint bash postgres /usr/local/bin/backup.sh restore "${arguments[@]}"; then
+    fail 'nothing was restored; "docker compose up -d --wait" starts the service as it was'
+  fi
+  compose up -d --wait postgres redis
+  # Jobs of the lost state; the sweeper makes those that are needed again.
+  compose exec -T redis redis-cli flushall > /dev/null
+  if [[ -n $has_time ]]; then
+    say 'The apps are still stopped. Read "After a restore to a time" in docs/operating.md, then: docker compose up -d --wait'
+  else
+    compose up -d --wait
+    say 'The service runs again.'
+  fi
+}
+
+rotate_passwords() {
+  local role file
+  require_files POSTGRES_PASSWORD_FILE INTAKE_DB_PASSWORD_FILE WORKER_DB_PASSWORD_FILE PORTAL_DB_PASSWORD_FILE
+  say 'gives the apps new passwords; until they have restarted, senders may get 503 and send again'
+  for role in INTAKE_DB WORKER_DB PORTAL_DB; do
+    # In place: a container sees the file that it was started with.
+    openssl rand -base64 24 > "$(setting ${role}_PASSWORD_FILE)"
+  done
+  compose run --rm --no-deps -T migrate
+  compose restart intake worker portal
+  compose up -d --wait --no-deps --no-recreate intake worker portal
+  say 'gives the owner of the database a new password'
+  file=$(setting POSTGRES_PASSWORD_FILE)
+  openssl rand -base64 24 > "$file"
+  # On the socket inside the container, which asks for no password.
+  printf "alter role orders password '%s'" "$(cat "$file")" | compose exec -T postgres psql --quiet --username=orders
+  compose restart operator
+  compose up -d --wait --no-deps --no-recreate operator
+  orders accounts list --json > /dev/null || fail 'the operator does not get in with the new password'
+  say 'All four passwords are new.'
+}
+
+# So that all run with the keys of .env; a restart alone would keep the former ones.
+recreate_key_users() { compose up -d --wait --no-deps --force-recreate intake portal operator; }
+
+# Fails where a process has another key than the operator, or a secret opens with no key.
+check_keys() {
+  local expected id found
+  expected=$(orders signing reseal --json | sed -n 's/.*"secrets_key": "\([0-9a-f]*\)".*/\1/p')
+  [[ -n $expected ]] || fail 'the signing secrets are not all readable; the keys in .env were left as they are'
+  for id in $(compose ps --quiet intake portal); do
+    found=$(docker exec "$id" node -e 'fetch(`http://127.0.0.1:${process.env.ADMIN_PORT}/health/ready`)
+      .then((reply) => reply.json()).then((state) => console.log(state.secrets_key))')
+    [[ $found == "$expected" ]] || fail "container $id runs with key $found, the operator with $expected"
+  done
+  echo "$expected"
+}
+
+exchange_secrets_key() {
+  local current previous fingerprint
+  require_files SECRETS_KEY_FILE
+  current=$(setting SECRETS_KEY_FILE)
+  previous=$(setting SECRETS_KEY_PREVIOUS_FILE)
+  if [[ -z $previous ]]; then
+    fingerprint=$(check_keys)
+    say "every secret opens with the present key, $fingerprint"
+    previous=./secrets/secrets_key_$(date -u +%Y-%m-%dT%H%M%SZ)
+    write_secret "$previous" 32
+    change_settings "SECRETS_KEY_PREVIOUS_FILE=$previous"
+  fi
+  # The name of a newer key sorts behind that of an older one, which tells how far an interrupted exchange came.
+  if [[ $previous > $current ]]; then
+    say 'step 1 of 3: every process can open with both keys'
+    recreate_key_users
+    change_settings "SECRETS_KEY_FILE=$previous" "SECRETS_KEY_PREVIOUS_FILE=$current"
+    current=$previous
+    previous=$(setting SECRETS_KEY_PREVIOUS_FILE)
+  fi
+  say 'step 2 of 3: every process encrypts with the new key; sessions in the portal end'
+  recreate_key_users
+  check_keys > /dev/null
+  say 'step 3 of 3: the former key is taken away'
+  change_settings SECRETS_KEY_PREVIOUS_FILE
+  recreate_key_users
+  fingerprint=$(check_keys) || { change_settings "SECRETS_KEY_PREVIOUS_FILE=$previous"; recreate_key_users; exit 1; }
+  say "Every secret opens with the new key, $fingerprint, in $current."
+  say "Copy it to where your passwords are kept. Keep $previous there too, until the backups from before have expired."
+}
+
+command=${1:-}
+(($# == 0)) || shift
+case $command in
+  init | backup | backups | rotate-passwords | exchange-secrets-key)
+    (($# == 0)) || wrong_use "$command has no arguments"
+    ;;
+esac
+case $command in
+  init) init ;;
+  backup) require_backup; postgres_backup take ;;
+  backups) require_backup; postgres_backup list ;;
+  prune) require_backup; postgres_backup prune "$@" ;;
+  restore) restore "$@" ;;
+  rotate-passwords) rotate_passwords ;;
+  exchange-secrets-key) exchange_secrets_key ;;
+  -h | --help | help) usage ;;
+  '') usage >&2; exit 2 ;;
+  *) wrong_use "there is no command $command" ;;
+esac
