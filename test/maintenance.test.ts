@@ -350,7 +350,7 @@ test('activity of more than fits into an integer is summed', async () => {
       latency_counts: [most],
       warnings: JSON.stringify({ 'missing /total': most }),
     });
-  const { totals, warnings } = await readActivity(knex, account.id, { rangeMs: DAY, stepMs: DAY });
+  const { totals, warnings } = await readActivity(knex, account.id, { rangeMs: DAY, stepMs: DAY / 24 });
   expect(totals).toMatchObject({ accepted: 3 * most, written: 3 * most });
   expect(warnings).toEqual([{ code: 'missing', pointer: '/total', count: 3 * most }]);
   expect(await listBusyAccounts(knex, { withinMs: DAY, limit: 1 })).toMatchObject([{ accepted: 3 * most }]);
