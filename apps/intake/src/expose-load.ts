@@ -2,6 +2,7 @@ import { closeDatabase, type Load, openDatabase, readLoad, readStalls, type Stal
 import type { Bell, LaneState } from '@orders/queue';
 import { Gauge, type Registry, readRarely } from '@orders/runtime';
 import type { IntakeConfig } from './config.ts';
+import { exposeArchiving } from './expose-archiving.ts';
 
 /** However often the metrics are read, and by how many. */
 const EVERY_MS = 5000;
@@ -55,6 +56,7 @@ export function exposeLoad(registry: Registry, config: LoadConfig, bell: Bell): 
   );
   exposeTransactions(registry, askStalls);
   exposeLanes(registry, askQueue);
+  exposeArchiving(registry, database, times);
 
   return { close: () => closeDatabase(database) };
 }

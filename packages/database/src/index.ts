@@ -81,6 +81,7 @@ export type { ReviewFilter } from './orders/review-filter.ts';
 export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
 export { type Repeat, type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
+export { type Archiving, readArchiving, readDatabaseSize } from './read-archiving.ts';
 export { browseDead, browseReceipts, LAST_UUID } from './receipts/browse-receipts.ts';
 export {
   type ClaimedReceipt,
