@@ -55,6 +55,13 @@ test('each alert says how urgent it is, what happened, and where its entry in th
   }
 });
 
+test('no rule adds up across cells', () => {
+  const across = rules.filter(({ expr }) =>
+    /(?<![\w:])(?:sum|max|min|avg|count)\b(?! by \(cluster, namespace[,)])/.test(expr),
+  );
+  expect(across.map(({ alert, record }) => alert ?? record)).toEqual([]);
+});
+
 test('rules and records name no series that nobody shows', () => {
   expect(unknownSeriesIn(rules.map(({ expr }) => expr))).toEqual([]);
 });

@@ -39,13 +39,20 @@ test('the dashboard goes the way of an order, and each panel says what is normal
 });
 
 test('whose Prometheus it asks can be chosen', () => {
-  expect(dashboard.templating.list).toEqual([expect.objectContaining({ name: 'datasource', type: 'datasource' })]);
+  expect(dashboard.templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource' });
   const sources = panels.flatMap(({ datasource, targets = [] }) => [
     datasource,
     ...targets.map((one) => one.datasource),
   ]);
   const uids = new Set(sources.map((source) => source?.uid));
   expect([...uids]).toEqual([expect.stringMatching(/^\$\{datasource\}$/)]);
+});
+
+test('the namespaces that it shows can be chosen, all of them where there are none, and each query keeps to them', () => {
+  expect(dashboard.templating.list[1]).toMatchObject({ name: 'namespace', includeAll: true, allValue: '.*' });
+  const selectors = expressions.map((expr) => expr.match(/[a-z]\w*(?=\{)/gi)?.length ?? 0);
+  expect(expressions.map((expr) => expr.split('namespace=~"$namespace"').length - 1)).toEqual(selectors);
+  expect(selectors).not.toContain(0);
 });
 
 test('no panel lies on another or reaches beyond the width', () => {

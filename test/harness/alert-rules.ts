@@ -40,9 +40,17 @@ function seriesNamedIn(expression: string): string[] {
     .filter((word) => !WORDS.has(word));
 }
 
+/** What node-exporter and the kubelet show of volumes. */
+const VOLUMES = [
+  'node_filesystem_avail_bytes',
+  'node_filesystem_size_bytes',
+  'kubelet_volume_stats_available_bytes',
+  'kubelet_volume_stats_capacity_bytes',
+];
+
 /** Those that nobody shows and no rule records. */
 export function unknownSeriesIn(expressions: readonly string[]): string[] {
   const recorded = rulesOf(readRuleFile()).flatMap(({ record }) => record ?? []);
-  const known = new Set([...documentedMetrics().flatMap(seriesOf), ...recorded, 'up', 'ALERTS']);
+  const known = new Set([...documentedMetrics().flatMap(seriesOf), ...recorded, ...VOLUMES, 'up', 'ALERTS']);
   return expressions.flatMap(seriesNamedIn).filter((name) => !known.has(name));
 }
