@@ -37,6 +37,6 @@ test('what is tested in containers is what Compose starts, named by its major ve
 
 test('the version that is deployed is that of the root, and the changelog begins with it', () => {
   const { version } = JSON.parse(read('package.json'));
-  expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
+  expect(read('deploy/kubernetes/example/orders/kustomization.yaml')).toContain(`newTag: ${version}\n`);
   expect(/^## (\S+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
 });

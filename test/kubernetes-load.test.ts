@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { kustomization, validateManifest } from './harness/manifests.ts';
-import { apps, environmentOf, guide, theOne } from './harness/pods.ts';
+import { apps, describeManifests, environmentOf, guide, theOne } from './harness/pods.ts';
 import { withStack } from './harness/stack.ts';
 
-describe('the alerts', () => {
+describeManifests('the alerts', () => {
   const file = readFileSync(resolve(import.meta.dirname, '../deploy/prometheus/alerts.yml'), 'utf8');
 
-  test('made into a resource as the guide says, keep to its schema', () => {
-    const [, head = ''] = /printf '(.*)'$/m.exec(guide) ?? [];
-    expect(guide).toContain(`sed 's/^/  /' deploy/prometheus/alerts.yml`);
-    expect(validateManifest(parse(head.replaceAll('\\n', '\n') + file.replaceAll(/^/gm, '  ')))).toEqual([]);
+  test('are the resource that the Prometheus operator reads, with labels that it can be told to look for', () => {
+    const { metadata, spec } = theOne('PrometheusRule', 'orders');
+    expect(spec).toEqual(parse(file));
+    const { release } = theOne('PodMonitor', 'orders').metadata.labels;
+    expect([release, metadata.labels.release]).toEqual(['kube-prometheus-stack', 'kube-prometheus-stack']);
   });
 
   test('know the apps by the jobs that the pod monitor names them', () => {
@@ -23,7 +23,9 @@ describe('the alerts', () => {
         targetLabel: 'job',
         replacement: expect.any(String),
       },
+      { sourceLabels: ['__meta_kubernetes_pod_label_cell'], targetLabel: 'cell' },
     ]);
+    for (const { labels } of apps) expect(labels.cell).toMatch(/./);
     const jobs = apps.map(({ labels }) => relabelings[0].replacement.replace('$1', labels['app.kubernetes.io/name']));
     const wanted = new Set([...file.matchAll(/job=~?"([^"]+)"/g)].map(([, pattern]) => pattern as string));
     expect(wanted.size).toBeGreaterThan(0);
@@ -31,7 +33,7 @@ describe('the alerts', () => {
   });
 });
 
-describe('scaling', () => {
+describeManifests('scaling', () => {
   test('of workers goes by what every intake shows of the load, and goes on without Prometheus', async () => {
     const { spec } = theOne('ScaledObject', 'worker');
     await withStack('postgres', async (stack) => {
@@ -41,7 +43,7 @@ describe('scaling', () => {
         // The same figure on each intake, hence max.
         const [, metric, namespace] = /^max\((\w+)\{namespace="(\w+)"\}\)$/.exec(metadata.query) ?? [];
         expect(metrics).toMatch(new RegExp(`^${metric} 0$`, 'm'));
-        expect(namespace).toBe(kustomization.namespace);
+        expect(namespace).toBe(theOne('ScaledObject', 'worker').metadata.namespace);
       }
     });
     for (const { metadata } of spec.triggers) expect(metadata.ignoreNullValues).toBe('false');

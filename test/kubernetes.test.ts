@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
-import { kustomization, MANIFESTS, type Manifest, validateManifest } from './harness/manifests.ts';
+import { expect, test } from '@jest/globals';
+import { type Manifest, validateManifest } from './harness/manifests.ts';
 import {
   apps,
+  describeManifests,
   dockerfile,
   environmentOf,
   guide,
@@ -24,24 +24,39 @@ function selects({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: 
 }
 const chosenBy = (selector: Manifest) => pods.filter(({ labels }) => selects(selector, labels)).map(({ name }) => name);
 
-describe('the manifests', () => {
+describeManifests('the manifests', () => {
   test.each(named)('$name keeps to its published schema, and has nothing that this does not know', ({ manifest }) => {
     expect(validateManifest(manifest)).toEqual([]);
   });
 
-  test('are all listed, with the settings and one pinned version of the one image', () => {
-    const aside = ['kustomization.yaml', 'README.md', 'settings.env'];
-    expect(kustomization.resources.toSorted()).toEqual(
-      readdirSync(MANIFESTS)
-        .filter((file) => !aside.includes(file))
-        .toSorted(),
+  test('take the image of every pod from the one place that names it', () => {
+    const images = new Set(pods.map(({ container }) => container.image));
+    expect([...images]).toEqual([expect.stringMatching(/^registry\.example\.com\/order-ingestion:\d+\.\d+\.\d+$/)]);
+  });
+
+  test('are in the namespace of the installation, but for what belongs to the Gateway', () => {
+    const isOutside = ({ manifest }: { manifest: Manifest }) => manifest.metadata.namespace !== 'orders';
+    expect(named.filter(isOutside).map(({ name }) => name)).toEqual([
+      'Namespace orders',
+      'Namespace orders-gateway',
+      'Certificate orders-tls',
+      'Gateway orders',
+    ]);
+  });
+
+  test('of the step before the apps are all that the pod of the migration needs, and no app', () => {
+    const setup = named.filter(({ manifest }) => manifest.metadata.labels?.['app.kubernetes.io/component'] === 'setup');
+    expect(new Set(setup.map(({ name }) => name.replace(/-\w{10}$/, '')))).toEqual(
+      new Set([
+        'ConfigMap private-ca',
+        'Job migrate',
+        'NetworkPolicy admin',
+        'NetworkPolicy default-deny',
+        'NetworkPolicy http',
+        'NetworkPolicy stores',
+        'ServiceAccount orders',
+      ]),
     );
-    expect(kustomization.configMapGenerator).toEqual([{ name: 'settings', envs: ['settings.env'] }]);
-    expect(kustomization.namespace).toBe(ofKind('Namespace')[0].metadata.name);
-    const [{ name, newTag }] = kustomization.images;
-    expect(kustomization.images).toHaveLength(1);
-    expect(String(newTag)).toMatch(/^\d+\.\d+\.\d+$/);
-    expect(pods.map(({ container }) => container.image)).toEqual(pods.map(() => name));
   });
 
   test('run commands that the image has', () => {
@@ -54,15 +69,17 @@ describe('the manifests', () => {
   });
 });
 
-describe('the environment of a pod', () => {
+describeManifests('the environment of a pod', () => {
   test.each(pods)(
     'of $name is one that its app starts with, and has nothing of its own that this does not read',
     async ({ name, container }) => {
       expect((container.envFrom ?? []).map(({ configMapRef }: Manifest) => configMapRef.name)).toEqual(
-        name === 'migrate' ? [] : ['settings'],
+        name === 'migrate' ? [] : [expect.stringMatching(/^settings-\w+$/)],
       );
       const config = await READERS[name]?.(environmentOf(container));
-      for (const { name: variable } of container.env) expect(config).toHaveProperty(variable);
+      // Node itself reads where private CAs lie.
+      for (const { name: variable } of container.env)
+        if (variable !== 'NODE_EXTRA_CA_CERTS') expect(config).toHaveProperty(variable);
     },
   );
 
@@ -78,12 +95,10 @@ describe('the environment of a pod', () => {
   });
 
   test('takes secrets from the one of its own that the guide has made, and from nowhere else', () => {
-    const made = [...guide.matchAll(/^ +cat > (\w+)\.env <<END\n([\s\S]*?)^ +END$/gm)].map(
-      ([, name = '', lines = '']) => ({
-        name,
-        keys: [...lines.matchAll(/^ +([A-Z_]+)=/gm)].map(([, key]) => key),
-      }),
-    );
+    const made = [...guide.matchAll(/^cat > (\w+)\.env <<END\n([\s\S]*?)^END$/gm)].map(([, name = '', lines = '']) => ({
+      name,
+      keys: [...lines.matchAll(/^([A-Z_]+)=/gm)].map(([, key]) => key),
+    }));
     expect(made.map(({ name }) => name)).toEqual(['operator', 'intake', 'worker', 'portal']);
     expect(guide).toContain('create secret generic $app --from-env-file=$app.env');
     for (const { name, container } of pods) {
@@ -103,10 +118,10 @@ describe('the environment of a pod', () => {
 
   test('has the owner of the database nowhere but for the migration and the commands', () => {
     const [, operator, intake, worker, portal] =
-      /operator\.env([\s\S]*?)intake\.env([\s\S]*?)worker\.env([\s\S]*?)portal\.env([\s\S]*?)^ +\)$/m
+      /operator\.env([\s\S]*?)intake\.env([\s\S]*?)worker\.env([\s\S]*?)portal\.env([\s\S]*?)^\)$/m
         .exec(guide)
-        ?.map((part) => /DATABASE_URL=postgres:\/\/(\w+):/.exec(part)?.[1]) ?? [];
-    expect([operator, intake, worker, portal]).toEqual(['orders', 'orders_intake', 'orders_worker', 'orders_portal']);
+        ?.map((part) => /DATABASE_URL=postgres:\/\/(\$?\w+)[:@]/.exec(part)?.[1]) ?? [];
+    expect([operator, intake, worker, portal]).toEqual(['$owner', 'orders_intake', 'orders_worker', 'orders_portal']);
   });
 
   test('limits the rate of each account that has no limit of its own', async () => {
@@ -117,7 +132,7 @@ describe('the environment of a pod', () => {
   });
 });
 
-describe('a pod', () => {
+describeManifests('a pod', () => {
   test.each(pods)('of $name asks for no more than the restricted profile gives', ({ spec, container }) => {
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -129,7 +144,10 @@ describe('a pod', () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    expect(['hostNetwork', 'hostPID', 'hostIPC', 'volumes'].filter((member) => member in spec)).toEqual([]);
+    expect(['hostNetwork', 'hostPID', 'hostIPC'].filter((member) => member in spec)).toEqual([]);
+    expect(spec.volumes).toEqual([
+      { name: 'private-ca', configMap: { name: expect.stringMatching(/^private-ca-\w+$/) } },
+    ]);
     expect(container.resources).toEqual({
       requests: { cpu: expect.any(String), memory: expect.any(String) },
       limits: { memory: expect.any(String) },
@@ -159,7 +177,7 @@ describe('a pod', () => {
   });
 });
 
-describe('what points at something', () => {
+describeManifests('what points at something', () => {
   test('finds it: services, budgets, spreads, autoscalers and the ingress', () => {
     for (const { metadata, spec } of ofKind('Deployment')) {
       expect(chosenBy(spec.selector)).toEqual([metadata.name]);
@@ -183,6 +201,27 @@ describe('what points at something', () => {
     const hosts = ['INTAKE_URL', 'PORTAL_URL'].map((name) => new URL(settings[name] ?? '').host);
     expect(rules.map(({ host }: Manifest) => host)).toEqual(hosts);
     expect(tls[0].hosts).toEqual(hosts);
+    expect(theOne('Certificate', 'orders-tls').spec).toMatchObject({
+      secretName: tls[0].secretName,
+      dnsNames: hosts,
+    });
+  });
+
+  test('the routes lead from the Gateway to the two services, with time for the longest reply', () => {
+    const { metadata, spec } = theOne('Gateway', 'orders');
+    const [{ name: sectionName, allowedRoutes, tls }] = spec.listeners;
+    expect(tls.certificateRefs).toEqual([{ name: theOne('Certificate', 'orders-tls').spec.secretName }]);
+    expect(selects(allowedRoutes.namespaces.selector, { 'kubernetes.io/metadata.name': 'orders' })).toBe(true);
+    for (const route of ofKind('HTTPRoute')) {
+      const { name } = route.metadata;
+      const host = new URL(settings[`${name.toUpperCase()}_URL`] ?? '').host;
+      const [{ backendRefs, timeouts }] = route.spec.rules;
+      expect(route.spec.parentRefs).toEqual([{ name: metadata.name, namespace: metadata.namespace, sectionName }]);
+      expect(route.spec.hostnames).toEqual([host]);
+      expect(backendRefs).toEqual([{ name, port: theOne('Service', name).spec.ports[0].port }]);
+      expect(Number.parseInt(timeouts.request, 10)).toBeGreaterThan(30);
+    }
+    expect(ofKind('HTTPRoute').map((route) => route.metadata.name)).toEqual(['intake', 'portal']);
   });
 
   test('the ingress lets the largest batch through whole, bounds each address, and repeats nothing', async () => {
@@ -212,8 +251,8 @@ describe('what points at something', () => {
       policyTypes: ['Ingress', 'Egress'],
     });
     expect(doors.map(({ name, ports }) => [name, ports])).toEqual([
-      ['http', [{ port: 'http' }]],
       ['admin', [{ port: 'admin' }]],
+      ['http', [{ port: 'http' }]],
     ]);
     for (const { from } of doors) expect(from).toEqual([{ namespaceSelector: { matchLabels: expect.anything() } }]);
     expect(chosenBy(theOne('NetworkPolicy', 'http').spec.podSelector)).toEqual(['intake', 'portal']);

@@ -1,5 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { Certificate } from '@kubernetes-models/cert-manager/cert-manager.io/v1/Certificate';
+import { Gateway } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1/Gateway';
+import { HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1/HTTPRoute';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject';
 import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
@@ -9,19 +14,24 @@ import { Job } from 'kubernetes-models/batch/v1/Job';
 import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { Namespace } from 'kubernetes-models/v1/Namespace';
 import { Service } from 'kubernetes-models/v1/Service';
-import { parse, parseAllDocuments } from 'yaml';
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
+import { parseAllDocuments } from 'yaml';
+import { findProgram } from './programs.ts';
 
 export const MANIFESTS = resolve(import.meta.dirname, '../../deploy/kubernetes');
 
-/** What a file of `deploy/kubernetes` holds; the schemas say what is in it. */
+/** What kustomize makes of `deploy/kubernetes`; the schemas say what is in it. */
 // biome-ignore lint/suspicious/noExplicitAny: of a dozen kinds, each of which is validated as what it is
 export type Manifest = any;
 
-/** Models with the published schemas of Kubernetes' OpenAPI document, KEDA's and the Prometheus operator's resources. */
+/** Models with the schemas that Kubernetes and the authors of the custom resources publish. */
 const MODELS = [
   Namespace,
+  ServiceAccount,
+  ConfigMap,
   Deployment,
   Service,
   Job,
@@ -29,33 +39,43 @@ const MODELS = [
   HorizontalPodAutoscaler,
   NetworkPolicy,
   Ingress,
+  Gateway,
+  HTTPRoute,
+  Certificate,
   ScaledObject,
   PodMonitor,
   PrometheusRule,
 ];
 
-export const kustomization: Manifest = parse(readFileSync(join(MANIFESTS, 'kustomization.yaml'), 'utf8'));
-
-/** Every manifest of every file that is no setting and no kustomization, with where it stands. */
-export function readManifests(): { name: string; manifest: Manifest }[] {
-  return readdirSync(MANIFESTS)
-    .filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml')
-    .flatMap((file) =>
-      parseAllDocuments(readFileSync(join(MANIFESTS, file), 'utf8'), { merge: true }).map((document) => {
-        if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]}`);
-        const manifest = document.toJS();
-        return { name: `${file}: ${manifest.kind} ${manifest.metadata.name}`, manifest };
-      }),
-    );
+/** @throws {Error} with kustomize's message, or where no kustomize is found. */
+export function render(directory: string): Manifest[] {
+  const program = findProgram('kubectl');
+  if (program === null) throw new Error('no kubectl and no kustomize');
+  const command = basename(program) === 'kustomize' ? 'build' : 'kustomize';
+  const text = execFileSync(program, [command, directory], { encoding: 'utf8', stdio: 'pipe' });
+  return parseAllDocuments(text).map((document) => document.toJS());
 }
 
-/** `KEY=value` lines, as kustomize reads them. */
-export function readSettings(file: string): Record<string, string> {
-  const lines = readFileSync(join(MANIFESTS, file), 'utf8').split('\n');
-  return Object.fromEntries(
-    lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(/=(.*)/s).slice(0, 2)),
-  );
+/**
+ * A copy of `deploy/kubernetes` in which an operator fills in the example.
+ *
+ * @param edit the text of `orders/kustomization.yaml` after the operator's changes.
+ * @returns the directory of that kustomization; the caller removes what is two above it.
+ */
+export function fillIn(edit: (text: string) => string): string {
+  const root = mkdtempSync(join(tmpdir(), 'orders-kubernetes-'));
+  cpSync(MANIFESTS, root, { recursive: true });
+  const directory = join(root, 'example/orders');
+  const file = join(directory, 'kustomization.yaml');
+  writeFileSync(file, edit(readFileSync(file, 'utf8')));
+  return directory;
 }
+
+/** The example with every component: what it has commented out is valid, too. */
+export const withAllComponents = (text: string): string =>
+  text
+    .replaceAll(/^( *)# ?((?: *)(?:- |files:|options:|labels:|annotations:))/gm, '$1$2')
+    .replace('gateway-api # or ', 'gateway-api\n  - ');
 
 /**
  * Validates a manifest against the schema of its kind.

@@ -1,15 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readConfig as readIntakeConfig } from '@orders/intake';
 import { readConfig as readPortalConfig } from '@orders/portal';
 import { readConfig as readWorkerConfig } from '@orders/worker';
 import { readConfig as readCliConfig } from '../../apps/cli/src/config.ts';
-import { MANIFESTS, type Manifest, readManifests, readSettings } from './manifests.ts';
+import { fillIn, MANIFESTS, type Manifest, render, withAllComponents } from './manifests.ts';
+import { describeWith, findProgram } from './programs.ts';
 
+/** What the example deploys with every component. Empty where there is no kustomize, and the tests are skipped. */
+const manifests: Manifest[] = findProgram('kubectl') ? renderAll() : [];
 /** Each manifest, with its name. */
-export const named = readManifests();
-const manifests = named.map(({ manifest }) => manifest);
+export const named = manifests.map((manifest) => ({ name: `${manifest.kind} ${manifest.metadata.name}`, manifest }));
 /** Those of a kind. */
 export const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
 /** The only one of a kind with this name. */
@@ -19,8 +21,24 @@ export const theOne = (kind: string, name: string): Manifest => {
   return found[0];
 };
 
+function renderAll(): Manifest[] {
+  const directory = fillIn(withAllComponents);
+  try {
+    writeFileSync(join(directory, 'ca.crt'), 'a certificate');
+    return [...render(directory), ...render(join(directory, '../gateway'))];
+  } finally {
+    rmSync(join(directory, '../..'), { recursive: true });
+  }
+}
+
+/** `describe`, skipped where there is no kustomize: nothing is there to name the tests by. */
+export function describeManifests(title: string, tests: () => void): void {
+  describeWith('kubectl')(title, named.length > 0 ? tests : () => test('needs kubectl or kustomize', () => {}));
+}
+
 /** What all apps have in their environment. */
-export const settings = readSettings('settings.env');
+export const settings: Record<string, string> =
+  ofKind('ConfigMap').find(({ metadata }) => metadata.name.startsWith('settings-'))?.data ?? {};
 /** What the operator is told to do. */
 export const guide = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
 /** Each instruction on one line. */
@@ -28,7 +46,8 @@ export const dockerfile = readFileSync(resolve(import.meta.dirname, '../../Docke
   / \\\n */g,
   ' ',
 );
-const image = Object.fromEntries(
+/** What the image itself has in its environment. */
+export const image: Record<string, string> = Object.fromEntries(
   [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' ').map((pair) => pair.split('='))),
 );
 

@@ -5,6 +5,8 @@ const NAMES = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],
   curl: ['curl'],
   haproxy: ['haproxy'],
+  jq: ['jq'],
+  kubectl: ['kubectl', 'kustomize'],
   openssl: ['openssl'],
   pgbouncer: ['pgbouncer'],
   php: ['php'],
