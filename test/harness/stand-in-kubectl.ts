@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { delimiter, join, resolve } from 'node:path';
+import { json, text } from 'node:stream/consumers';
+import { startChild } from '@orders/local-services';
+
+const CLI = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
+
+/** What somebody asked of kubectl; `stdin` only where it says that it reads it. */
+export interface Call {
+  args: string[];
+  stdin: string;
+  cwd: string;
+}
+export interface Result {
+  code: number;
+  stdout?: string;
+  stderr?: string;
+}
+
+/** Programs for a PATH: a `kubectl` that is answered here, and `orders` of this clone. */
+export interface StandInPrograms {
+  /** Runs a command to its end, with these programs first on its PATH. */
+  run(
+    command: string[],
+    options: { env?: Record<string, string>; stdin?: string; cwd?: string },
+  ): Promise<Required<Result>>;
+  close(): void;
+}
+
+export async function standInPrograms(
+  directory: string,
+  answer: (call: Call) => Promise<Result>,
+): Promise<StandInPrograms> {
+  const server = createServer(async (request, response) => {
+    const failed = (error: Error): Result => ({ code: 1, stderr: `${error.message}\n` });
+    response.end(JSON.stringify(await answer((await json(request)) as Call).catch(failed)));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await mkdir(directory);
+  const programs = {
+    kubectl: `#!${process.execPath}\n${CLIENT.replace('PORT', String(port))}`,
+    orders: `#!/bin/sh\nexec ${process.execPath} ${CLI} "$@"\n`,
+  };
+  for (const [name, source] of Object.entries(programs)) {
+    await writeFile(join(directory, name), source);
+    await chmod(join(directory, name), 0o755);
+  }
+  const PATH = `${directory}${delimiter}${process.env.PATH}`;
+  return {
+    async run([program = '', ...args], { env = {}, stdin = '', cwd }) {
+      const options = { env: { ...env, PATH }, stdio: 'pipe' as const, ...(cwd && { cwd }) };
+      const { process: child } = await startChild(program, args, options);
+      child.stdin?.end(stdin);
+      const [stdout, stderr, [code]] = await Promise.all([
+        text(child.stdout as NodeJS.ReadableStream),
+        text(child.stderr as NodeJS.ReadableStream),
+        once(child, 'exit'),
+      ]);
+      return { code, stdout, stderr };
+    },
+    close: () => server.close(),
+  };
+}
+
+/** Hands its arguments, and what it would read from standard input, to the test. */
+const CLIENT = `
+const { readFileSync, writeSync } = require('node:fs');
+const args = process.argv.slice(2);
+const stdin = args.includes('/dev/stdin') || args.includes('--stdin') ? readFileSync(0, 'utf8') : '';
+fetch('http://127.0.0.1:PORT', { method: 'POST', body: JSON.stringify({ args, stdin, cwd: process.cwd() }) })
+  .then((reply) => reply.json())
+  .then(({ code, stdout = '', stderr = '' }) => {
+    writeSync(1, stdout);
+    writeSync(2, stderr);
+    process.exitCode = code;
+  });
+`;
