@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { freePort } from '@orders/local-services';
 import { openApi } from './harness/api.ts';
 import { startApp, untilReady } from './harness/processes.ts';
 import { describeWith } from './harness/programs.ts';
 import { startTlsStores, type TlsStores } from './harness/tls-stores.ts';
+
+// Three apps and four commands, each a process of its own.
+jest.setTimeout(180_000);
 
 let stores: TlsStores;
 

@@ -35,7 +35,7 @@ export interface StandInCluster {
   /** Runs it in bash as pasted; a failed command does not end it, as in a shell that somebody types in. */
   paste(block: string): Promise<Required<Result>>;
   /** Called before each call is answered; what it returns is answered in its place. */
-  intercept: ((call: Call) => Result | undefined) | null;
+  intercept: ((call: Call) => Promise<Result | undefined>) | null;
   close(): Promise<void>;
 }
 
@@ -168,7 +168,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
   const calls: string[] = [];
   const programs = await standInPrograms(join(directory, 'bin'), async (call) => {
     calls.push(call.args.join(' ').replace(/ -- .*/s, ''));
-    return cluster.intercept?.(call) ?? answer(call);
+    return (await cluster.intercept?.(call)) ?? answer(call);
   });
   const cluster: StandInCluster = {
     directory,
