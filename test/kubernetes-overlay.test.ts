@@ -73,9 +73,9 @@ describeWith('kubectl')('the example, filled in', () => {
     }
   });
 
-  test('puts the cell on every pod, and into no selector, so that it can be added later', () => {
-    const manifests = installed((text) => text.replace('cell: "1"', 'cell: north'));
-    for (const { metadata } of podsOf(manifests)) expect(metadata.labels.cell).toBe('north');
+  test('puts the name of the cluster on every pod, and into no selector, so that it can be added later', () => {
+    const manifests = installed((text) => text.replace('cluster: production', 'cluster: north'));
+    for (const { metadata } of podsOf(manifests)) expect(metadata.labels.cluster).toBe('north');
     for (const { spec } of manifests.filter(({ kind }) => /Deployment|Service$|PodDisruption|NetworkPolicy/.test(kind)))
       expect(JSON.stringify([spec.selector, spec.podSelector])).not.toContain('north');
   });
