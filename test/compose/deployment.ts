@@ -20,13 +20,8 @@ interface Container {
   State: { Running: boolean; ExitCode: number; Health?: { Status: string } };
 }
 
-/** The service as docker-compose.yml describes it, under a project, an image, ports and secrets of its own. */
-export interface Deployment {
-  image: string;
-  intakeUrl: string;
-  portalUrl: string;
-  /** The secrets that it was given. */
-  secrets: string[];
+/** The service as docker-compose.yml describes it, under a project of its own. */
+export interface Compose {
   compose(...args: string[]): Promise<string>;
   /** The operator's commands; what they print as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for its caller to know.
@@ -36,8 +31,50 @@ export interface Deployment {
   containers(service?: string): Promise<Container[]>;
   /** Until each container that is to run does, and is healthy. */
   untilHealthy(): Promise<void>;
+}
+
+/** The same with an image, ports and secrets of its own. */
+export interface Deployment extends Compose {
+  image: string;
+  intakeUrl: string;
+  portalUrl: string;
+  /** The secrets that it was given. */
+  secrets: string[];
   /** Removes containers, volumes, image and secrets; nobody can end that. */
   remove(): Promise<void>;
+}
+
+/**
+ * @param compose runs `docker compose` with these arguments.
+ * @param signal ends whatever is under way.
+ */
+export function openCompose(compose: Compose['compose'], signal: AbortSignal): Compose {
+  async function containers(service?: string): Promise<Container[]> {
+    const ids = (await compose('ps', '--all', '--quiet', ...(service ? [service] : []))).split('\n').filter(Boolean);
+    return ids.length === 0 ? [] : JSON.parse(await run('docker', ['inspect', ...ids], { signal }));
+  }
+
+  return {
+    compose,
+    async orders(...args) {
+      return JSON.parse(await compose('exec', '--no-TTY', 'operator', 'orders', ...args, '--json'));
+    },
+    async query(sql) {
+      const text = `select coalesce(json_agg(t), '[]') from (${sql}) t`;
+      const psql = ['psql', '--username=orders', '--no-align', '--tuples-only', '--command', text];
+      return JSON.parse(await compose('exec', '--no-TTY', 'postgres', ...psql));
+    },
+    containers,
+    async untilHealthy() {
+      const isWell = ({ Config, State }: Container) =>
+        Config.Labels['com.docker.compose.service'] === MIGRATE || State.Health?.Status === 'healthy';
+      await until('every container is healthy', async () => (await containers()).every(isWell), {
+        seconds: 180,
+        everyMs: 500,
+        signal,
+      });
+    },
+  };
 }
 
 /** @param signal ends whatever is under way. */
@@ -76,35 +113,12 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
   };
   const own = (...args: string[]) => compose(args, { signal });
 
-  async function containers(service?: string): Promise<Container[]> {
-    const ids = (await own('ps', '--all', '--quiet', ...(service ? [service] : []))).split('\n').filter(Boolean);
-    return ids.length === 0 ? [] : JSON.parse(await run('docker', ['inspect', ...ids], { signal }));
-  }
-
   return {
     image: project,
     intakeUrl,
     portalUrl,
     secrets: Object.values(secrets),
-    compose: own,
-    async orders(...args) {
-      return JSON.parse(await own('exec', '--no-TTY', 'operator', 'orders', ...args, '--json'));
-    },
-    async query(sql) {
-      const text = `select coalesce(json_agg(t), '[]') from (${sql}) t`;
-      const psql = ['psql', '--username=orders', '--no-align', '--tuples-only', '--command', text];
-      return JSON.parse(await own('exec', '--no-TTY', 'postgres', ...psql));
-    },
-    containers,
-    async untilHealthy() {
-      const isWell = ({ Config, State }: Container) =>
-        Config.Labels['com.docker.compose.service'] === MIGRATE || State.Health?.Status === 'healthy';
-      await until('every container is healthy', async () => (await containers()).every(isWell), {
-        seconds: 180,
-        everyMs: 500,
-        signal,
-      });
-    },
+    ...openCompose(own, signal),
     async remove() {
       await compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']);
       // There is none if it could not be built.

@@ -1,10 +1,10 @@
-import type { Deployment } from './deployment.ts';
+import type { Compose } from './deployment.ts';
 
 /** What runs our image. */
 export const APPS = ['intake', 'worker', 'portal'] as const;
 
 /** That each app runs as nobody in particular, can write nowhere but /tmp, and has no capability. */
-export async function inspectHardening({ compose, containers }: Deployment): Promise<string[]> {
+export async function inspectHardening({ compose, containers }: Compose): Promise<string[]> {
   const violations: string[] = [];
   for (const app of APPS) {
     const [container] = await containers(app);
@@ -21,7 +21,7 @@ export async function inspectHardening({ compose, containers }: Deployment): Pro
 }
 
 /** That each app's sessions are of its own role, which is no superuser. */
-export async function inspectRoles({ query }: Deployment): Promise<string[]> {
+export async function inspectRoles({ query }: Compose): Promise<string[]> {
   const sessions = await query<{ app: string; role: string }>(
     `select distinct substring(application_name from 'orders (intake|worker|portal)') as app, usename as role
      from pg_stat_activity where application_name ~ '^orders (intake|worker|portal)'`,
@@ -39,7 +39,7 @@ export async function inspectRoles({ query }: Deployment): Promise<string[]> {
 
 /** That no log shows one of these; `bytes` is how much there was to search. */
 export async function inspectLogs(
-  { compose }: Deployment,
+  { compose }: Compose,
   secrets: readonly string[],
 ): Promise<{ bytes: number; violations: string[] }> {
   const logs = await compose('logs', '--no-color', '--no-log-prefix');
@@ -48,7 +48,7 @@ export async function inspectLogs(
 }
 
 /** That every container, told to end, ended with 0. */
-export async function inspectExits({ containers }: Deployment): Promise<{ ended: number; violations: string[] }> {
+export async function inspectExits({ containers }: Compose): Promise<{ ended: number; violations: string[] }> {
   const all = await containers();
   const violations = all
     .filter(({ State }) => State.Running || State.ExitCode !== 0)

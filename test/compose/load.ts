@@ -16,8 +16,11 @@ const MAX_UNDER_WAY = 500;
 const TICK_MS = 20;
 const PATIENCE_S = 120;
 
-/** @param rate orders a second. */
-export function startLoad(sender: Sender, rate: number, signal: AbortSignal): Load {
+/**
+ * @param rate orders a second.
+ * @param first the number of the first order, where another load has sent those before it.
+ */
+export function startLoad(sender: Sender, rate: number, signal: AbortSignal, first = 0): Load {
   const underWay = new Set<Promise<void>>();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
@@ -26,7 +29,7 @@ export function startLoad(sender: Sender, rate: number, signal: AbortSignal): Lo
 
   function offer(): void {
     const delivery = sender
-      .deliver(makeOrder(offered++))
+      .deliver(makeOrder(first + offered++))
       .catch(failed.reject)
       .then(() => void underWay.delete(delivery));
     underWay.add(delivery);

@@ -1,22 +1,25 @@
 import { parseArgs } from 'node:util';
 import { tryCompose } from './try-compose.ts';
+import { tryProcedures } from './try-procedures.ts';
 import { trySuite } from './try-suite.ts';
 
 const HELP = `Usage: npm run test:compose -- [options]
 
 Builds the image, starts docker-compose.yml under a project, ports and secrets of its own, sends every sample order, scales
 the workers to four, restarts each service under a steady load, kills a worker, and verifies that no order was lost or doubled.
-Then it runs a part of the test suite on testcontainers' Postgres and Redis. Everything that it started is removed.
+Then it pastes the blocks of docs/operating.md under load: first deployment, rotation of passwords, keys and SECRETS_KEY, backup,
+scaling, monitoring, a lost Redis, restores, upgrade from the previous commit and back, a full disk. In the end it runs a part of the
+test suite on testcontainers' Postgres and Redis. Everything that it started is removed. It takes about 25 minutes.
 
 Options:
-  --only compose|suite   one of the two
+  --only compose|procedures|suite   one of the three
   --rate <number>        orders a second while services restart (default 25)
   --help
 
 Needs a Docker engine with Compose 2.20 or newer. Exit codes: 0 all is well, 1 it is not, 2 wrong use.
 `;
 
-const PARTS = { compose: tryCompose, suite: trySuite };
+const PARTS = { compose: tryCompose, procedures: tryProcedures, suite: trySuite };
 
 function readOptions(): { parts: (keyof typeof PARTS)[]; rate: number; help: boolean } {
   const { values } = parseArgs({
@@ -24,8 +27,8 @@ function readOptions(): { parts: (keyof typeof PARTS)[]; rate: number; help: boo
   });
   const { only, rate = '25', help = false } = values;
   if (!/^[1-9]\d{0,2}$/.test(rate)) throw new Error('--rate must be a whole number from 1 to 999');
-  if (only === undefined) return { parts: ['compose', 'suite'], rate: Number(rate), help };
-  if (!Object.hasOwn(PARTS, only)) throw new Error(`--only must be compose or suite`);
+  if (only === undefined) return { parts: ['compose', 'procedures', 'suite'], rate: Number(rate), help };
+  if (!Object.hasOwn(PARTS, only)) throw new Error(`--only must be compose, procedures or suite`);
   return { parts: [only as keyof typeof PARTS], rate: Number(rate), help };
 }
 

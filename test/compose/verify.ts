@@ -1,5 +1,5 @@
 import { until } from '../harness/until.ts';
-import type { Deployment } from './deployment.ts';
+import type { Compose } from './deployment.ts';
 import type { Ledger } from './sender.ts';
 
 interface ReceiptRow {
@@ -24,7 +24,7 @@ export interface Findings {
 }
 
 /** Waits until nothing is left to do. */
-export async function untilSettled({ query }: Deployment, signal: AbortSignal): Promise<void> {
+export async function untilSettled({ query }: Compose, signal: AbortSignal): Promise<void> {
   const isSettled = async () => {
     const [row] = await query<{ settled: boolean }>(
       `select not exists (select from receipts where state not in ('written', 'duplicate', 'dead'))
@@ -37,7 +37,7 @@ export async function untilSettled({ query }: Deployment, signal: AbortSignal): 
 }
 
 /** Compares what the clients were told with what Postgres holds. */
-export async function verify({ query }: Deployment, ledger: Ledger): Promise<Findings> {
+export async function verify({ query }: Compose, ledger: Ledger): Promise<Findings> {
   const receipts = await query<ReceiptRow>('select receipt_id, state, source_order_id, order_id from receipts');
   const orders = await query<OrderRow>('select order_id, source_order_id, receipt_id from orders');
   const violations = [...ledger.violations];
