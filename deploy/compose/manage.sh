@@ -31,7 +31,7 @@ orders() { compose exec -T operator orders "$@"; }
 postgres_backup() { compose exec -T --user postgres postgres bash /usr/local/bin/backup.sh "$@"; }
 
 # A line of .env, or nothing.
-setting() { sed -n "s/^$1=//p" .env | tail -1; }
+setting() { sed -n "s/^$1=//p" .env | tail -1 | tr -d "\"'"; }
 
 # Changes lines of .env together, so that an interruption leaves all of them or none: NAME=value, or NAME alone to remove it.
 change_settings() {
@@ -130,21 +130,22 @@ restore() {
 rotate_passwords() {
   local role file
   require_files POSTGRES_PASSWORD_FILE INTAKE_DB_PASSWORD_FILE WORKER_DB_PASSWORD_FILE PORTAL_DB_PASSWORD_FILE
+  say 'gives the owner of the database a new password'
+  file=$(setting POSTGRES_PASSWORD_FILE)
+  # Beside the present one until Postgres has it, so that a run after an interruption goes on with it.
+  [[ -s $file.new ]] || write_secret "$file.new" 24
+  # On the socket inside the container, which asks for no password.
+  printf "alter role orders password '%s'" "$(cat "$file.new")" | compose exec -T postgres psql --quiet --username=orders
+  # In place, here and below: a container sees the file that it was started with.
+  cat "$file.new" > "$file"
+  rm "$file.new"
   say 'gives the apps new passwords; until they have restarted, senders may get 503 and send again'
   for role in INTAKE_DB WORKER_DB PORTAL_DB; do
-    # In place: a container sees the file that it was started with.
     openssl rand -base64 24 > "$(setting ${role}_PASSWORD_FILE)"
   done
   compose run --rm --no-deps -T migrate
-  compose restart intake worker portal
-  compose up -d --wait --no-deps --no-recreate intake worker portal
-  say 'gives the owner of the database a new password'
-  file=$(setting POSTGRES_PASSWORD_FILE)
-  openssl rand -base64 24 > "$file"
-  # On the socket inside the container, which asks for no password.
-  printf "alter role orders password '%s'" "$(cat "$file")" | compose exec -T postgres psql --quiet --username=orders
-  compose restart operator
-  compose up -d --wait --no-deps --no-recreate operator
+  compose restart intake worker portal operator
+  compose up -d --wait --no-deps --no-recreate intake worker portal operator
   orders accounts list --json > /dev/null || fail 'the operator does not get in with the new password'
   say 'All four passwords are new.'
 }

@@ -181,7 +181,8 @@ fetch() {
 }
 
 restore() {
-  local name=$1 time=$2 stamp log options setting old='' failed
+  local name=$1 time=$2 stamp log options setting script
+  old=''
   : "${PGDATA:?is not set}"
   stamp=$(date -u +%Y-%m-%dT%H%M%SZ)
   [[ -n $name ]] || name=$(choose_backup "$time")
@@ -189,28 +190,32 @@ restore() {
   if [[ -e $PGDATA/postmaster.pid ]] && as_postgres pg_ctl status --pgdata="$PGDATA" > /dev/null; then
     fail 'Postgres is running on this data directory; stop it first'
   fi
-  local needed free
-  needed=$(du -s --block-size=1 "$BASES/$name" | cut -f1)
-  mkdir -p "$(dirname "$PGDATA")"
-  free=$(df --output=avail --block-size=1 "$(dirname "$PGDATA")" | tail -1)
-  ((free > needed)) || fail "the volume of $PGDATA has $free bytes free, and the backup takes $needed"
-
-  if [[ -n $(ls -A "$PGDATA" 2> /dev/null) ]]; then
+  if [[ -f $PGDATA/restore.unfinished ]]; then
+    old=$(< "$PGDATA/restore.unfinished")
+    say 'an earlier restore was interrupted; this one takes its place'
+    rm -rf "$PGDATA"
+  elif [[ -n $(ls -A "$PGDATA" 2> /dev/null) ]]; then
     old=$PGDATA.before-$stamp
     mv "$PGDATA" "$old"
     say "keeps the old data directory as $old"
-  else
-    rm -rf "$PGDATA"
   fi
+  # Whatever fails below: the archive is unchanged, so the old data directory can go on.
   put_back() {
-    failed=$PGDATA.failed-$stamp
-    mv "$PGDATA" "$failed"
+    as_postgres pg_ctl stop --pgdata="$PGDATA" --mode=immediate > /dev/null 2>&1 || true
+    rm -rf "$PGDATA"
     [[ -z $old ]] || mv "$old" "$PGDATA"
-    say "put the old data directory back; the failed restore is $failed"
+    say 'the restore failed; the data directory is as it was before'
   }
+  trap put_back EXIT
 
+  mkdir -p "$PGDATA"
+  echo "$old" > "$PGDATA/restore.unfinished"
+  local needed free
+  needed=$(du -s --block-size=1 "$BASES/$name" | cut -f1)
+  free=$(df --output=avail --block-size=1 "$PGDATA" | tail -1)
+  ((free > needed)) || fail "the volume of $PGDATA has $free bytes free, and the backup takes $needed"
   say "restores base backup $name to ${time:-the end of the archive}"
-  cp -Rp "$BASES/$name" "$PGDATA"
+  cp -Rp "$BASES/$name/." "$PGDATA"
   chmod 700 "$PGDATA"
   remove_recovery_settings
   touch "$PGDATA/recovery.signal"
@@ -218,10 +223,10 @@ restore() {
 
   log=$(mktemp /tmp/restore-XXXXXX.log)
   [[ $(id -u) != 0 ]] || chown postgres "$log"
-  local script=${BASH_SOURCE[0]}
-  options=(-c "listen_addresses=" -c "unix_socket_directories=/tmp" -c archive_mode=on
-    -c "archive_command=bash $script archive %p %f" -c "restore_command=bash $script fetch %f %p"
-    -c recovery_target_action=promote -c recovery_target_timeline=latest)
+  script=$(realpath "${BASH_SOURCE[0]}")
+  # What is to be archived of the new timeline waits for the server that is started afterwards.
+  options=(-c "listen_addresses=" -c "unix_socket_directories=/tmp" -c archive_mode=on -c archive_command=/bin/false
+    -c "restore_command=bash $script fetch %f %p" -c recovery_target_action=promote -c recovery_target_timeline=latest)
   [[ -z $time ]] || options+=(-c "recovery_target_time=$time")
   while IFS= read -r setting; do options+=(-c "$setting"); done < <(limits_of_primary)
 
@@ -233,8 +238,7 @@ restore() {
   while true; do
     if ! kill -0 "$server" 2> /dev/null; then
       grep -E 'FATAL|PANIC' "$log" | tail -3 >&2 || tail -5 "$log" >&2
-      put_back
-      fail 'the recovery failed, see the lines above'
+      fail 'the recovery ended early, see the lines above'
     fi
     [[ $(sql --command='select pg_is_in_recovery()' 2> /dev/null) == f ]] && break
     local replayed
@@ -244,26 +248,26 @@ restore() {
     sleep 2
   done
 
-  # Complete segments of the old directory that the archive lacks; later restores pass through them.
-  if [[ -n $old ]]; then
-    local ready
-    for ready in "$old"/pg_wal/archive_status/*.ready; do
-      [[ -e $ready ]] || continue
-      ready=$(basename "$ready" .ready)
-      [[ ! -e $old/pg_wal/$ready ]] || archive "$old/pg_wal/$ready" "$ready"
-    done
-    [[ $(id -u) != 0 ]] || chown -R postgres:postgres "$WAL"
-  fi
   # Where something accepted is gone, its order ids would be given to other orders.
   if [[ -n $time || -z $old ]]; then
     sql --command="select setval('order_ids', last_value + 10000000) from order_ids" > /dev/null
     say 'order ids go on 10,000,000 higher, so that none is given twice'
   fi
-  await_archiver
   as_postgres pg_ctl stop --pgdata="$PGDATA" --mode=fast --timeout=600 > /dev/null
   wait "$server" || fail "Postgres ended with an error: $(tail -3 "$log")"
   if grep -Eq '^[[:space:]]*recovery_target' "$PGDATA"/postgresql*.conf || [[ -e $PGDATA/recovery.signal ]]; then
-    fail 'a recovery target was left in the configuration; do not start Postgres, and report this'
+    fail 'a recovery target was left in the configuration'
+  fi
+  rm "$PGDATA/restore.unfinished"
+  trap - EXIT
+
+  # Complete segments of the old directory that the archive lacks; later restores pass through them.
+  if [[ -n $old ]]; then
+    local ready
+    for ready in "$old"/pg_wal/archive_status/*.ready; do
+      ready=$(basename "$ready" .ready)
+      if [[ -e $old/pg_wal/$ready ]]; then as_postgres bash "$script" archive "$old/pg_wal/$ready" "$ready"; fi
+    done
   fi
   say 'The restore is complete. Take a base backup soon: deploy/compose/manage.sh backup, or backup.sh take.'
   [[ -z $old ]] || say "When all is well, delete the old data directory: $old"

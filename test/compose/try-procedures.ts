@@ -72,8 +72,8 @@ async function operate(clone: Clone, { rate, signal, say }: Surroundings, report
     return said;
   };
 
-  await pasteUnderLoad('Rotate secrets');
-  await pasteUnderLoad('SECRETS_KEY');
+  for (const secret of ['Passwords of Postgres', 'An API key', 'A signing secret', 'SECRETS_KEY'])
+    await pasteUnderLoad(secret);
   const { unreadable_signing_secrets: unreadable } = JSON.parse(await clone.bash('admin intake /health/ready'));
   if (unreadable !== 0) violations.push(`${unreadable} signing secrets do not open after the exchange of SECRETS_KEY`);
   await pasteUnderLoad('Take a backup');

@@ -57,11 +57,16 @@ export async function untilSchema(
   for (let told = ''; !signal.aborted; ) {
     const { state, code } = await askSchema(database);
     if (state === 'ok') return !signal.aborted;
-    const what = state === 'unreachable' ? 'Postgres does not answer' : 'this version waits for its schema';
+    const what = state === 'unreachable' ? whyUnreachable(code) : 'this version waits for its schema';
     const cause = `${state} ${code}`;
     if (cause !== told) warn(`not ready: ${what}`, { ...schemaReadiness(state), ...(code && { code }) });
     told = cause;
     await sleep(LOOK_AGAIN_MS, null, { signal }).catch(() => {});
   }
   return false;
+}
+
+/** Class 28 of SQLSTATE is `invalid authorization specification`. */
+function whyUnreachable(code: string | undefined): string {
+  return code?.startsWith('28') ? 'Postgres refuses this role or its password' : 'Postgres does not answer';
 }
