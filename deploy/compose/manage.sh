@@ -151,7 +151,7 @@ rotate_passwords() {
 }
 
 # So that all run with the keys of .env; a restart alone would keep the former ones.
-recreate_key_users() { compose up -d --wait --no-deps --force-recreate intake portal operator; }
+recreate_key_users() { compose up -d --wait --force-recreate intake portal operator; }
 
 # Fails where a process has another key than the operator, or a secret opens with no key.
 check_keys() {

@@ -66,8 +66,10 @@ export function openCompose(compose: Compose['compose'], signal: AbortSignal): C
     },
     containers,
     async untilHealthy() {
-      const isWell = ({ Config, State }: Container) =>
-        Config.Labels['com.docker.compose.service'] === MIGRATE || State.Health?.Status === 'healthy';
+      // Those of the monitoring have no check.
+      const isUp = ({ State }: Container) => (State.Health ? State.Health.Status === 'healthy' : State.Running);
+      const isWell = (container: Container) =>
+        container.Config.Labels['com.docker.compose.service'] === MIGRATE || isUp(container);
       await until('every container is healthy', async () => (await containers()).every(isWell), {
         seconds: 180,
         everyMs: 500,
