@@ -43,7 +43,8 @@ export async function makeClone(project: string, signal: AbortSignal): Promise<C
     return run('bash', ['-c', script], { env: { ...env, ...variables }, ...end });
   };
   const compose = (...args: string[]) => bash(`docker compose ${args.map(quote).join(' ')}`);
-  const down = async () => void (await bash('docker compose --profile monitoring down --volumes --remove-orphans --timeout 5', {}, {}));
+  const down = async () =>
+    void (await bash('docker compose --profile monitoring down --volumes --remove-orphans --timeout 5', {}, {}));
 
   return {
     directory,
