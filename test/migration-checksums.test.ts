@@ -79,7 +79,7 @@ afterAll(async () => {
   await server.close();
 });
 
-test('a list is told from a text and from a list that is cut elsewhere', () => {
+test('a list is told from a string and from a list that is cut elsewhere', () => {
   const checksums = ['a;b', '["a;b"]', ['a;b'], ['a', 'b'], ['a;', 'b']].map((up) => checksumOf({ up }));
   expect(new Set(checksums).size).toBe(5);
 });
@@ -103,7 +103,7 @@ test('a system that ran 010 before it was edited gets the schema of a fresh one'
   expect(await planMigrations(knex)).toEqual({ pending: [], drift: [], unknown: [] });
 });
 
-test('the trigger of 010 stays as it is where it is there, and nobody waits for the repair', async () => {
+test('the trigger of 010 stays as it is where it is there, and no writer waits for the repair', async () => {
   const knex = await openOld(before('018'));
   const writer = await knex.transaction();
   await writer.raw('lock table orders in row exclusive mode');
@@ -131,7 +131,7 @@ test('what ran under the names from before the renumbering does not run again', 
   expect(await ranIn(knex)).toEqual(expect.arrayContaining([...former.keys(), ...former.values()]));
 });
 
-test('a migration that ran with another text is refused, and nothing runs until it is accepted', async () => {
+test('a migration that ran with different SQL is refused, and nothing runs until it is accepted', async () => {
   const knex = await openEmpty();
   await runMigrations(knex, FIRST_WITH_RESENDS);
   const ran = await ranIn(knex);

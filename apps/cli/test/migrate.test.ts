@@ -66,16 +66,16 @@ test('a queue that cannot be reached fails in one line', async () => {
   ]);
 });
 
-test('a migration that ran with another text is named, refused in one line, and accepted by its name', async () => {
+test('a migration that ran with different SQL is named, refused in one line, and accepted by its name', async () => {
   const ran = () => cli.knex('schema_migrations').orderBy('id').pluck('name');
   const before = await ran();
   await cli.knex('schema_migrations').where({ name: '013-autovacuum' }).delete();
   await cli.knex('schema_migrations_checksums').where({ name: '010-resends' }).update({ checksum: 'another' });
-  const drift = 'Ran with another text than this version has, so orders migrate runs nothing: 010-resends.\n';
+  const drift = 'Ran with different SQL than this version has, so orders migrate runs nothing: 010-resends.\n';
   expect(await cli.run('migrate', '--plan')).toMatchObject({ code: 0, stdout: expect.stringContaining(drift) });
   expect(await cli.json('migrate', '--plan')).toMatchObject({ drift: ['010-resends'], pending: { length: 1 } });
   expect(await cli.refused(1, 'migrate')).toMatch(
-    /^Nothing was run: 010-resends ran here with another text .*"Schema drift"\), then: orders migrate --accept-drift 010-resends$/,
+    /^Nothing was run: 010-resends ran here with different SQL .*"Schema drift"\), then: orders migrate --accept-drift 010-resends$/,
   );
   expect(await ran()).toHaveLength(before.length - 1);
   for (const name of ['011-hold-resends', 'nonsense'])

@@ -27,7 +27,7 @@ export async function planMigrations(knex: Knex): Promise<MigrationPlan> {
 }
 
 interface MigrateOptions {
-  /** Names of migrations that ran with another text, and whose effect somebody has compared: their checksums are replaced. */
+  /** Names of migrations that ran with different SQL and whose effect was compared: their checksums are replaced. */
   acceptDrift?: readonly string[];
 }
 
@@ -37,7 +37,7 @@ interface MigrateOptions {
  *
  * @returns the names of the migrations that ran.
  * @throws {pg.DatabaseError} 55P03 or 40P01 when a lock was not to be had for five minutes; what ran before stays.
- * @throws {SchemaDriftError} when a migration ran with another text than it has in `migrations`; nothing has run then.
+ * @throws {SchemaDriftError} when a migration ran with different SQL than it has in `migrations`; nothing has run then.
  */
 export async function runMigrations(
   knex: Knex,

@@ -10,23 +10,23 @@ const CHECKSUMS = 'schema_migrations_checksums';
 export interface MigrationPlan {
   /** What `migrate` would run, in order, and whether each runs in a transaction. */
   pending: { name: string; transaction: boolean }[];
-  /** Those that ran with another text than this version has. */
+  /** Those that ran with different SQL than this version has. */
   drift: string[];
   /** Those that ran and that this version does not know, as after going back to it. */
   unknown: string[];
 }
 
-/** A migration ran with another text than this version has: what the schema is, nobody can tell from the names. */
+/** A migration ran with different SQL than this version has, so its name does not tell what the schema is. */
 export class SchemaDriftError extends Error {
   readonly migrations: readonly string[];
 
   constructor(migrations: readonly string[]) {
-    super(`migrations ran with another text: ${migrations.join(', ')}`);
+    super(`migrations ran with different SQL: ${migrations.join(', ')}`);
     this.migrations = migrations;
   }
 }
 
-/** @returns the SHA-256 of a migration's `up`, in hex. As JSON, so that a list never equals a text or another list. */
+/** @returns the SHA-256 of a migration's `up`, in hex. As JSON, so that a list never equals a string or another list. */
 export function checksumOf({ up }: Pick<Migration, 'up'>): string {
   return createHash('sha256').update(JSON.stringify(up)).digest('hex');
 }
@@ -64,9 +64,9 @@ async function readRecord(knex: Knex): Promise<Map<string, string | null>> {
 }
 
 /**
- * Makes the record complete before anything runs: migrations that ran under a former name get the present one beside it, which a version
- * from before the renumbering still looks for, and those that ran before checksums were stored get the checksum of this version. Whichever
- * text those ran with, the schema is the same after 018.
+ * Makes the record complete before anything runs. Migrations that ran under a former name get the present one as well; the former stays for
+ * the version that looks for it. Those that ran before checksums were stored get the checksum of this version: 018 makes the schema the
+ * same, whether 010 ran before or after it was edited.
  *
  * @param accepted names of migrations whose checksum becomes that of this version.
  */

@@ -15,10 +15,10 @@ test('a migration that has landed is not edited', () => {
   );
   if (edited.length > 0)
     throw new Error(
-      `Edited after it landed: ${edited.map(({ name }) => name)}. It has run elsewhere with its old text and will not run there again, ` +
+      `Edited after it landed: ${edited.map(({ name }) => name)}. It has run elsewhere as it was and will not run there again, ` +
         'so take the edit back and write a new migration.',
     );
-  // Whatever is removed or renamed has run elsewhere as well.
+  // A migration that is removed or renamed has run elsewhere as well.
   expect(Object.keys(LANDED)).toEqual(MIGRATIONS.slice(0, Object.keys(LANDED).length).map(({ name }) => name));
 });
 

@@ -36,9 +36,9 @@ export function addMigrateCommand(program: Command, context: Context): void {
     .description(
       'bring the schema up to date, the queue where it is on Postgres, and the roles of the apps; safe to repeat',
     )
-    .option('--plan', 'print which migrations would run, and which ran with another text; change nothing')
+    .option('--plan', 'print which migrations would run, and which ran with different SQL; change nothing')
     .addOption(
-      new Option('--accept-drift <migration>', 'take the text of this version as the one that ran; may be repeated')
+      new Option('--accept-drift <migration>', 'record the SQL of this version as what ran; may be repeated')
         .argParser((name: string, names: string[] | undefined) => [...(names ?? []), name])
         .conflicts('plan'),
     )
@@ -65,7 +65,7 @@ async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promis
     const { drift } = await planMigrations(knex);
     if (!acceptDrift.every((name) => drift.includes(name)))
       throw new WrongUse(
-        '--accept-drift takes a migration that ran with another text, as orders migrate --plan lists it.',
+        '--accept-drift takes a migration that ran with different SQL, as orders migrate --plan lists it.',
       );
   }
   try {
@@ -75,7 +75,7 @@ async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promis
     const names = error.migrations.join(', ');
     const accept = error.migrations.map((name) => `--accept-drift ${name}`).join(' ');
     throw new Failure(
-      `Nothing was run: ${names} ran here with another text than this version has. Compare the schema with a fresh one ` +
+      `Nothing was run: ${names} ran here with different SQL than this version has. Compare the schema with a fresh one ` +
         `(docs/operating.md, "Schema drift"), then: orders migrate ${accept}`,
     );
   }
@@ -86,7 +86,7 @@ function describePlan({ pending, drift, unknown }: MigrationPlan): string {
   return [
     ...(run.length > 0 ? ['Migrations that would run, in this order:', ...run] : ['No migration would run.']),
     ...(drift.length > 0
-      ? [`Ran with another text than this version has, so orders migrate runs nothing: ${drift.join(', ')}.`]
+      ? [`Ran with different SQL than this version has, so orders migrate runs nothing: ${drift.join(', ')}.`]
       : []),
     ...(unknown.length > 0 ? [`Of a later version, left as they are: ${unknown.join(', ')}.`] : []),
   ].join('\n');

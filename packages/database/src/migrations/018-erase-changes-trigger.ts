@@ -1,5 +1,5 @@
 /**
- * Creates the trigger of 010 where it is missing: the first text of 010 had none, and it was edited after it had run. Elsewhere this does
+ * Creates the trigger of 010 where it is missing: 010 first had none, and was edited after it had run. Elsewhere this does
  * nothing. The index that 010 gained by the same edit was replaced in 017.
  */
 export const name = '018-erase-changes-trigger';
