@@ -3,6 +3,8 @@
 # repeated after an interruption.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# From .env alone: a variable of this shell would win over what is written there.
+unset COMPOSE_FILE {POSTGRES,INTAKE_DB,WORKER_DB,PORTAL_DB}_PASSWORD{,_FILE} SECRETS_KEY{,_FILE} SECRETS_KEY_PREVIOUS{,_FILE}
 
 usage() {
   cat <<'END'
@@ -12,13 +14,14 @@ Usage: deploy/compose/manage.sh <command>
   backup                  make a base backup in backup/, verify it, and check that archiving works
   backups                 list the base backups, oldest first
   prune --keep <n>        delete all but the newest <n> base backups, and the WAL that only they need
-  restore [--backup <name>] [--time <timestamp>] [--yes]
+  restore [--backup <name>] [--time <timestamp>] [--timeline <n>] [--yes]
                           put Postgres back to the end of the archive, or to <timestamp>, such as
                           '2026-11-20 18:55:00+00'; the present data is kept beside it
   rotate-passwords        give the four roles of Postgres new passwords
   exchange-secrets-key    replace SECRETS_KEY by a new key, and encrypt all signing secrets with it
 
-Needs Docker with Compose 2.24 or newer, and openssl. Exit codes: 0 done, 1 failed, 2 wrong use.
+Needs Linux, Docker with Compose 2.24 or newer, and openssl. Exit codes: 0 done, 1 failed, 2 wrong use, 3 restored, but
+orders are or may be missing that were not meant to be.
 END
 }
 
@@ -37,6 +40,7 @@ setting() { sed -n "s/^$1=//p" .env | tail -1 | tr -d "\"'"; }
 change_settings() {
   local part=.env.part line
   (umask 077; cp .env "$part")
+  [[ -z $(tail -c 1 "$part") ]] || echo >> "$part"
   for line in "$@"; do
     sed -i "/^${line%%=*}=/d" "$part"
     [[ $line != *=* ]] || echo "$line" >> "$part"
@@ -59,11 +63,15 @@ require_backup() {
 }
 
 # Readable by the users of the containers; the directory keeps other users out.
-write_secret() { (umask 022; openssl rand -base64 "$2" > "$1"); }
+write_secret() {
+  (umask 022; openssl rand -base64 "$2" > "$1")
+  sync "$1" "$(dirname "$1")"
+}
 
 init() {
   local name file
-  mkdir -p -m 700 secrets
+  mkdir -p secrets
+  chmod 700 secrets
   (umask 077; touch .env)
   for name in POSTGRES_PASSWORD INTAKE_DB_PASSWORD WORKER_DB_PASSWORD PORTAL_DB_PASSWORD SECRETS_KEY; do
     if grep -q "^${name}\(_FILE\)\?=" .env; then continue; fi
@@ -84,17 +92,25 @@ END
     change_settings COMPOSE_FILE=docker-compose.yml:deploy/compose/backup.yml:docker-compose.override.yml
   fi
   mkdir -p backup/wal backup/base
-  compose run --rm --no-deps -T --user root --entrypoint chown postgres postgres:postgres /backup /backup/wal /backup/base ||
+  for name in POSTGRES_PASSWORD INTAKE_DB_PASSWORD WORKER_DB_PASSWORD PORTAL_DB_PASSWORD SECRETS_KEY; do
+    [[ -n $(setting $name) || -s $(setting ${name}_FILE) ]] || fail "$name in .env is empty, or its file is"
+  done
+  compose run --rm --no-deps -T --user root --entrypoint chown postgres -R postgres:postgres /backup ||
     fail "backup/ could not be given to the user of Postgres; is deploy/compose/backup.yml in COMPOSE_FILE of .env?"
   say 'secrets/ and .env are complete. Copy secrets/secrets_key to where your passwords are kept.'
 }
 
+# In a container of its own, as that of the service may be stopped.
+run_backup() {
+  compose run --rm --no-deps -T --user root --entrypoint bash postgres /usr/local/bin/backup.sh "$@"
+}
+
 restore() {
-  local yes='' arguments=() has_time='' answer
+  local yes='' has_time='' arguments=() answer code=0
   while (($# > 0)); do
     case $1 in
       --yes) yes=1; shift ;;
-      --backup | --time)
+      --backup | --time | --timeline)
         (($# > 1)) || wrong_use "$1 takes a value"
         [[ $1 != --time ]] || has_time=1
         arguments+=("$1" "$2")
@@ -104,27 +120,28 @@ restore() {
     esac
   done
   require_backup
+  run_backup restore --check "${arguments[@]}" || exit $?
   if [[ -z $yes ]]; then
     [[ -t 0 ]] || wrong_use 'without a terminal, restore needs --yes'
-    read -rp 'This stops the service and replaces the data of Postgres by a backup. Continue? [y/N] ' answer
+    read -rp 'This stops the service and replaces the data of Postgres by this backup. Continue? [y/N] ' answer
     [[ $answer == [yY] ]] || fail 'nothing was changed'
   fi
   say 'stops the apps and Postgres'
   compose stop intake worker portal operator
   compose stop postgres
   compose rm --force postgres
-  if ! compose run --rm --no-deps -T --user root --entrypoint bash postgres /usr/local/bin/backup.sh restore "${arguments[@]}"; then
-    fail 'nothing was restored; "docker compose up -d --wait" starts the service as it was'
-  fi
+  run_backup restore "${arguments[@]}" || code=$?
+  ((code == 0 || code == 3)) || fail '"docker compose up -d --wait" starts the service as it was'
   compose up -d --wait postgres redis
   # Jobs of the lost state; the sweeper makes those that are needed again.
   compose exec -T redis redis-cli flushall > /dev/null
-  if [[ -n $has_time ]]; then
+  if ((code == 3)); then
     say 'The apps are still stopped. Read "After a restore to a time" in docs/operating.md, then: docker compose up -d --wait'
-  else
-    compose up -d --wait
-    say 'The service runs again.'
+    [[ -n $has_time ]] || exit 3
+    exit 0
   fi
+  compose up -d --wait
+  say 'The service runs again.'
 }
 
 rotate_passwords() {
@@ -135,7 +152,8 @@ rotate_passwords() {
   # Beside the present one until Postgres has it, so that a run after an interruption goes on with it.
   [[ -s $file.new ]] || write_secret "$file.new" 24
   # On the socket inside the container, which asks for no password.
-  printf "alter role orders password '%s'" "$(cat "$file.new")" | compose exec -T postgres psql --quiet --username=orders
+  printf "set log_min_error_statement = panic; alter role orders password '%s'" "$(cat "$file.new")" |
+    compose exec -T postgres psql --quiet --username=orders --set=ON_ERROR_STOP=1
   # In place, here and below: a container sees the file that it was started with.
   cat "$file.new" > "$file"
   rm "$file.new"
@@ -157,7 +175,7 @@ recreate_key_users() { compose up -d --wait --force-recreate intake portal opera
 check_keys() {
   local expected id found
   expected=$(orders signing reseal --json | sed -n 's/.*"secrets_key": "\([0-9a-f]*\)".*/\1/p')
-  [[ -n $expected ]] || fail 'the signing secrets are not all readable; the keys in .env were left as they are'
+  [[ -n $expected ]] || fail 'the signing secrets are not all readable; see the line above'
   for id in $(compose ps --quiet intake portal); do
     found=$(docker exec "$id" node -e 'fetch(`http://127.0.0.1:${process.env.ADMIN_PORT}/health/ready`)
       .then((reply) => reply.json()).then((state) => console.log(state.secrets_key))')
@@ -167,34 +185,42 @@ check_keys() {
 }
 
 exchange_secrets_key() {
-  local current previous fingerprint
+  local current next fingerprint='' last
   require_files SECRETS_KEY_FILE
-  current=$(setting SECRETS_KEY_FILE)
-  previous=$(setting SECRETS_KEY_PREVIOUS_FILE)
-  if [[ -z $previous ]]; then
+  # Written down before the first step, so that a run after an interruption knows where it is.
+  next=$(setting SECRETS_KEY_NEXT_FILE)
+  if [[ -z $next ]]; then
+    [[ -z $(setting SECRETS_KEY_PREVIOUS_FILE)$(setting SECRETS_KEY_PREVIOUS) ]] ||
+      fail 'SECRETS_KEY_PREVIOUS is set in .env: an exchange by hand is not finished. Finish it, or take the line away.'
     fingerprint=$(check_keys)
     say "every secret opens with the present key, $fingerprint"
-    previous=./secrets/secrets_key_$(date -u +%Y-%m-%dT%H%M%SZ)
-    write_secret "$previous" 32
-    change_settings "SECRETS_KEY_PREVIOUS_FILE=$previous"
+    next=./secrets/secrets_key_$(date -u +%Y-%m-%dT%H%M%SZ)
+    write_secret "$next" 32
+    change_settings "SECRETS_KEY_NEXT_FILE=$next" "SECRETS_KEY_PREVIOUS_FILE=$next"
+    say "the new key is in $next; copy it to where your passwords are kept"
   fi
-  # The name of a newer key sorts behind that of an older one, which tells how far an interrupted exchange came.
-  if [[ $previous > $current ]]; then
+  require_files SECRETS_KEY_NEXT_FILE
+  current=$(setting SECRETS_KEY_FILE)
+  if [[ $current != "$next" ]]; then
     say 'step 1 of 3: every process can open with both keys'
     recreate_key_users
-    change_settings "SECRETS_KEY_FILE=$previous" "SECRETS_KEY_PREVIOUS_FILE=$current"
-    current=$previous
-    previous=$(setting SECRETS_KEY_PREVIOUS_FILE)
+    change_settings "SECRETS_KEY_FILE=$next" "SECRETS_KEY_PREVIOUS_FILE=$current"
   fi
   say 'step 2 of 3: every process encrypts with the new key; sessions in the portal end'
   recreate_key_users
   check_keys > /dev/null
   say 'step 3 of 3: the former key is taken away'
+  current=$(setting SECRETS_KEY_PREVIOUS_FILE)
   change_settings SECRETS_KEY_PREVIOUS_FILE
   recreate_key_users
-  fingerprint=$(check_keys) || { change_settings "SECRETS_KEY_PREVIOUS_FILE=$previous"; recreate_key_users; exit 1; }
-  say "Every secret opens with the new key, $fingerprint, in $current."
-  say "Copy it to where your passwords are kept. Keep $previous there too, until the backups from before have expired."
+  if ! last=$(check_keys) || [[ $last == "$fingerprint" ]]; then
+    change_settings "SECRETS_KEY_PREVIOUS_FILE=$current"
+    recreate_key_users
+    fail 'not every secret opens with the new key alone, so both keys are in use again'
+  fi
+  change_settings SECRETS_KEY_NEXT_FILE
+  say "Every secret opens with the new key, $last, in $next."
+  say "Keep ${current:-the former key} until the backups from before have expired."
 }
 
 command=${1:-}

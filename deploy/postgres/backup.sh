@@ -9,23 +9,29 @@ Usage: backup.sh <command>
 
   take                          make a base backup, verify it, and check that archiving works
   list                          the base backups, oldest first
-  prune --keep <n>              delete all but the newest <n> base backups, and the WAL that only they need
+  prune --keep <n>              delete all but the newest <n> base backups that can be restored to now, and the WAL
+                                that only they need
   archive <path> <name>         store one WAL file; for archive_command
-  restore [--backup <name>] [--time <timestamp>]
+  restore [--backup <name>] [--time <timestamp>] [--timeline <n>] [--check]
                                 replace the data directory by a base backup (the newest that fits), and replay the
-                                archive to its end or to <timestamp>, such as '2026-11-20 18:55:00+00'.
-                                Postgres must be stopped. The old data directory is kept under another name.
+                                archive to its end or to <timestamp>, such as '2026-11-20 18:55:00+00' (UTC without
+                                an offset). Postgres must be stopped. The old data directory is kept under another
+                                name. --timeline chooses another history than that of the old data directory;
+                                --check only says which backup would be restored.
 
 Environment:
-  BACKUP_DIRECTORY   base backups and archived WAL (default /backup)
-  PGDATA             the data directory (restore)
+  BACKUP_DIRECTORY   base backups and archived WAL of one Postgres (default /backup)
+  PGDATA             the data directory, with postgresql.conf in it (restore)
   PGUSER             a superuser of Postgres (default postgres)
   PGDATABASE         the database of the service (default orders)
 
-Exit codes: 0 done, 1 failed, 2 wrong use.
+Exit codes: 0 done, 1 failed and nothing was changed, 2 wrong use, 3 restored, and orders are or may be missing at the
+end.
 END
 }
 
+# WAL and backups hold personal data.
+umask 077
 BACKUP_DIRECTORY=${BACKUP_DIRECTORY:-/backup}
 BASES=$BACKUP_DIRECTORY/base
 WAL=$BACKUP_DIRECTORY/wal
@@ -35,14 +41,17 @@ export PGUSER=${PGUSER:-postgres}
 say() { echo "backup: $*" >&2; }
 fail() { say "$*"; exit 1; }
 wrong_use() { say "$* (backup.sh --help)"; exit 2; }
-sql() { psql --no-psqlrc --no-align --tuples-only --quiet --set=ON_ERROR_STOP=1 --dbname="$DATABASE" "$@"; }
+sql() { psql --no-psqlrc --no-password --no-align --tuples-only --quiet --set=ON_ERROR_STOP=1 --dbname="$DATABASE" "$@"; }
 
 # Postgres removes its own copy afterwards, so the file and its directory entry are on disk before this succeeds.
 archive() {
   local source=$1 name=$2 target=$WAL/$2.gz
   if [[ -e $target ]]; then
     # Postgres asks again when it crashed between the copy and its note of it.
-    zcat "$target" | cmp --silent - "$source" && return 0
+    if zcat "$target" | cmp --silent - "$source"; then
+      sync "$target" "$WAL"
+      return 0
+    fi
     fail "$target exists with other content; is the archive shared with another Postgres?"
   fi
   local part=$WAL/.$name.part
@@ -57,37 +66,60 @@ require_archiving() {
     fail 'archive_mode is off, so a restore would end at the base backup. See docs/operating.md, "Backup and restore".'
 }
 
+# One command at a time.
+lock() {
+  exec 9> "$BACKUP_DIRECTORY/.lock"
+  flock --nonblock 9 || fail 'another backup, prune or restore is running'
+}
+
+# An archive of two servers would end the restore of either in the history of the other.
+require_own_archive() {
+  local known=$BACKUP_DIRECTORY/system_identifier
+  [[ -e $known ]] || echo "$1" > "$known"
+  [[ $(< "$known") == "$1" ]] || fail "$BACKUP_DIRECTORY belongs to another Postgres; use an empty directory"
+}
+
 # Waits until everything up to now is archived.
 await_archiver() {
-  local last failed deadline=$((SECONDS + 120))
+  local last is_failing deadline=$((SECONDS + 120))
   last=$(sql --command='select pg_walfile_name(pg_switch_wal())')
-  until [[ -e $WAL/$last.gz ]]; do
-    if ((SECONDS > deadline)); then
-      failed=$(sql --command="select coalesce(last_failed_wal, 'nothing') from pg_stat_archiver")
-      fail "$last is not archived after two minutes; last failure: $failed. The log of Postgres has the cause."
-    fi
+  while true; do
+    is_failing=$(sql --command="select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)
+      from pg_stat_archiver")
+    [[ -e $WAL/$last.gz && $is_failing == f ]] && return
+    ((SECONDS < deadline)) || fail "$last is not archived after two minutes; the log of Postgres has the cause"
     sleep 1
   done
 }
 
 take() {
+  local name part
   require_archiving
   [[ -w $WAL ]] || fail "$WAL is no directory that $(id -un) can write to"
+  lock
+  require_own_archive "$(sql --command='select system_identifier from pg_control_system()')"
   mkdir -p "$BASES"
-  local name part
   name=$(date -u +%Y-%m-%dT%H%M%SZ)
   # Under another name until it is verified, so that nothing takes half a backup for a whole one.
   part=$BASES/.$name.part
   rm -rf "$BASES"/.*.part
   say "copies the data directory to $BASES/$name"
-  pg_basebackup --pgdata="$part" --checkpoint=fast --wal-method=stream
+  pg_basebackup --no-password --pgdata="$part" --checkpoint=fast --wal-method=stream
   say 'verifies the copy'
   pg_verifybackup --quiet "$part"
+  date -u +%s > "$part/backup_ended"
   await_archiver
-  sync -f "$BASES"
+  sync --file-system "$BASES"
   mv "$part" "$BASES/$name"
   sync "$BASES"
   echo "$name"
+}
+
+names() {
+  local path
+  for path in "$BASES"/20*Z; do
+    [[ ! -f $path/backup_ended ]] || basename "$path"
+  done
 }
 
 list() {
@@ -97,51 +129,78 @@ list() {
   done
 }
 
-names() { [[ ! -d $BASES ]] || ls "$BASES"; }
-
 first_wal() { sed -n 's/^START WAL LOCATION: .* (file \([0-9A-F]*\))$/\1/p' "$BASES/$1/backup_label"; }
 
 prune() {
-  local keep=$1 all name oldest
-  mapfile -t all < <(names)
-  ((${#all[@]} > 0)) || fail "there is no base backup in $BASES"
-  for name in "${all[@]:0:$((${#all[@]} > keep ? ${#all[@]} - keep : 0))}"; do
+  local keep=$1 name usable=() oldest timeline
+  lock
+  timeline=$(newest_timeline)
+  for name in $(names); do
+    if is_on_timeline "$name" "$timeline"; then usable+=("$name"); fi
+  done
+  ((${#usable[@]} > 0)) || fail "no base backup in $BASES can be restored to now; take one first"
+  oldest=${usable[$((${#usable[@]} > keep ? ${#usable[@]} - keep : 0))]}
+  for name in $(names); do
+    [[ $name < $oldest ]] || continue
     say "deletes base backup $name"
     rm -rf "${BASES:?}/$name"
   done
-  oldest=$(names | head -1)
   pg_archivecleanup -x .gz "$WAL" "$(first_wal "$oldest")"
   echo "The oldest moment that can be restored is now the end of base backup $oldest."
 }
 
 lsn() { local high=${1%/*} low=${1#*/}; echo $(((0x$high << 32) + 0x$low)); }
 
-# Whether the present timeline passes through the end of this backup. A restore to a time starts a new timeline there,
-# and what was backed up on the former one after that moment leads nowhere any more.
+# A restore starts a new timeline. Its history file names the former ones, with the position at which each was left.
+history_of() { printf '%s/%08X.history.gz' "$WAL" "$1"; }
+
+newest_timeline() {
+  local path newest=1
+  for path in "$WAL"/????????.history.gz; do
+    [[ ! -e $path ]] || newest=$((16#$(basename "$path" .history.gz)))
+  done
+  echo "$newest"
+}
+
+# Whether timeline $2 passes through the end of backup $1. What was backed up on a former timeline after it was left
+# leads nowhere any more.
 is_on_timeline() {
-  local ranges timeline end history parent switched
+  local ranges own end parent switched
   ranges=$(tr -d ' \n' < "$BASES/$1/backup_manifest" | grep -o '"WAL-Ranges":.*')
-  timeline=$(sed -E 's/.*"Timeline":([0-9]+).*/\1/' <<< "$ranges")
+  own=$(sed -E 's/.*"Timeline":([0-9]+).*/\1/' <<< "$ranges")
+  ((own != $2)) || return 0
   end=$(lsn "$(sed -E 's/.*"End-LSN":"([0-9A-F\/]+)".*/\1/' <<< "$ranges")")
-  history=$(ls "$WAL" | grep -E '^[0-9A-F]{8}\.history\.gz$' | tail -1 || true)
-  [[ -n $history ]] && ((timeline != 0x${history%.history.gz})) || return 0
+  [[ -e $(history_of "$2") ]] || return 1
   while read -r parent switched _; do
-    if [[ $parent == "$timeline" ]]; then (($(lsn "$switched") >= end)) && return 0; fi
-  done < <(zcat "$WAL/$history")
+    if [[ $parent == "$own" ]]; then (($(lsn "$switched") >= end)) && return 0; fi
+  done < <(zcat "$(history_of "$2")")
   return 1
+}
+
+# The timeline to restore: that of the old data directory, so that what another server has archived since does not count.
+# A time before that timeline began is on its parent.
+choose_timeline() {
+  local time=$1 timeline
+  if [[ -f $PGDATA/global/pg_control ]]; then
+    timeline=$(control_of "$PGDATA" "Latest checkpoint's TimeLineID")
+  else
+    timeline=$(newest_timeline)
+  fi
+  while [[ -n $time && $timeline -gt 1 && -e $(history_of "$timeline") ]] &&
+    (($(date -u -d "$time" +%s) < $(date -u -r "$(history_of "$timeline")" +%s))); do
+    timeline=$(zcat "$(history_of "$timeline")" | awk 'NF { parent = $1 } END { print parent }')
+  done
+  echo "$timeline"
 }
 
 # The newest backup that ended before the time; without a time the newest.
 choose_backup() {
-  local time=$1 name chosen='' limit=''
-  if [[ -n $time ]]; then
-    limit=$(date -u -d "$time" +%s 2> /dev/null) || wrong_use "--time '$time' is no timestamp"
-  fi
+  local time=$1 timeline=$2 name chosen=''
   for name in $(names); do
-    if [[ -n $limit ]] && (($(date -u -r "$BASES/$name/backup_manifest" +%s) >= limit)); then continue; fi
-    if is_on_timeline "$name"; then chosen=$name; fi
+    if [[ -n $time ]] && (($(< "$BASES/$name/backup_ended") >= $(date -u -d "$time" +%s))); then continue; fi
+    if is_on_timeline "$name" "$timeline"; then chosen=$name; fi
   done
-  [[ -n $chosen ]] || fail "no base backup in $BASES ended before ${time:-now}"
+  [[ -n $chosen ]] || fail "no base backup in $BASES ended before ${time:-now} on timeline $timeline"
   echo "$chosen"
 }
 
@@ -149,128 +208,144 @@ as_postgres() {
   if [[ $(id -u) == 0 ]]; then setpriv --reuid=postgres --regid=postgres --init-groups "$@"; else "$@"; fi
 }
 
+control_of() { pg_controldata "$1" | sed -n "s/^$2: *//p"; }
+
 # A recovery target that an earlier restore left behind would end this recovery, and every later one, at that target.
 remove_recovery_settings() {
   local file
-  for file in "$PGDATA/postgresql.auto.conf" "$PGDATA/postgresql.conf"; do
+  for file in "$1/postgresql.auto.conf" "$1/postgresql.conf"; do
     if grep -Eq '^[[:space:]]*(recovery_target|restore_command|recovery_end_command|archive_cleanup_command)' "$file"; then
       sed -i -E 's/^[[:space:]]*(recovery_target|restore_command|recovery_end_command|archive_cleanup_command)/#&/' "$file"
       say "commented out recovery settings of an earlier restore in ${file##*/}"
     fi
   done
-  rm -f "$PGDATA/standby.signal"
+  rm -f "$1/standby.signal" "$1/backup_ended"
 }
 
 # A server in recovery needs at least what the primary had.
 limits_of_primary() {
-  pg_controldata "$PGDATA" | sed -nE \
+  pg_controldata "$1" | sed -nE \
     's/^(max_connections|max_worker_processes|max_wal_senders|max_prepared_xacts|max_locks_per_xact) setting: +([0-9]+)$/\1=\2/p' |
     sed -e 's/max_prepared_xacts/max_prepared_transactions/' -e 's/max_locks_per_xact/max_locks_per_transaction/'
 }
 
 # For restore_command: from the archive, else from the data directory that is replaced, which has what was not archived yet.
+# Any exit code up to 125 means to Postgres that the archive ends here. A file that is there and cannot be read must not.
 fetch() {
   local name=$1 target=$2
   if [[ -e $WAL/$name.gz ]]; then
-    zcat "$WAL/$name.gz" > "$target"
+    zcat "$WAL/$name.gz" > "$target" || exit 200
   elif [[ -n ${OLD_DATA:-} && -e $OLD_DATA/pg_wal/$name ]]; then
-    cp "$OLD_DATA/pg_wal/$name" "$target"
+    cp "$OLD_DATA/pg_wal/$name" "$target" || exit 200
   else
-    return 1
+    exit 1
   fi
 }
 
+# Runs in a directory of its own beside the data directory, which it replaces at the very end: until then a failure or an
+# interruption changes nothing.
 restore() {
-  local name=$1 time=$2 stamp log options setting script
-  old=''
+  local name=$1 time=$2 timeline=$3 is_check=$4 script old='' log options setting needed free server told='' replayed
   : "${PGDATA:?is not set}"
-  stamp=$(date -u +%Y-%m-%dT%H%M%SZ)
-  [[ -n $name ]] || name=$(choose_backup "$time")
-  [[ -f $BASES/$name/backup_label ]] || fail "there is no base backup $name in $BASES"
+  script=$(realpath "${BASH_SOURCE[0]}")
+  if [[ -n $time ]]; then
+    time=$(date -u -d "$time" '+%Y-%m-%d %H:%M:%S.%6N+00' 2> /dev/null) || wrong_use '--time is no timestamp'
+  fi
+  [[ -n $timeline ]] || timeline=$(choose_timeline "$time")
+  [[ -n $name ]] || name=$(choose_backup "$time" "$timeline")
+  [[ -f $BASES/$name/backup_ended ]] || fail "there is no base backup $name in $BASES"
+  is_on_timeline "$name" "$timeline" || fail "timeline $timeline does not pass through base backup $name"
+  if [[ -f $PGDATA/global/pg_control ]]; then
+    old=$PGDATA.before-$(date -u +%Y-%m-%dT%H%M%SZ)
+    require_own_archive "$(control_of "$PGDATA" 'Database system identifier')"
+  fi
+  mkdir -p "$(dirname "$PGDATA")"
+  needed=$(du -s --block-size=1 "$BASES/$name" | cut -f1)
+  free=$(df --output=avail --block-size=1 "$(dirname "$PGDATA")" | tail -1)
+  ((free > needed)) || fail "the volume of $PGDATA has $free bytes free, and the backup takes $needed"
+  say "base backup $name, replayed to ${time:-the end of the archive} on timeline $timeline"
+  [[ -z $is_check ]] || return 0
   if [[ -e $PGDATA/postmaster.pid ]] && as_postgres pg_ctl status --pgdata="$PGDATA" > /dev/null; then
     fail 'Postgres is running on this data directory; stop it first'
   fi
-  if [[ -f $PGDATA/restore.unfinished ]]; then
-    old=$(< "$PGDATA/restore.unfinished")
-    say 'an earlier restore was interrupted; this one takes its place'
-    rm -rf "$PGDATA"
-  elif [[ -n $(ls -A "$PGDATA" 2> /dev/null) ]]; then
-    old=$PGDATA.before-$stamp
-    mv "$PGDATA" "$old"
-    say "keeps the old data directory as $old"
-  fi
-  # Whatever fails below: the archive is unchanged, so the old data directory can go on.
-  put_back() {
-    as_postgres pg_ctl stop --pgdata="$PGDATA" --mode=immediate > /dev/null 2>&1 || true
-    rm -rf "$PGDATA"
-    [[ -z $old ]] || mv "$old" "$PGDATA"
-    say 'the restore failed; the data directory is as it was before'
+  lock
+
+  WORK=$PGDATA.restoring
+  rm -rf "$WORK"
+  abandon() {
+    as_postgres pg_ctl stop --pgdata="$WORK" --mode=immediate > /dev/null 2>&1 || true
+    rm -rf "$WORK"
+    say 'nothing was restored; the data directory is as it was'
   }
-  trap put_back EXIT
+  trap abandon EXIT
+  cp -Rp "$BASES/$name" "$WORK"
+  remove_recovery_settings "$WORK"
+  touch "$WORK/recovery.signal"
+  [[ $(id -u) != 0 ]] || chown -R postgres:postgres "$WORK"
 
-  mkdir -p "$PGDATA"
-  echo "$old" > "$PGDATA/restore.unfinished"
-  local needed free
-  needed=$(du -s --block-size=1 "$BASES/$name" | cut -f1)
-  free=$(df --output=avail --block-size=1 "$PGDATA" | tail -1)
-  ((free > needed)) || fail "the volume of $PGDATA has $free bytes free, and the backup takes $needed"
-  say "restores base backup $name to ${time:-the end of the archive}"
-  cp -Rp "$BASES/$name/." "$PGDATA"
-  chmod 700 "$PGDATA"
-  remove_recovery_settings
-  touch "$PGDATA/recovery.signal"
-  [[ $(id -u) != 0 ]] || chown -R postgres:postgres "$PGDATA"
-
-  log=$(mktemp /tmp/restore-XXXXXX.log)
-  [[ $(id -u) != 0 ]] || chown postgres "$log"
-  script=$(realpath "${BASH_SOURCE[0]}")
+  log=$(mktemp /tmp/restore-XXXXXX)
+  echo 'local all all trust' > "$log.hba"
+  [[ $(id -u) != 0 ]] || chown postgres "$log" "$log.hba"
   # What is to be archived of the new timeline waits for the server that is started afterwards.
-  options=(-c "listen_addresses=" -c "unix_socket_directories=/tmp" -c archive_mode=on -c archive_command=/bin/false
-    -c "restore_command=bash $script fetch %f %p" -c recovery_target_action=promote -c recovery_target_timeline=latest)
+  options=(-c listen_addresses= -c unix_socket_directories=/tmp -c "hba_file=$log.hba" -c archive_mode=on
+    -c archive_command=/bin/false -c "restore_command=bash $script fetch %f %p" -c recovery_target_action=promote
+    -c "recovery_target_timeline=$timeline")
   [[ -z $time ]] || options+=(-c "recovery_target_time=$time")
-  while IFS= read -r setting; do options+=(-c "$setting"); done < <(limits_of_primary)
+  while IFS= read -r setting; do options+=(-c "$setting"); done < <(limits_of_primary "$WORK")
 
   # Not by pg_ctl, as its -o would need the settings quoted a second time.
-  export BACKUP_DIRECTORY OLD_DATA=$old
-  as_postgres postgres -D "$PGDATA" "${options[@]}" > "$log" 2>&1 &
-  local server=$! told=''
-  export PGHOST=/tmp
+  export BACKUP_DIRECTORY PGHOST=/tmp OLD_DATA=${old:+$PGDATA}
+  as_postgres postgres -D "$WORK" "${options[@]}" > "$log" 2>&1 9>&- &
+  server=$!
   while true; do
     if ! kill -0 "$server" 2> /dev/null; then
       grep -E 'FATAL|PANIC' "$log" | tail -3 >&2 || tail -5 "$log" >&2
       fail 'the recovery ended early, see the lines above'
     fi
     [[ $(sql --command='select pg_is_in_recovery()' 2> /dev/null) == f ]] && break
-    local replayed
     replayed=$(sql --command="select date_trunc('second', pg_last_xact_replay_timestamp())" 2> /dev/null || true)
     [[ -z $replayed || $replayed == "$told" ]] || say "replayed to $replayed"
     told=$replayed
-    sleep 2
+    sleep 1
   done
 
-  # Where something accepted is gone, its order ids would be given to other orders.
-  if [[ -n $time || -z $old ]]; then
+  local reached is_complete=1
+  # The last line of the history of the new timeline: where it left the former one.
+  reached=$(cat "$WORK"/pg_wal/????????.history | awk 'NF { at = $2 } END { print at }')
+  if [[ -n $time || -z $old ]] ||
+    (($(lsn "$reached") < $(lsn "$(control_of "$PGDATA" 'Latest checkpoint location')"))); then
+    is_complete=''
+    # The ids of orders that are gone would be given to other orders.
     sql --command="select setval('order_ids', last_value + 10000000) from order_ids" > /dev/null
     say 'order ids go on 10,000,000 higher, so that none is given twice'
   fi
-  as_postgres pg_ctl stop --pgdata="$PGDATA" --mode=fast --timeout=600 > /dev/null
+  as_postgres pg_ctl stop --pgdata="$WORK" --mode=fast --timeout=600 > /dev/null
   wait "$server" || fail "Postgres ended with an error: $(tail -3 "$log")"
-  if grep -Eq '^[[:space:]]*recovery_target' "$PGDATA"/postgresql*.conf || [[ -e $PGDATA/recovery.signal ]]; then
+  if grep -Eq '^[[:space:]]*recovery_target' "$WORK"/postgresql*.conf || [[ -e $WORK/recovery.signal ]]; then
     fail 'a recovery target was left in the configuration'
   fi
-  rm "$PGDATA/restore.unfinished"
+  sync --file-system "$WORK"
+  [[ -z $old ]] || mv "$PGDATA" "$old"
+  mkdir -p "$PGDATA" && rmdir "$PGDATA"
+  mv "$WORK" "$PGDATA"
   trap - EXIT
+  sync "$(dirname "$PGDATA")"
+  rm -f "$log" "$log.hba"
 
   # Complete segments of the old directory that the archive lacks; later restores pass through them.
-  if [[ -n $old ]]; then
-    local ready
-    for ready in "$old"/pg_wal/archive_status/*.ready; do
-      ready=$(basename "$ready" .ready)
-      if [[ -e $old/pg_wal/$ready ]]; then as_postgres bash "$script" archive "$old/pg_wal/$ready" "$ready"; fi
-    done
+  local path segment
+  for path in "${old:-/none}"/pg_wal/archive_status/*.ready; do
+    segment=$(basename "$path" .ready)
+    [[ -e ${path%/archive_status/*}/$segment ]] || continue
+    as_postgres bash "$script" archive "${path%/archive_status/*}/$segment" "$segment" ||
+      say "$segment is not archived: make room in $WAL, and keep $old until the next base backup"
+  done
+  [[ -z $old ]] || say "the old data directory is $old; delete it when all is well"
+  if [[ -z $is_complete ]]; then
+    say "Restored to ${time:-the last WAL that was found}. Orders that were accepted later are missing."
+    exit 3
   fi
-  say 'The restore is complete. Take a base backup soon: deploy/compose/manage.sh backup, or backup.sh take.'
-  [[ -z $old ]] || say "When all is well, delete the old data directory: $old"
+  say 'Restored completely. Take a base backup soon.'
 }
 
 command=${1:-}
@@ -285,15 +360,21 @@ case $command in
     prune "$2"
     ;;
   restore)
-    name='' time=''
+    name='' time='' timeline='' is_check=''
     while (($# > 0)); do
       case $1 in
-        --backup) name=${2:?--backup takes a name}; shift 2 ;;
-        --time) time=${2:?--time takes a timestamp}; shift 2 ;;
+        --check) is_check=1; shift; continue ;;
+        --backup) name=${2:?--backup takes a name} ;;
+        --time) time=${2:?--time takes a timestamp} ;;
+        --timeline)
+          [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || wrong_use '--timeline takes a number'
+          timeline=$2
+          ;;
         *) wrong_use "restore has no option $1" ;;
       esac
+      shift 2
     done
-    restore "$name" "$time"
+    restore "$name" "$time" "$timeline" "$is_check"
     ;;
   -h | --help | help) usage ;;
   '') usage >&2; exit 2 ;;
