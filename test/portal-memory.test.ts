@@ -143,7 +143,7 @@ const OTHERS: [what: string, ask: Ask][] = [
   ['the overview', ofHostile('/overview?range=month')],
 ];
 
-test.each(process.env.PORTAL_FLOODS === 'all' ? [...LARGEST, ...OTHERS] : LARGEST)(
+test.each(process.env.TEST_FULL === 'on' ? [...LARGEST, ...OTHERS] : LARGEST)(
   '%s',
   (_, ask) => expectAnswered(ask),
   120_000,
