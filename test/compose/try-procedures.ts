@@ -237,27 +237,15 @@ async function nowOf(clone: Clone): Promise<string> {
 }
 
 async function hasMonitoringImages(signal: AbortSignal): Promise<boolean> {
-  const { prometheus, grafana } = JSON.parse(
-    await run(
-      'docker',
-      [
-        'compose',
-        '--profile',
-        'monitoring',
-        '--env-file',
-        '/dev/null',
-        'config',
-        '--no-interpolate',
-        '--format',
-        'json',
-      ],
-      { signal },
-    ),
-  ).services;
-  const has = (image: string) =>
-    run('docker', ['image', 'inspect', image], { signal }).then(
-      () => true,
-      () => false,
-    );
-  return (await has(prometheus.image)) && (await has(grafana.image));
+  const config = await run(
+    'docker',
+    ['compose', '--profile', 'monitoring', '--env-file', '/dev/null', 'config', '--no-interpolate', '--format', 'json'],
+    { signal },
+  );
+  const services = Object.values<{ image: string; profiles?: string[] }>(JSON.parse(config).services);
+  const images = services.filter(({ profiles }) => profiles?.includes('monitoring')).map(({ image }) => image);
+  return run('docker', ['image', 'inspect', ...images], { signal }).then(
+    () => true,
+    () => false,
+  );
 }
