@@ -1,7 +1,11 @@
 import type { Config } from 'jest';
 
+/** They take minutes, and run with `npm run test:full`. */
+const LONG_TESTS = ['<rootDir>/test/kubernetes-guide'];
+
 const config: Config = {
   testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts', '<rootDir>/test/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.TEST_FULL === 'on' ? [] : LONG_TESTS)],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],

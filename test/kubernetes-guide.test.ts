@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openApi } from './harness/api.ts';
 import { type FaultyPostgres, startFaultyPostgres } from './harness/faulty-postgres.ts';
 import { guide } from './harness/pods.ts';
-import { describeInFull } from './harness/programs.ts';
+import { describeWith } from './harness/programs.ts';
 import { startQueue, type TestQueue } from './harness/queue.ts';
 import { type StandInCluster, startStandInCluster } from './harness/stand-in-cluster.ts';
 
@@ -30,7 +30,7 @@ async function sendWebhook(statuses: number[]): Promise<void> {
   statuses.push((await api.webhook(account, { source_order_id: `webhook ${statuses.length}` })).status);
 }
 
-describeInFull(
+describeWith(
   'kubectl',
   'jq',
   'openssl',

@@ -38,11 +38,6 @@ export function describeWith(...programs: Program[]): typeof describe | typeof d
   return areThere(programs) ? describe : describe.skip;
 }
 
-/** The same for tests that take minutes: they run with `npm run test:full`. */
-export function describeInFull(...programs: Program[]): typeof describe | typeof describe.skip {
-  return process.env.TEST_FULL === 'on' ? describeWith(...programs) : describe.skip;
-}
-
 /** The same for a test by itself. */
 export function testWith(...programs: Program[]): typeof test | typeof test.skip {
   return areThere(programs) ? test : test.skip;
