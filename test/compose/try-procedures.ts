@@ -172,7 +172,7 @@ async function upgrade(clone: Clone, { signal, say }: Surroundings, report: Repo
 /** What an upgraded system has is what a fresh one gets. */
 async function compareSchemas(clone: Clone, violations: string[]): Promise<void> {
   await clone.bash(`psql -qc 'create database fresh'
-    docker compose exec -T -e DATABASE_URL=postgres://orders@postgres:5432/fresh operator orders migrate`);
+    docker compose run --rm --no-deps -T -e DATABASE_URL=postgres://orders@postgres:5432/fresh migrate`);
   // \restrict carries a random word.
   const dump = (database: string) =>
     clone.bash(
