@@ -35,6 +35,8 @@ umask 077
 BACKUP_DIRECTORY=${BACKUP_DIRECTORY:-/backup}
 BASES=$BACKUP_DIRECTORY/base
 WAL=$BACKUP_DIRECTORY/wal
+# The identifier that initdb gave to the Postgres whose backups these are.
+OWNER=$BACKUP_DIRECTORY/system_identifier
 DATABASE=${PGDATABASE:-orders}
 export PGUSER=${PGUSER:-postgres}
 
@@ -69,14 +71,20 @@ require_archiving() {
 # One command at a time.
 lock() {
   exec 9> "$BACKUP_DIRECTORY/.lock"
+  give_to_postgres "$BACKUP_DIRECTORY/.lock"
   flock --nonblock 9 || fail 'another backup, prune or restore is running'
 }
 
 # An archive of two servers would end the restore of either in the history of the other.
 require_own_archive() {
-  local known=$BACKUP_DIRECTORY/system_identifier
-  [[ -e $known ]] || echo "$1" > "$known"
-  [[ $(< "$known") == "$1" ]] || fail "$BACKUP_DIRECTORY belongs to another Postgres; use an empty directory"
+  [[ -e $OWNER ]] || echo "$1" > "$OWNER"
+  [[ $(< "$OWNER") == "$1" ]] || fail "$BACKUP_DIRECTORY belongs to another Postgres; use an empty directory"
+}
+
+# Whether the data directory is of the Postgres whose backups these are.
+has_own_data() {
+  [[ -f $PGDATA/global/pg_control ]] || return 1
+  [[ ! -e $OWNER || $(< "$OWNER") == $(control_of "$PGDATA" 'Database system identifier') ]]
 }
 
 # Waits until everything up to now is archived.
@@ -181,7 +189,7 @@ is_on_timeline() {
 # A time before that timeline began is on its parent.
 choose_timeline() {
   local time=$1 timeline
-  if [[ -f $PGDATA/global/pg_control ]]; then
+  if has_own_data; then
     timeline=$(control_of "$PGDATA" "Latest checkpoint's TimeLineID")
   else
     timeline=$(newest_timeline)
@@ -202,6 +210,10 @@ choose_backup() {
   done
   [[ -n $chosen ]] || fail "no base backup in $BASES ended before ${time:-now} on timeline $timeline"
   echo "$chosen"
+}
+
+give_to_postgres() {
+  if [[ $(id -u) == 0 ]]; then chown -R postgres:postgres "$@"; fi
 }
 
 as_postgres() {
@@ -245,7 +257,7 @@ fetch() {
 # Runs in a directory of its own beside the data directory, which it replaces at the very end: until then a failure or an
 # interruption changes nothing.
 restore() {
-  local name=$1 time=$2 timeline=$3 is_check=$4 script old='' log options setting needed free server told='' replayed
+  local name=$1 time=$2 timeline=$3 is_check=$4 script old='' is_own=1 log options setting needed free server told='' replayed
   : "${PGDATA:?is not set}"
   script=$(realpath "${BASH_SOURCE[0]}")
   if [[ -n $time ]]; then
@@ -255,10 +267,9 @@ restore() {
   [[ -n $name ]] || name=$(choose_backup "$time" "$timeline")
   [[ -f $BASES/$name/backup_ended ]] || fail "there is no base backup $name in $BASES"
   is_on_timeline "$name" "$timeline" || fail "timeline $timeline does not pass through base backup $name"
-  if [[ -f $PGDATA/global/pg_control ]]; then
-    old=$PGDATA.before-$(date -u +%Y-%m-%dT%H%M%SZ)
-    require_own_archive "$(control_of "$PGDATA" 'Database system identifier')"
-  fi
+  [[ -z $(ls -A "$PGDATA" 2> /dev/null) ]] || old=$PGDATA.before-$(date -u +%Y-%m-%dT%H%M%SZ)
+  has_own_data || is_own=''
+  [[ -n $is_own || -z $old ]] || say 'the present data directory is of another Postgres; it is kept, and not replayed'
   mkdir -p "$(dirname "$PGDATA")"
   needed=$(du -s --block-size=1 "$BASES/$name" | cut -f1)
   free=$(df --output=avail --block-size=1 "$(dirname "$PGDATA")" | tail -1)
@@ -281,11 +292,11 @@ restore() {
   cp -Rp "$BASES/$name" "$WORK"
   remove_recovery_settings "$WORK"
   touch "$WORK/recovery.signal"
-  [[ $(id -u) != 0 ]] || chown -R postgres:postgres "$WORK"
+  give_to_postgres "$WORK"
 
   log=$(mktemp /tmp/restore-XXXXXX)
   echo 'local all all trust' > "$log.hba"
-  [[ $(id -u) != 0 ]] || chown postgres "$log" "$log.hba"
+  give_to_postgres "$log" "$log.hba"
   # What is to be archived of the new timeline waits for the server that is started afterwards.
   options=(-c listen_addresses= -c unix_socket_directories=/tmp -c "hba_file=$log.hba" -c archive_mode=on
     -c archive_command=/bin/false -c "restore_command=bash $script fetch %f %p" -c recovery_target_action=promote
@@ -294,7 +305,7 @@ restore() {
   while IFS= read -r setting; do options+=(-c "$setting"); done < <(limits_of_primary "$WORK")
 
   # Not by pg_ctl, as its -o would need the settings quoted a second time.
-  export BACKUP_DIRECTORY PGHOST=/tmp OLD_DATA=${old:+$PGDATA}
+  export BACKUP_DIRECTORY PGHOST=/tmp OLD_DATA=${is_own:+$PGDATA}
   as_postgres postgres -D "$WORK" "${options[@]}" > "$log" 2>&1 9>&- &
   server=$!
   while true; do
@@ -312,7 +323,7 @@ restore() {
   local reached is_complete=1
   # The last line of the history of the new timeline: where it left the former one.
   reached=$(cat "$WORK"/pg_wal/????????.history | awk 'NF { at = $2 } END { print at }')
-  if [[ -n $time || -z $old ]] ||
+  if [[ -n $time || -z $is_own ]] ||
     (($(lsn "$reached") < $(lsn "$(control_of "$PGDATA" 'Latest checkpoint location')"))); then
     is_complete=''
     # The ids of orders that are gone would be given to other orders.
@@ -325,8 +336,7 @@ restore() {
     fail 'a recovery target was left in the configuration'
   fi
   sync --file-system "$WORK"
-  [[ -z $old ]] || mv "$PGDATA" "$old"
-  mkdir -p "$PGDATA" && rmdir "$PGDATA"
+  if [[ -n $old ]]; then mv "$PGDATA" "$old"; else rm -rf "$PGDATA"; fi
   mv "$WORK" "$PGDATA"
   trap - EXIT
   sync "$(dirname "$PGDATA")"
@@ -336,7 +346,7 @@ restore() {
   local path segment
   for path in "${old:-/none}"/pg_wal/archive_status/*.ready; do
     segment=$(basename "$path" .ready)
-    [[ -e ${path%/archive_status/*}/$segment ]] || continue
+    [[ -n $is_own && -e ${path%/archive_status/*}/$segment ]] || continue
     as_postgres bash "$script" archive "${path%/archive_status/*}/$segment" "$segment" ||
       say "$segment is not archived: make room in $WAL, and keep $old until the next base backup"
   done
