@@ -195,7 +195,6 @@ describe('the client and the service', () => {
         },
       });
     const limited = await stack.intake({ RATE_LIMIT: '1/60s' });
-    const otherSecrets = await stack.intake({ SECRETS_KEY: Buffer.alloc(32).toString('base64') });
     const full = await stack.intake({ MAX_IN_FLIGHT: '2', PG_QUERY_TIMEOUT: '3s' });
 
     const provoke: Record<ProblemCode, () => Promise<unknown>> = {
@@ -236,7 +235,11 @@ describe('the client and the service', () => {
         const client = clientOf(full.api.url, account, { maxRetries: 0, timeoutMs: 120_000 });
         await client.submitOrder(order).finally(() => lock.release());
       },
-      internal_error: () => clientOf(otherSecrets.api.url, account, { maxRetries: 0 }).sendWebhook(order),
+      internal_error: async () => {
+        await stack.database.knex.raw('alter table outbox rename to elsewhere');
+        const undo = () => stack.database.knex.raw('alter table elsewhere rename to outbox');
+        await by({}).submitOrder({ source_order_id: 'fault' }).finally(undo);
+      },
     };
     const classes: Record<number, string> = {
       401: 'AuthenticationError',
