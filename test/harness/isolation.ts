@@ -168,8 +168,12 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
     { factor = 1 } = {},
   ): Promise<Spoils> {
     for (let round = 1; ; round++) {
-      const { spoils, p99, bound } = await attackOnce(attack, factor);
-      if (round < ROUNDS && !(p99.orders < bound.orders && p99.others < bound.others)) continue;
+      const { spoils, p99, bound, refused } = await attackOnce(attack, factor);
+      const isInTime = p99.orders < bound.orders && p99.others < bound.others;
+      // Refused only because Postgres took longer than PG_QUERY_TIMEOUT, which is a time as well.
+      const isStalled = Object.keys(refused).join() === 'status 503 storage_unavailable';
+      if (round < ROUNDS && (!isInTime || isStalled)) continue;
+      expect(refused).toEqual({});
       expect(p99.orders).toBeLessThan(bound.orders);
       expect(p99.others).toBeLessThan(bound.others);
       return spoils;
@@ -197,9 +201,8 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
     }
     const ended = [...running].filter(([, child]) => !isAlive(child)).map(([app]) => [app, printed.get(app)]);
     expect(Object.fromEntries(ended)).toEqual({});
-    expect(beside.refused).toEqual({});
     for (const mib of Object.values(memory)) expect(mib).toBeLessThan(MAX_MEMORY_MIB);
-    return { spoils, p99, bound };
+    return { spoils, p99, bound, refused: beside.refused };
   }
 
   async function expectAllFinal(): Promise<void> {
