@@ -90,7 +90,9 @@ has_own_data() {
 # Waits until everything up to now is archived.
 await_archiver() {
   local last is_failing deadline=$((SECONDS + 120))
-  last=$(sql --command='select pg_walfile_name(pg_switch_wal())')
+  # A record of its own, as an idle Postgres has nothing to switch.
+  last=$(sql --command="select pg_walfile_name(pg_create_restore_point('backup'))")
+  sql --command='select pg_switch_wal()' > /dev/null
   while true; do
     is_failing=$(sql --command="select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)
       from pg_stat_archiver")
