@@ -25,7 +25,7 @@ const MAX_MEMORY_MIB = 900;
 const MAX_P99_MS = 1000;
 const REFERENCE_WORK_MS = 15;
 /** An attack during which the machine stalled is made again; nothing but the times may differ. */
-const ROUNDS = 2;
+const ROUNDS = 3;
 /** A machine that is slow without an attack is compared with itself. */
 const QUIET_FACTOR = 20;
 /** The other routes' worst, as part of that bound: they are fewer, and each does more. */

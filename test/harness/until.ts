@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false | null>,
-  { seconds = 40, everyMs = 20, signal }: { seconds?: number; everyMs?: number; signal?: AbortSignal } = {},
+  { seconds = 90, everyMs = 20, signal }: { seconds?: number; everyMs?: number; signal?: AbortSignal } = {},
 ): Promise<T> {
   for (const startedAt = Date.now(); Date.now() - startedAt < seconds * 1000; ) {
     const answer = await ask();
