@@ -159,7 +159,7 @@ rotate_passwords() {
   rm "$file.new"
   say 'gives the apps new passwords; until they have restarted, senders may get 503 and send again'
   for role in INTAKE_DB WORKER_DB PORTAL_DB; do
-    openssl rand -base64 24 > "$(setting ${role}_PASSWORD_FILE)"
+    write_secret "$(setting ${role}_PASSWORD_FILE)" 24
   done
   compose run --rm --no-deps -T migrate
   compose restart intake worker portal operator

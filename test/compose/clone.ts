@@ -11,7 +11,6 @@ const IMAGE = 'order-ingestion';
 
 /** A clone of this working tree, in which an operator pastes the blocks of docs/operating.md. */
 export interface Clone extends Compose {
-  directory: string;
   /** Runs these lines in bash, after the definitions of "Commands on this page". @returns what they print. */
   bash(lines: string, variables?: Record<string, string>): Promise<string>;
   /** Runs the blocks of a section, or one of them, as they stand on the page. */
@@ -47,7 +46,6 @@ export async function makeClone(project: string, signal: AbortSignal): Promise<C
     void (await bash('docker compose --profile monitoring down --volumes --remove-orphans --timeout 5', {}, {}));
 
   return {
-    directory,
     ...openCompose(compose, signal),
     bash,
     async paste(heading, block) {

@@ -72,11 +72,9 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       createApp({ config, logger, knex, database, auth, queues, inTurn, inShortTurn }, metrics),
     ),
   );
+  const secretsKey = fingerprintOf(secretsKeysOf(config));
   const admin = createAdminServer(
-    async () => ({
-      ...(await checkSchema(database, () => open.draining)),
-      secrets_key: fingerprintOf(secretsKeysOf(config)),
-    }),
+    async () => ({ ...(await checkSchema(database, () => open.draining)), secrets_key: secretsKey }),
     metrics.registry,
     logger,
     config.ADMIN_TOKEN,

@@ -37,12 +37,7 @@ export function unseal(keys: SecretsKeys, accountId: number, sealed: Buffer): st
 
 /** Whether this is sealed with the key that seals now. */
 export function isSealedAnew(keys: SecretsKeys, accountId: number, sealed: Buffer): boolean {
-  try {
-    open(currentOf(keys), accountId, sealed);
-    return true;
-  } catch {
-    return false;
-  }
+  return tryToUnseal(currentOf(keys), accountId, sealed) !== null;
 }
 
 /** As `unseal`; null when none of the keys opens it. */

@@ -21,7 +21,7 @@ import * as eraseChangesTrigger from './018-erase-changes-trigger.ts';
 export interface Migration {
   name: string;
   /**
-   * A text runs in a transaction. A list is for what Postgres refuses to do in one, such as `create index concurrently`: its statements run
+   * A string runs in a transaction. A list is for what Postgres refuses to do in one, such as `create index concurrently`: its statements run
    * one by one, and all of them again when one has failed or the process was killed.
    */
   up: string | readonly string[];
