@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openApi } from './harness/api.ts';
 import { type FaultyPostgres, startFaultyPostgres } from './harness/faulty-postgres.ts';
+import { blocksUnder, readBlocks } from './harness/markdown-blocks.ts';
 import { guide } from './harness/pods.ts';
 import { describeWith } from './harness/programs.ts';
 import { startQueue, type TestQueue } from './harness/queue.ts';
@@ -14,13 +15,7 @@ let account: { id: number; key: string; secret: string };
 // Each step replaces processes, and each of those takes seconds to start on a busy machine.
 jest.setTimeout(300_000);
 
-/** The blocks to paste under a heading, up to the next one. */
-function blocks(heading: string): string[] {
-  const at = guide.indexOf(`\n${heading}\n`);
-  expect([heading, at > 0]).toEqual([heading, true]);
-  const section = guide.slice(at + heading.length + 2).split(/^##/m)[0] as string;
-  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
-}
+const blocks = (heading: string) => blocksUnder(guide, heading, 'sh');
 const text = (secret: string, key: string) =>
   Buffer.from(cluster.secrets.get(secret)?.data[key] ?? '', 'base64').toString();
 
@@ -49,17 +44,17 @@ describeWith(
   });
 
   test('deploys for the first time, up to the first order', async () => {
-    const [, sql = ''] = /^```sql\n([\s\S]*?)^```$/m.exec(guide) ?? [];
+    const [sql = ''] = readBlocks(guide).flatMap(({ language, text }) => (language === 'sql' ? [text] : []));
     // The server has a role and a database `orders` of its own.
     const renamed = sql.replaceAll(/(role|owner) orders/g, '$1 manager').replace('database orders', 'database shop');
     for (const statement of renamed.replace('<owner password>', 'managed').trim().split('\n'))
       await postgres.knex.raw(statement);
     const { host } = new URL(postgres.directUrl);
 
-    const [copy] = blocks('### 2. Fill in your kustomization');
-    const [yours, make, show] = blocks('### 3. Create the namespace and the Secrets');
-    const [rollOut] = blocks('### 6. Roll out');
-    const [create, send] = blocks('### 7. Create the first account, key, operator and order');
+    const [copy] = blocks('2. Fill in your kustomization');
+    const [yours, make, show] = blocks('3. Create the namespace and the Secrets');
+    const [rollOut] = blocks('6. Roll out');
+    const [create, send] = blocks('7. Create the first account, key, operator and order');
     const filledIn = (yours as string)
       .replace('postgres.example.com:5432/orders?sslmode=verify-full', `${host}/shop`)
       .replace('orders:change-me', 'manager:managed')
@@ -80,7 +75,7 @@ describeWith(
 
   test('exchanges SECRETS_KEY without a webhook that is refused, and goes on where it was stopped', async () => {
     const old = text('operator', 'SECRETS_KEY');
-    const [exchange = ''] = blocks('## SECRETS_KEY');
+    const [exchange = ''] = blocks('SECRETS_KEY');
     const statuses: number[] = [];
     // As if somebody had closed the terminal while pods were replaced for the second step.
     cluster.intercept = async ({ args }) => {
@@ -115,7 +110,7 @@ describeWith(
         Buffer.from(other).toString('base64');
     await cluster.paste('kubectl -n orders rollout restart deployment/operator');
     const changed = structuredClone(cluster.secrets);
-    const [exchange = ''] = blocks('## SECRETS_KEY');
+    const [exchange = ''] = blocks('SECRETS_KEY');
     const refused = await cluster.paste(exchange);
     expect([refused.code > 0, refused.stderr.includes('1 of 4'), cluster.secrets]).toEqual([true, false, changed]);
     for (const [app, secret] of before) cluster.secrets.set(app, secret);
@@ -124,7 +119,7 @@ describeWith(
 
   test('gives the roles of the apps new passwords, and orders are written before and after', async () => {
     const before = ['intake', 'worker', 'portal'].map((app) => text(app, 'DATABASE_URL'));
-    const [rotate = ''] = blocks('## Passwords');
+    const [rotate = ''] = blocks('Passwords');
     expect(await cluster.paste(rotate)).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('Done') });
     const after = ['intake', 'worker', 'portal'].map((app) => text(app, 'DATABASE_URL'));
     for (const url of after) expect(before).not.toContain(url);
@@ -136,8 +131,8 @@ describeWith(
   });
 
   test('applies no app where the migration fails, and rolls back without it', async () => {
-    const [rollOut = ''] = blocks('### 6. Roll out');
-    const [rollBack = ''] = blocks('## Upgrade').slice(-1);
+    const [rollOut = ''] = blocks('6. Roll out');
+    const [rollBack = ''] = blocks('Upgrade').slice(-1);
     const wrong = text('operator', 'DATABASE_URL').replace('managed', 'wrong');
     const right = cluster.secrets.get('operator')?.data as Record<string, string>;
     const kept = right.DATABASE_URL as string;

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setHoldResends, setRateLimit } from '@orders/database';
 import { readSenderPages } from '@orders/intake';
 import { startLosingFront } from './harness/losing-front.ts';
+import { readBlocks } from './harness/markdown-blocks.ts';
 import { packClient } from './harness/pack-client.ts';
 import { startApp } from './harness/processes.ts';
 import { describeWith } from './harness/programs.ts';
 import { startReply } from './harness/reply.ts';
-import { isAsShown, paste, readBlocks, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
+import { isAsShown, paste, scriptsOf, shownOutputs } from './harness/sender-pages.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 

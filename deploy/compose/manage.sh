@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The procedures of docs/operating.md that change secrets or data, for the service under Compose. Each checks its result, and can be
 # repeated after an interruption.
+# shellcheck disable=SC2016 # What stands in single quotes is for the shell of a container.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # From .env alone: a variable of this shell would win over what is written there.
@@ -19,6 +20,9 @@ Usage: deploy/compose/manage.sh <command>
                           '2026-11-20 18:55:00+00'; the present data is kept beside it
   rotate-passwords        give the four roles of Postgres new passwords
   exchange-secrets-key    replace SECRETS_KEY by a new key, and encrypt all signing secrets with it
+  upgrade-postgres <image>
+                          copy the data to a new major version of Postgres, such as postgres:19, and run on that; the
+                          old data is kept
 
 Needs Linux, Docker with Compose 2.24 or newer, and openssl. Exit codes: 0 done, 1 failed, 2 wrong use, 3 restored, but
 orders are or may be missing that were not meant to be.
@@ -168,8 +172,11 @@ rotate_passwords() {
   say 'All four passwords are new.'
 }
 
-# So that all run with the keys of .env; a restart alone would keep the former ones.
-recreate_key_users() { compose up -d --wait --force-recreate intake portal operator; }
+# A restart alone would keep the former keys. Intake goes first: it must open what the others encrypt.
+recreate_key_users() {
+  compose up -d --wait --force-recreate intake
+  compose up -d --wait --force-recreate --no-deps portal operator
+}
 
 # Fails where a process has another key than the operator, or a secret opens with no key.
 check_keys() {
@@ -185,42 +192,103 @@ check_keys() {
 }
 
 exchange_secrets_key() {
-  local current next fingerprint='' last
+  local former next fingerprint='' last
   require_files SECRETS_KEY_FILE
-  # Written down before the first step, so that a run after an interruption knows where it is.
+  # In .env before the first step, so that a run after an interruption knows that an exchange is under way.
   next=$(setting SECRETS_KEY_NEXT_FILE)
   if [[ -z $next ]]; then
     [[ -z $(setting SECRETS_KEY_PREVIOUS_FILE)$(setting SECRETS_KEY_PREVIOUS) ]] ||
-      fail 'SECRETS_KEY_PREVIOUS is set in .env: an exchange by hand is not finished. Finish it, or take the line away.'
+      fail 'SECRETS_KEY_PREVIOUS is set in .env: an exchange by hand is not finished. Finish it, or remove the line.'
     fingerprint=$(check_keys)
     say "every secret opens with the present key, $fingerprint"
     next=./secrets/secrets_key_$(date -u +%Y-%m-%dT%H%M%SZ)
     write_secret "$next" 32
-    change_settings "SECRETS_KEY_NEXT_FILE=$next" "SECRETS_KEY_PREVIOUS_FILE=$next"
+    change_settings "SECRETS_KEY_NEXT_FILE=$next" "SECRETS_KEY_PREVIOUS_FILE=$(setting SECRETS_KEY_FILE)" \
+      "SECRETS_KEY_FILE=$next"
     say "the new key is in $next; copy it to where your passwords are kept"
   fi
   require_files SECRETS_KEY_NEXT_FILE
-  current=$(setting SECRETS_KEY_FILE)
-  if [[ $current != "$next" ]]; then
-    say 'step 1 of 3: every process can open with both keys'
-    recreate_key_users
-    change_settings "SECRETS_KEY_FILE=$next" "SECRETS_KEY_PREVIOUS_FILE=$current"
-  fi
-  say 'step 2 of 3: every process encrypts with the new key; sessions in the portal end'
+  say 'step 1 of 2: encrypts every secret with the new key; sessions in the portal end'
   recreate_key_users
   check_keys > /dev/null
-  say 'step 3 of 3: the former key is taken away'
-  current=$(setting SECRETS_KEY_PREVIOUS_FILE)
+  say 'step 2 of 2: removes the former key'
+  former=$(setting SECRETS_KEY_PREVIOUS_FILE)
   change_settings SECRETS_KEY_PREVIOUS_FILE
   recreate_key_users
   if ! last=$(check_keys) || [[ $last == "$fingerprint" ]]; then
-    change_settings "SECRETS_KEY_PREVIOUS_FILE=$current"
+    change_settings "SECRETS_KEY_PREVIOUS_FILE=$former"
     recreate_key_users
     fail 'not every secret opens with the new key alone, so both keys are in use again'
   fi
   change_settings SECRETS_KEY_NEXT_FILE
   say "Every secret opens with the new key, $last, in $next."
-  say "Keep ${current:-the former key} until the backups from before have expired."
+  say "Keep ${former:-the former key} until the backups from before have expired."
+}
+
+# Runs a command in a new container of the new version, or in that of the old one.
+in_version() { compose run --rm --no-deps -T --user root --entrypoint bash "$1" -euc "${@:2}"; }
+
+# Rows of each table and the state of each sequence.
+counts='
+  select format($$select %L, count(*) from %I.%I$$, tablename, schemaname, tablename) from pg_tables
+  where schemaname not in ($$pg_catalog$$, $$information_schema$$) order by schemaname, tablename \gexec
+  select schemaname, sequencename, last_value from pg_sequences order by 1, 2'
+
+upgrade_postgres() {
+  local image=$1 old new extra
+  require_backup
+  old=$(in_version postgres 'echo "$PGDATA"')
+  extra=$(mktemp /tmp/upgrade-postgres-XXXXXX.yml)
+  trap 'compose rm --force --stop postgres-next > /dev/null 2>&1 || true; rm -f "$extra"' EXIT
+  cat > "$extra" <<END
+services:
+  postgres-next:
+    extends: {file: "$PWD/docker-compose.yml", service: postgres}
+    image: "$image"
+    restart: "no"
+END
+  export COMPOSE_FILE
+  COMPOSE_FILE=$(setting COMPOSE_FILE):$extra
+  new=$(in_version postgres-next 'echo "$PGDATA"') || fail "$image does not run"
+  [[ $new != "$old" ]] || fail "$image has the major version that runs. Put POSTGRES_IMAGE=$image into .env, then: docker compose up -d --wait"
+  compose up -d --wait postgres
+  postgres_backup take
+  # What an interrupted run left behind is removed; other data is not.
+  in_version postgres-next 'old=$0
+    if [ -e "$PGDATA.unfinished" ]; then rm -rf "$PGDATA"; fi
+    if [ -e "$PGDATA" ]; then echo "manage: $PGDATA exists, and this command did not make it" >&2; exit 1; fi
+    mkdir -p "${PGDATA%/*}"
+    needed=$(du -s --block-size=1 "$old" | cut -f1)
+    free=$(df --output=avail --block-size=1 "${PGDATA%/*}" | tail -1)
+    if [ "$free" -le "$needed" ]; then echo "manage: the volume has $free bytes free, and the data takes $needed" >&2; exit 1; fi
+    touch "$PGDATA.unfinished"' "$old" || exit 1
+  say 'stops the apps'
+  compose stop intake worker portal operator
+  compose up -d --wait --no-deps postgres-next
+  say "copies the database to $new"
+  compose exec -T postgres-next bash -euo pipefail -c '
+    if [ -n "${POSTGRES_PASSWORD_FILE:-}" ]; then POSTGRES_PASSWORD=$(cat "$POSTGRES_PASSWORD_FILE"); fi
+    export PGUSER=orders PGPASSWORD=$POSTGRES_PASSWORD
+    next() { psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --dbname=postgres > /dev/null; }
+    pg_dumpall --host=postgres --roles-only | sed "/^CREATE ROLE orders;/d" | next
+    pg_dump --host=postgres --create --clean --if-exists orders | next
+    psql --no-psqlrc --quiet --command=analyze orders'
+  say 'compares the rows of both'
+  diff <(compose exec -T postgres psql -XAtU orders <<< "$counts") \
+    <(compose exec -T postgres-next psql -XAtU orders <<< "$counts") >&2 ||
+    fail 'the copy differs, see the lines above; "docker compose up -d --wait" starts the service as it was'
+  compose stop postgres-next postgres
+  # The archive of the old version cannot be continued by the new one.
+  in_version postgres 'before=/backup/before-$(date -u +%Y-%m-%dT%H%M%SZ); mkdir "$before"
+    mv /backup/base /backup/wal /backup/system_identifier "$before"
+    mkdir /backup/base /backup/wal; chown -R postgres:postgres /backup'
+  change_settings "POSTGRES_IMAGE=$image"
+  in_version postgres-next 'rm "$PGDATA.unfinished"'
+  compose rm --force --stop postgres-next
+  COMPOSE_FILE=$(setting COMPOSE_FILE)
+  compose up -d --wait
+  postgres_backup take
+  say "The service runs on $image. When all is well, delete $old in the volume, and before-… in backup/."
 }
 
 command=${1:-}
@@ -229,6 +297,7 @@ case $command in
   init | backup | backups | rotate-passwords | exchange-secrets-key)
     (($# == 0)) || wrong_use "$command has no arguments"
     ;;
+  upgrade-postgres) (($# == 1)) || wrong_use 'upgrade-postgres takes an image, such as postgres:19' ;;
 esac
 case $command in
   init) init ;;
@@ -238,6 +307,7 @@ case $command in
   restore) restore "$@" ;;
   rotate-passwords) rotate_passwords ;;
   exchange-secrets-key) exchange_secrets_key ;;
+  upgrade-postgres) upgrade_postgres "$@" ;;
   -h | --help | help) usage ;;
   '') usage >&2; exit 2 ;;
   *) wrong_use "there is no command $command" ;;

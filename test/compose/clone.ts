@@ -1,13 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { blocksUnder } from '../harness/markdown-blocks.ts';
 import { type Compose, openCompose } from './deployment.ts';
-import { readBlocks } from './page-blocks.ts';
 import { run } from './run.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+/** The blocks under a heading of docs/operating.md that are for a shell. */
+export async function readBlocks(heading: string): Promise<string[]> {
+  return blocksUnder(await readFile(join(ROOT, 'docs/operating.md'), 'utf8'), heading, '');
+}
+
 /** What the pages name. */
 const IMAGE = 'order-ingestion';
+export const NEXT_POSTGRES_IMAGE = `${IMAGE}:next-postgres`;
 
 /** A clone of this working tree, in which an operator pastes the blocks of docs/operating.md. */
 export interface Clone extends Compose {
@@ -55,7 +61,7 @@ export async function makeClone(project: string, signal: AbortSignal): Promise<C
     down,
     async remove() {
       await down().catch(() => {});
-      await run('docker', ['image', 'rm', '--force', IMAGE, `${IMAGE}:before`]).catch(() => {});
+      await run('docker', ['image', 'rm', '--force', IMAGE, `${IMAGE}:before`, NEXT_POSTGRES_IMAGE]).catch(() => {});
       await rm(directory, { recursive: true, force: true });
     },
   };

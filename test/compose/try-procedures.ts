@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../harness/until.ts';
 import { checkOut } from '../upgrade/check-out.ts';
-import { type Clone, makeClone, requireFreeMachine } from './clone.ts';
+import { type Clone, makeClone, NEXT_POSTGRES_IMAGE, readBlocks, requireFreeMachine } from './clone.ts';
 import { startLoad } from './load.ts';
 import { makeOrder } from './orders.ts';
-import { readBlocks } from './page-blocks.ts';
 import { line, type Report, type Surroundings } from './report.ts';
 import { run } from './run.ts';
 import { createSender, type Sender } from './sender.ts';
@@ -84,12 +83,19 @@ async function operate(clone: Clone, { rate, signal, say }: Surroundings, report
   await pasteUnderLoad('With Compose, on one machine', 3);
   const workers = (await clone.containers('worker')).length;
   if (workers !== 4) violations.push(`${workers} workers instead of 4`);
-  if (await hasMonitoringImages(signal)) {
+  if (await hasImages(clone, '--profile monitoring')) {
     await pasteUnderLoad('monitoring', undefined, () =>
       clone.bash('docker compose --profile monitoring up --detach --wait'),
     );
     await expectArchiving(clone, violations);
   } else lines.push(line('monitoring', 'NOT RUN: its images are not on this machine'));
+  if (await hasImages(clone, '--file docker-compose.yml --file deploy/compose/tls.yml')) {
+    await clone.bash(`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -noenc -days 2 \\
+      -subj /CN=ingest.example.com -addext subjectAltName=DNS:ingest.example.com,DNS:orders.example.com \\
+      -keyout privkey.pem -out fullchain.pem`);
+    await pasteUnderLoad(heading, 2);
+    await expectTls(clone, violations);
+  } else lines.push(line('TLS', 'NOT RUN: its image is not on this machine'));
   await pasteUnderLoad('Redis lost', undefined, async () => {
     await clone.bash('docker compose kill redis && docker compose rm --force redis');
     await load.untilAccepted(BETWEEN);
@@ -144,6 +150,24 @@ async function operate(clone: Clone, { rate, signal, say }: Surroundings, report
   await load.stop();
   await untilSettled(clone, signal);
   await expectAll(clone, sender, 'at the end', report);
+  await expectArchiving(clone, violations);
+  await upgradePostgres(clone, say, violations);
+  await deliverSome(sender, 700_000);
+  await untilSettled(clone, signal);
+  await expectAll(clone, sender, 'new major version of Postgres', report);
+}
+
+async function upgradePostgres(clone: Clone, say: Surroundings['say'], violations: string[]): Promise<void> {
+  // The image of the present version with another data directory, as a new major version has.
+  const directory = '/var/lib/postgresql/next/docker';
+  await clone.bash(
+    `printf 'FROM postgres:18\\nENV PGDATA=${directory}\\n' | docker build --quiet --tag ${NEXT_POSTGRES_IMAGE} -`,
+  );
+  say('pastes: A new major version of Postgres');
+  const [block = ''] = await readBlocks('A new major version of Postgres');
+  await clone.bash(block.replace('postgres:19', NEXT_POSTGRES_IMAGE));
+  const found = (await clone.bash("psql -Atc 'show data_directory'")).trim();
+  if (found !== directory) violations.push(`Postgres runs on ${found} after its upgrade`);
   await expectArchiving(clone, violations);
 }
 
@@ -239,16 +263,26 @@ async function nowOf(clone: Clone): Promise<string> {
   return (await clone.bash(`psql -Atc "select clock_timestamp()"`)).trim();
 }
 
-async function hasMonitoringImages(signal: AbortSignal): Promise<boolean> {
-  const config = await run(
-    'docker',
-    ['compose', '--profile', 'monitoring', '--env-file', '/dev/null', 'config', '--no-interpolate', '--format', 'json'],
-    { signal },
-  );
-  const services = Object.values<{ image: string; profiles?: string[] }>(JSON.parse(config).services);
-  const images = services.filter(({ profiles }) => profiles?.includes('monitoring')).map(({ image }) => image);
-  return run('docker', ['image', 'inspect', ...images], { signal }).then(
-    () => true,
-    () => false,
-  );
+/** What the proxy of deploy/compose/tls.yml does with requests for the two hosts, and without TLS. */
+async function expectTls(clone: Clone, violations: string[]): Promise<void> {
+  const ask = (what: string) =>
+    clone.bash(`curl --silent --output /dev/null --write-out '%{http_code}' --cacert fullchain.pem \\
+      --resolve '*:443:127.0.0.1' --resolve '*:80:127.0.0.1' ${what}`);
+  const statuses: Record<string, string> = {
+    'https://ingest.example.com/ingest/orders --data {}': '401',
+    'https://orders.example.com/': '200',
+    'http://orders.example.com/': '308',
+    'http://ingest.example.com/ingest/orders --data {}': '403',
+  };
+  for (const [what, expected] of Object.entries(statuses)) {
+    const status = await ask(what);
+    if (status !== expected) violations.push(`the proxy answered ${status} instead of ${expected} to ${what}`);
+  }
+}
+
+/** Whether the images of `docker compose <options>` are on this machine. */
+async function hasImages(clone: Clone, options: string): Promise<boolean> {
+  const missing = `for image in $(docker compose ${options} config --images | sort -u); do
+    docker image inspect "$image" > /dev/null 2>&1 || echo "$image"; done`;
+  return (await clone.bash(missing)).trim() === '';
 }

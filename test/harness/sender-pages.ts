@@ -3,24 +3,7 @@ import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-
-/** A fenced block of a page; `heading` is the one that it stands under. */
-export interface Block {
-  language: string;
-  text: string;
-  heading: string;
-}
-
-/** The blocks of a page, in their order. */
-export function readBlocks(markdown: string): Block[] {
-  const blocks: Block[] = [];
-  let heading = '';
-  for (const [, title, language, text] of markdown.matchAll(/^#+ (.+)$|^```(\w*)\n([\s\S]*?)^```$/gm)) {
-    if (title) heading = title;
-    else blocks.push({ language: language ?? '', text: text ?? '', heading });
-  }
-  return blocks;
-}
+import { readBlocks } from './markdown-blocks.ts';
 
 /** A page whose examples build on each other says so in these words. */
 const ONE_SHELL = 'Paste them into one shell, in order.';

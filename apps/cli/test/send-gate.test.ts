@@ -6,7 +6,7 @@ import { createGate } from '../src/send/gate.ts';
 test('an answer to a request from before the wait does not end what is shown of the wait', async () => {
   const shown: (string | null)[] = [];
   const gate = createGate({ giveUpAfterMs: 60_000, signal: new AbortController().signal }, (wait) =>
-    shown.push(wait && wait.why),
+    shown.push(wait?.why ?? null),
   );
   let refusals = 1;
   const limited = gate.ask(async () => {

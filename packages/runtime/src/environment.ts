@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
+import leven from 'leven';
 import ms from 'ms';
 import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
 import { LOG_LEVELS } from './log-level.ts';
@@ -9,11 +10,13 @@ export class ConfigurationError extends Error {}
 
 /**
  * Reads and validates the environment once; everything else takes typed slices of the result. What the schema names may come from a
- * file instead: `DATABASE_URL_FILE` is where `DATABASE_URL` lies. A variable that is empty counts as unset.
+ * file instead: `DATABASE_URL_FILE` is where `DATABASE_URL` lies. A variable that is empty counts as unset. Writes a warning to
+ * stderr for each variable that looks like a misspelled setting.
  *
  * @throws {ConfigurationError} naming every variable that is missing or wrong; values and paths are never echoed, as they may be secrets.
  */
 export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Schema>, env: NodeJS.ProcessEnv): T {
+  warnOfMisspellings(Object.keys(schema), env);
   const present = readValues(Object.keys(schema), env);
   const { error, value } = Joi.object(schema).validate(present, {
     abortEarly: false,
@@ -22,6 +25,21 @@ export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Sc
   });
   if (!error) return value as T;
   throw misconfigured(error.details.map((detail) => detail.message));
+}
+
+/** Shorter names, such as HOST and PORT, resemble each other by chance. */
+const MIN_NAME_LENGTH = 6;
+/** No two settings are this close. */
+const MAX_MISSPELLED_CHARACTERS = 2;
+
+function warnOfMisspellings(settings: string[], env: NodeJS.ProcessEnv): void {
+  const known = settings.flatMap((name) => [name, `${name}_FILE`]).filter(({ length }) => length >= MIN_NAME_LENGTH);
+  for (const name of Object.keys(env)) {
+    if (settings.includes(name) || known.includes(name)) continue;
+    const meant = known.find((setting) => leven(setting, name.toUpperCase()) <= MAX_MISSPELLED_CHARACTERS);
+    if (meant !== undefined)
+      process.stderr.write(`Configuration: ${name} is not a setting of this process. Did you mean ${meant}?\n`);
+  }
 }
 
 function misconfigured(reasons: string[]): ConfigurationError {

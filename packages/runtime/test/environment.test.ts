@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { databaseEnvironment, readEnvironment } from '@orders/runtime';
 import Joi from 'joi';
 
@@ -20,6 +20,33 @@ async function file(content: string): Promise<string> {
 }
 
 const read = (env: Record<string, string>) => readEnvironment<{ DATABASE_URL: string }>(databaseEnvironment, env);
+
+describe('a misspelled setting', () => {
+  /** What is written to stderr while these variables are read. */
+  const warningsOf = (env: Record<string, string>) => {
+    const write = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      read({ DATABASE_URL: ADDRESS, ...env });
+      return write.mock.calls.map(([text]) => text).join('');
+    } finally {
+      write.mockRestore();
+    }
+  };
+
+  test.each([
+    ['PG_POLL_SIZE', 'PG_POOL_SIZE'],
+    ['pg_pool_size', 'PG_POOL_SIZE'],
+    ['PGQUERY_TIMEOUT', 'PG_QUERY_TIMEOUT'],
+    ['DATABASE_URL_FILES', 'DATABASE_URL_FILE'],
+  ])('%s is reported with the setting that was meant', (name, meant) => {
+    const warning = `Configuration: ${name} is not a setting of this process. Did you mean ${meant}?\n`;
+    expect(warningsOf({ [name]: 'pa55word' })).toBe(warning);
+  });
+
+  test('is not assumed for the settings themselves and for unrelated variables', () => {
+    expect(warningsOf({ PG_POOL_SIZE: '5', HOST: 'x', PATH: '/bin', WORKER_CONCURRENCY: '4' })).toBe('');
+  });
+});
 
 describe('a setting from a file', () => {
   test.each(['', '\n', '\r\n', '\n\n'])('is what the file holds without the line break at its end: %j', async (end) => {
