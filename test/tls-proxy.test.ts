@@ -14,8 +14,8 @@ import { type Stack, startStack, type TestAccount } from './harness/stack.ts';
 import { until } from './harness/until.ts';
 
 const run = promisify(execFile);
-const INTAKE = 'ingest.example.com';
-const PORTAL = 'orders.example.com';
+const INTAKE = 'orders.example.com';
+const PORTAL = 'portal.example.com';
 
 describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
   let stack: Stack;

@@ -14,18 +14,19 @@ Usage: deploy/compose/manage.sh <command>
   init                    make secrets/, .env, docker-compose.override.yml and backup/; what exists is kept
   backup                  make a base backup in backup/, verify it, and check that archiving works
   backups                 list the base backups, oldest first
-  prune --keep <n>        delete all but the newest <n> base backups, and the WAL that only they need
+  prune --keep <n>        keep the newest <n> base backups that can be restored to now; delete the older ones, and the
+                          WAL that only they need
   restore [--backup <name>] [--time <timestamp>] [--timeline <n>] [--yes]
-                          put Postgres back to the end of the archive, or to <timestamp>, such as
-                          '2026-11-20 18:55:00+00'; the present data is kept beside it
+                          restore Postgres to the latest state, or to <timestamp>, such as
+                          '2026-11-20 18:55:00+00' (UTC if it has no offset); the present data is kept
   rotate-passwords        give the four roles of Postgres new passwords
   exchange-secrets-key    replace SECRETS_KEY by a new key, and encrypt all signing secrets with it
   upgrade-postgres <image>
                           copy the data to a new major version of Postgres, such as postgres:19, and run on that; the
                           old data is kept
 
-Needs Linux, Docker with Compose 2.24 or newer, and openssl. Exit codes: 0 done, 1 failed, 2 wrong use, 3 restored, but
-orders are or may be missing that were not meant to be.
+Needs Linux, Docker with Compose 2.24 or newer, and openssl. Exit codes: 0 done; 1 failed; 2 wrong usage; 3 restored
+without --time, but orders are missing at the end, or may be.
 END
 }
 
@@ -57,7 +58,7 @@ require_files() {
   local name
   [[ -f .env ]] || fail 'there is no .env here; run deploy/compose/manage.sh init'
   for name in "$@"; do
-    [[ -f $(setting "$name") ]] || fail "$name in .env names no file. This command needs the secrets in files, as init makes them."
+    [[ -f $(setting "$name") ]] || fail "$name in .env is not the path of a file. This command needs secrets in files (see init)."
   done
 }
 
@@ -100,7 +101,7 @@ END
     [[ -n $(setting $name) || -s $(setting ${name}_FILE) ]] || fail "$name in .env is empty, or its file is"
   done
   compose run --rm --no-deps -T --user root --entrypoint chown postgres -R postgres:postgres /backup ||
-    fail "backup/ could not be given to the user of Postgres; is deploy/compose/backup.yml in COMPOSE_FILE of .env?"
+    fail "cannot give backup/ to the user of Postgres; is deploy/compose/backup.yml in COMPOSE_FILE of .env?"
   say 'secrets/ and .env are complete. Copy secrets/secrets_key to where your passwords are kept.'
 }
 
@@ -127,10 +128,10 @@ restore() {
   run_backup restore --check "${arguments[@]}" || exit $?
   if [[ -z $yes ]]; then
     [[ -t 0 ]] || wrong_use 'without a terminal, restore needs --yes'
-    read -rp 'This stops the service and replaces the data of Postgres by this backup. Continue? [y/N] ' answer
+    read -rp 'This stops the service and replaces the data of Postgres with this backup. Continue? [y/N] ' answer
     [[ $answer == [yY] ]] || fail 'nothing was changed'
   fi
-  say 'stops the apps and Postgres'
+  say 'stopping the apps and Postgres'
   compose stop intake worker portal operator
   compose stop postgres
   compose rm --force postgres
@@ -151,7 +152,7 @@ restore() {
 rotate_passwords() {
   local role file
   require_files POSTGRES_PASSWORD_FILE INTAKE_DB_PASSWORD_FILE WORKER_DB_PASSWORD_FILE PORTAL_DB_PASSWORD_FILE
-  say 'gives the owner of the database a new password'
+  say 'changing the password of the database owner'
   file=$(setting POSTGRES_PASSWORD_FILE)
   # Beside the present one until Postgres has it, so that a run after an interruption goes on with it.
   [[ -s $file.new ]] || write_secret "$file.new" 24
@@ -161,14 +162,14 @@ rotate_passwords() {
   # In place, here and below: a container sees the file that it was started with.
   cat "$file.new" > "$file"
   rm "$file.new"
-  say 'gives the apps new passwords; until they have restarted, senders may get 503 and send again'
+  say 'changing the passwords of the apps; until the apps have restarted, senders may get 503 and send again'
   for role in INTAKE_DB WORKER_DB PORTAL_DB; do
     write_secret "$(setting ${role}_PASSWORD_FILE)" 24
   done
   compose run --rm --no-deps -T migrate
   compose restart intake worker portal operator
   compose up -d --wait --no-deps --no-recreate intake worker portal operator
-  orders accounts list --json > /dev/null || fail 'the operator does not get in with the new password'
+  orders accounts list --json > /dev/null || fail 'the operator cannot connect to Postgres with the new password'
   say 'All four passwords are new.'
 }
 
@@ -235,9 +236,10 @@ counts='
   select schemaname, sequencename, last_value from pg_sequences order by 1, 2'
 
 upgrade_postgres() {
-  local image=$1 old new extra
+  local image=$1 old new epoch
   require_backup
   old=$(in_version postgres 'echo "$PGDATA"')
+  # Not local: the trap runs after this function has ended.
   extra=$(mktemp /tmp/upgrade-postgres-XXXXXX.yml)
   trap 'compose rm --force --stop postgres-next > /dev/null 2>&1 || true; rm -f "$extra"' EXIT
   cat > "$extra" <<END
@@ -264,6 +266,11 @@ END
     touch "$PGDATA.unfinished"' "$old" || exit 1
   say 'stops the apps'
   compose stop intake worker portal operator
+  compose up -d --wait --no-deps postgres-next
+  # Transaction ids must go on: the cursor of the dispatching system consists of them. A higher epoch is above all former ones.
+  epoch=$(compose exec -T postgres psql -XAtU orders -c 'select div(pg_current_xact_id()::text::numeric, 4294967296) + 1')
+  compose stop postgres-next
+  compose run --rm --no-deps -T --user postgres --entrypoint pg_resetwal postgres-next --epoch="$epoch" "$new" > /dev/null
   compose up -d --wait --no-deps postgres-next
   say "copies the database to $new"
   compose exec -T postgres-next bash -euo pipefail -c '

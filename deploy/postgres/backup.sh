@@ -13,11 +13,12 @@ Usage: backup.sh <command>
                                 that only they need
   archive <path> <name>         store one WAL file; for archive_command
   restore [--backup <name>] [--time <timestamp>] [--timeline <n>] [--check]
-                                replace the data directory by a base backup (the newest that fits), and replay the
-                                archive to its end or to <timestamp>, such as '2026-11-20 18:55:00+00' (UTC without
-                                an offset). Postgres must be stopped. The old data directory is kept under another
-                                name. --timeline chooses another history than that of the old data directory;
-                                --check only says which backup would be restored.
+                                restore a base backup (default: the newest usable one) in place of the data
+                                directory, and replay the WAL to its end or to <timestamp>, such as
+                                '2026-11-20 18:55:00+00' (UTC if it has no offset). Postgres must be stopped. The old
+                                data directory is kept under another name. --timeline: the timeline to follow
+                                (default: that of the old data directory). --check: only show which backup would be
+                                restored.
 
 Environment:
   BACKUP_DIRECTORY   base backups and archived WAL of one Postgres (default /backup)
@@ -25,8 +26,8 @@ Environment:
   PGUSER             a superuser of Postgres (default postgres)
   PGDATABASE         the database of the service (default orders)
 
-Exit codes: 0 done, 1 failed and nothing was changed, 2 wrong use, 3 restored, and orders are or may be missing at the
-end.
+Exit codes: 0 done; 1 failed (a restore that failed has changed nothing); 2 wrong usage; 3 restored, but orders are
+missing at the end, or may be.
 END
 }
 
@@ -54,7 +55,7 @@ archive() {
       sync "$target" "$WAL"
       return 0
     fi
-    fail "$target exists with other content; is the archive shared with another Postgres?"
+    fail "$target exists with different content; does another Postgres use this archive?"
   fi
   local part=$WAL/.$name.part
   gzip -1 --stdout "$source" > "$part"
@@ -105,7 +106,7 @@ await_archiver() {
 take() {
   local name part
   require_archiving
-  [[ -w $WAL ]] || fail "$WAL is no directory that $(id -un) can write to"
+  [[ -w $WAL ]] || fail "$WAL is not a directory that $(id -un) can write to"
   lock
   require_own_archive "$(sql --command='select system_identifier from pg_control_system()')"
   mkdir -p "$BASES"
@@ -113,9 +114,9 @@ take() {
   # Under another name until it is verified, so that nothing takes half a backup for a whole one.
   part=$BASES/.$name.part
   rm -rf "$BASES"/.*.part
-  say "copies the data directory to $BASES/$name"
+  say "copying the data directory to $BASES/$name"
   pg_basebackup --no-password --pgdata="$part" --checkpoint=fast --wal-method=stream
-  say 'verifies the copy'
+  say 'verifying the copy'
   pg_verifybackup --quiet "$part"
   date -u +%s > "$part/backup_ended"
   await_archiver
@@ -263,7 +264,7 @@ restore() {
   : "${PGDATA:?is not set}"
   script=$(realpath "${BASH_SOURCE[0]}")
   if [[ -n $time ]]; then
-    time=$(date -u -d "$time" '+%Y-%m-%d %H:%M:%S.%6N+00' 2> /dev/null) || wrong_use '--time is no timestamp'
+    time=$(date -u -d "$time" '+%Y-%m-%d %H:%M:%S.%6N+00' 2> /dev/null) || wrong_use '--time needs a timestamp'
   fi
   [[ -n $timeline ]] || timeline=$(choose_timeline "$time")
   [[ -n $name ]] || name=$(choose_backup "$time" "$timeline")
@@ -271,7 +272,7 @@ restore() {
   is_on_timeline "$name" "$timeline" || fail "timeline $timeline does not pass through base backup $name"
   [[ -z $(ls -A "$PGDATA" 2> /dev/null) ]] || old=$PGDATA.before-$(date -u +%Y-%m-%dT%H%M%SZ)
   has_own_data || is_own=''
-  [[ -n $is_own || -z $old ]] || say 'the present data directory is of another Postgres; it is kept, and not replayed'
+  [[ -n $is_own || -z $old ]] || say 'the present data directory is from another Postgres; keeping it, not replaying it'
   mkdir -p "$(dirname "$PGDATA")"
   needed=$(du -s --block-size=1 "$BASES/$name" | cut -f1)
   free=$(df --output=avail --block-size=1 "$(dirname "$PGDATA")" | tail -1)
@@ -313,7 +314,7 @@ restore() {
   while true; do
     if ! kill -0 "$server" 2> /dev/null; then
       grep -E 'FATAL|PANIC' "$log" | tail -3 >&2 || tail -5 "$log" >&2
-      fail 'the recovery ended early, see the lines above'
+      fail 'Postgres stopped during the recovery; see the lines above'
     fi
     [[ $(sql --command='select pg_is_in_recovery()' 2> /dev/null) == f ]] && break
     replayed=$(sql --command="select date_trunc('second', pg_last_xact_replay_timestamp())" 2> /dev/null || true)
@@ -330,7 +331,7 @@ restore() {
     is_complete=''
     # The ids of orders that are gone would be given to other orders.
     sql --command="select setval('order_ids', last_value + 10000000) from order_ids" > /dev/null
-    say 'order ids go on 10,000,000 higher, so that none is given twice'
+    say 'raised the sequence of order ids by 10,000,000, so that no id is used twice'
   fi
   as_postgres pg_ctl stop --pgdata="$WORK" --mode=fast --timeout=600 > /dev/null
   wait "$server" || fail "Postgres ended with an error: $(tail -3 "$log")"
@@ -357,7 +358,7 @@ restore() {
     say "Restored to ${time:-the last WAL that was found}. Orders that were accepted later are missing."
     exit 3
   fi
-  say 'Restored completely. Take a base backup soon.'
+  say 'Restored to the latest state. Take a base backup soon.'
 }
 
 command=${1:-}

@@ -91,7 +91,7 @@ async function operate(clone: Clone, { rate, signal, say }: Surroundings, report
   } else lines.push(line('monitoring', 'NOT RUN: its images are not on this machine'));
   if (await hasImages(clone, '--file docker-compose.yml --file deploy/compose/tls.yml')) {
     await clone.bash(`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -noenc -days 2 \\
-      -subj /CN=ingest.example.com -addext subjectAltName=DNS:ingest.example.com,DNS:orders.example.com \\
+      -subj /CN=orders.example.com -addext subjectAltName=DNS:orders.example.com,DNS:portal.example.com \\
       -keyout privkey.pem -out fullchain.pem`);
     await pasteUnderLoad(heading, 2);
     await expectTls(clone, violations);
@@ -165,7 +165,12 @@ async function upgradePostgres(clone: Clone, say: Surroundings['say'], violation
   );
   say('pastes: A new major version of Postgres');
   const [block = ''] = await readBlocks('A new major version of Postgres');
+  const transactionId = async () =>
+    BigInt((await clone.bash("psql -d orders -Atc 'select pg_current_xact_id()'")).trim());
+  const former = await transactionId();
   await clone.bash(block.replace('postgres:19', NEXT_POSTGRES_IMAGE));
+  if ((await transactionId()) <= former)
+    violations.push('transaction ids started again, so the dispatch cursor is wrong');
   const found = (await clone.bash("psql -Atc 'show data_directory'")).trim();
   if (found !== directory) violations.push(`Postgres runs on ${found} after its upgrade`);
   await expectArchiving(clone, violations);
@@ -269,10 +274,10 @@ async function expectTls(clone: Clone, violations: string[]): Promise<void> {
     clone.bash(`curl --silent --output /dev/null --write-out '%{http_code}' --cacert fullchain.pem \\
       --resolve '*:443:127.0.0.1' --resolve '*:80:127.0.0.1' ${what}`);
   const statuses: Record<string, string> = {
-    'https://ingest.example.com/ingest/orders --data {}': '401',
-    'https://orders.example.com/': '200',
-    'http://orders.example.com/': '308',
-    'http://ingest.example.com/ingest/orders --data {}': '403',
+    'https://orders.example.com/ingest/orders --data {}': '401',
+    'https://portal.example.com/': '200',
+    'http://portal.example.com/': '308',
+    'http://orders.example.com/ingest/orders --data {}': '403',
   };
   for (const [what, expected] of Object.entries(statuses)) {
     const status = await ask(what);
