@@ -30,7 +30,9 @@ test('dependencies are held against the Node that they run on', () => {
 });
 
 test('what is tested in containers is what Compose starts, named by its major version', () => {
-  const services = [...read('docker-compose.yml').matchAll(/^ {4}image: (?:\"\$\{\w+:-)?(\w+:[^\s}]+)/gm)].map(([, image]) => image);
+  const services = [...read('docker-compose.yml').matchAll(/^ {4}image: (?:"\$\{\w+:-)?(\w+:[^\s}]+)/gm)].map(
+    ([, image]) => image,
+  );
   expect(services).toEqual([IMAGES.postgres, IMAGES.redis]);
   for (const image of services) expect(image).toMatch(/:\d+$/);
 });
