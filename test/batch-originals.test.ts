@@ -51,31 +51,34 @@ test.each([
   // Of what one by one takes. Looking all rows through for each key takes more than ten times that, unpacking the row for each 0.6 of it.
   ['in a row each', 60, 1, 5],
   ['all in one row', 1, 500, 0.2],
-])('what keys first brought, %s of 1 MB, is found together at no cost of its own', async (how, rows, ofRow, atMost) => {
-  const keys: string[] = [];
-  for (let row = 0; row < rows; row += 1) {
-    const ofThis = Array.from({ length: ofRow }, (_, index) => `${how} ${row} ${index}`);
-    await record(ofThis);
-    keys.push(...ofThis);
-  }
-  const wanted = keys.map((idempotencyKey) => ({
-    accountId,
-    idempotencyKey,
-    body: Buffer.from(bodyOf(idempotencyKey)),
-  }));
-  const find = async (some: typeof wanted) => {
-    const originals = await findOriginals(intake, some);
-    const bodies = await readOriginalBodies(
-      intake,
+])(
+  'what keys first brought, %s of 1 MB, is found together at no cost of its own',
+  async (how, rows, ofRow, limitConcurrency) => {
+    const keys: string[] = [];
+    for (let row = 0; row < rows; row += 1) {
+      const ofThis = Array.from({ length: ofRow }, (_, index) => `${how} ${row} ${index}`);
+      await record(ofThis);
+      keys.push(...ofThis);
+    }
+    const wanted = keys.map((idempotencyKey) => ({
       accountId,
-      originals.map((original) => original?.receiptId ?? ''),
-    );
-    return originals.map((original) => [original?.isSame, bodies.get(original?.receiptId ?? '')?.toString()]);
-  };
-  const [together, time] = await timed(() => find(wanted));
-  const [, timeOneByOne] = await timed(async () => {
-    for (const one of wanted) await find([one]);
-  });
-  expect(together).toEqual(keys.map((key) => [true, bodyOf(key)]));
-  expect(time / timeOneByOne).toBeLessThan(atMost);
-});
+      idempotencyKey,
+      body: Buffer.from(bodyOf(idempotencyKey)),
+    }));
+    const find = async (some: typeof wanted) => {
+      const originals = await findOriginals(intake, some);
+      const bodies = await readOriginalBodies(
+        intake,
+        accountId,
+        originals.map((original) => original?.receiptId ?? ''),
+      );
+      return originals.map((original) => [original?.isSame, bodies.get(original?.receiptId ?? '')?.toString()]);
+    };
+    const [together, time] = await timed(() => find(wanted));
+    const [, timeOneByOne] = await timed(async () => {
+      for (const one of wanted) await find([one]);
+    });
+    expect(together).toEqual(keys.map((key) => [true, bodyOf(key)]));
+    expect(time / timeOneByOne).toBeLessThan(limitConcurrency);
+  },
+);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findKeyHolders, revokeKey } from '@orders/database';
+import { findAuthenticatedKeys, revokeKey } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
 import { openShop } from './harness/review-list.ts';
 import { type RunningPortal, type Stack, startStack } from './harness/stack.ts';
@@ -22,8 +22,8 @@ test('however often a signing secret is rotated, two of them verify at most', as
   }
   expect(codes).toEqual(new Set(['rotated', 'signing_secrets_overlap', 'rate_limited']));
   expect((await shop.get('/signing')).body.secrets.length).toBeLessThanOrEqual(2);
-  const [holder] = await findKeyHolders(stack.openDatabase(), [hashApiKey(shop.account.key)]);
-  expect(holder?.sealedSecrets.length).toBeLessThanOrEqual(2);
+  const [authenticated] = await findAuthenticatedKeys(stack.openDatabase(), [hashApiKey(shop.account.key)]);
+  expect(authenticated?.sealedSecrets.length).toBeLessThanOrEqual(2);
   const stored = await stack.database.knex('signing_secrets').where({ account_id: shop.account.id });
   expect(stored.length).toBeLessThanOrEqual(20);
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openBell } from '@orders/queue';
+import { openProducer } from '@orders/queue';
 import { listJobs } from './harness/jobs.ts';
 import { startApp } from './harness/processes.ts';
 import { QUEUE_KINDS } from './harness/queue.ts';
@@ -78,22 +78,22 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
       return found.length > 0 && found;
     });
     const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
-    expect(jobs.at(-1)).toEqual({ rings: [{ batchId: uuid, receiptIds: [body.receipt_id] }] });
+    expect(jobs.at(-1)).toEqual({ wakeUps: [{ batchId: uuid, receiptIds: [body.receipt_id] }] });
   });
 
   test('a ring that comes alone is a job at once, those that follow closely share jobs of 300 receipts', async () => {
     const before = (await listJobs(stack.queue.url)).length;
-    const rings = Array.from({ length: 8 }, () => ({
+    const wakeUps = Array.from({ length: 8 }, () => ({
       batchId: randomUUID(),
       receiptIds: Array.from({ length: 100 }, () => randomUUID()),
     }));
-    const bell = openBell({ url: stack.queue.url });
-    for (const ring of rings) bell.ring('prompt', ring);
-    await bell.close();
+    const producer = openProducer({ url: stack.queue.url });
+    for (const wakeUp of wakeUps) producer.wakeUp('prompt', wakeUp);
+    await producer.close();
     const jobs = (await listJobs(stack.queue.url)).slice(before);
-    const shared = [rings.slice(0, 1), rings.slice(1, 4), rings.slice(4, 7), rings.slice(7)];
+    const shared = [wakeUps.slice(0, 1), wakeUps.slice(1, 4), wakeUps.slice(4, 7), wakeUps.slice(7)];
     expect(jobs).toHaveLength(shared.length);
-    expect(jobs).toEqual(expect.arrayContaining(shared.map((rings) => ({ rings }))));
+    expect(jobs).toEqual(expect.arrayContaining(shared.map((wakeUps) => ({ wakeUps }))));
   });
 
   test('an intake drains though clients keep their connections open', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { closeDatabase, createInvitation, findKeyHolders, listAudit, openDatabase } from '@orders/database';
+import { closeDatabase, createInvitation, findAuthenticatedKeys, listAudit, openDatabase } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
 import { openSeed } from '../apps/cli/test/seed.ts';
 import { expectAccessible, openPage, signInOnPage } from './harness/browser.ts';
@@ -113,7 +113,7 @@ describe('accounts', () => {
     const { id, key } = await stack.account();
     const path = `/operator/accounts/${id}`;
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
-    const holder = async () => (await findKeyHolders(database, [hashApiKey(key)]))[0];
+    const holder = async () => (await findAuthenticatedKeys(database, [hashApiKey(key)]))[0];
     expect((await client.patch(path, { suspended: true })).body.state).toBe('suspended');
     await client.patch(path, { suspended: true });
     expect(await holder()).toMatchObject({ suspended: true });
@@ -276,7 +276,7 @@ describe('the service', () => {
         const { page, complaints } = await openPage();
         await signInOnPage(page, there, person);
         await page.goto(`${board}/queue/receipts?status=waiting`);
-        await page.getByText('ring', { exact: true }).first().waitFor();
+        await page.getByText('wake-up', { exact: true }).first().waitFor();
         expect(complaints).toEqual([]);
         await page.context().close();
 

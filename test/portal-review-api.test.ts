@@ -179,7 +179,7 @@ describe('new orders', () => {
 describe('filters and search', () => {
   let shop: Shop;
   const ids: Record<string, number> = {};
-  const namesOf = (reply: Reply) => {
+  const logFields = (reply: Reply) => {
     const found = idsOf(reply);
     return Object.keys(ids).filter((name) => found.includes(ids[name] as number));
   };
@@ -238,7 +238,7 @@ describe('filters and search', () => {
     ['written_after=2027-01-01T00:00:00Z', []],
     ['written_before=2020-01-01T00:00:00Z', []],
   ])('%s', async (query, names) => {
-    expect(namesOf(await shop.get(`/orders?${query}`))).toEqual(names);
+    expect(logFields(await shop.get(`/orders?${query}`))).toEqual(names);
   });
 
   test.each([
@@ -282,8 +282,8 @@ describe('filters and search', () => {
     ['\\', []],
   ])('search: %s', async (words, names) => {
     const q = encodeURIComponent(words);
-    expect(namesOf(await shop.get(`/orders?q=${q}`))).toEqual(names);
-    expect(namesOf(await shop.get(`/orders/new?after=0&q=${q}`))).toEqual(names);
+    expect(logFields(await shop.get(`/orders?q=${q}`))).toEqual(names);
+    expect(logFields(await shop.get(`/orders/new?after=0&q=${q}`))).toEqual(names);
   });
 
   const searchForEach = async () => {
@@ -298,7 +298,7 @@ describe('filters and search', () => {
       ['q=absent', []],
     ] as const) {
       const reply = await shop.get(`/orders?${query}`);
-      expect([query, namesOf(reply), reply.body.next_cursor]).toEqual([query, names, null]);
+      expect([query, logFields(reply), reply.body.next_cursor]).toEqual([query, names, null]);
     }
   };
 

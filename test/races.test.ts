@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openKnex, redriveReceipts } from '@orders/database';
 import { type Child, dropDatabase, ensureDatabase, freePort } from '@orders/local-services';
-import { openBell, type Ring } from '@orders/queue';
+import { openProducer, type WakeUp } from '@orders/queue';
 import { run } from '../apps/cli/test/run.ts';
 import { type GateName, type Hold, hold, putGates, shutGate, whoWait } from './harness/gates.ts';
 import { startApp } from './harness/processes.ts';
@@ -77,12 +77,12 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
       .first();
   const promiseOf = (receiptId: string) =>
     stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).first();
-  const ringTwice = async (ring: Ring, between: () => Promise<unknown>) => {
-    const bell = openBell({ url: stack.queue.url });
-    bell.ring('prompt', ring);
+  const ringTwice = async (wakeUp: WakeUp, between: () => Promise<unknown>) => {
+    const producer = openProducer({ url: stack.queue.url });
+    producer.wakeUp('prompt', wakeUp);
     await between();
-    bell.ring('prompt', ring);
-    await bell.close();
+    producer.wakeUp('prompt', wakeUp);
+    await producer.close();
   };
   const all = (receiptIds: string[], state: string) => Object.fromEntries(receiptIds.map((id) => [id, state]));
 
@@ -92,16 +92,16 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9', SWEEP_AFTER: '10m' });
     const receiptIds = (await sendMany('one-job', 20, mute)).toSorted();
     await mute.close();
-    const ring = { batchId: receiptIds[0] as string, receiptIds };
+    const wakeUp = { batchId: receiptIds[0] as string, receiptIds };
     const due_at = new Date(Date.now() + 600_000);
     await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]).delete();
-    await knex('outbox').insert({ batch_id: ring.batchId, receipt_ids: receiptIds, due_at });
+    await knex('outbox').insert({ batch_id: wakeUp.batchId, receipt_ids: receiptIds, due_at });
     for (let count = 0; count < 2; count++) await startWorker();
 
     const gate = await shut('receipts claimed');
-    await ringTwice(ring, () => whoWait(knex, 1, 'advisory'));
+    await ringTwice(wakeUp, () => whoWait(knex, 1, 'advisory'));
     const promise = await until('the second has answered', async () => {
-      const found = await promiseOf(ring.batchId);
+      const found = await promiseOf(wakeUp.batchId);
       return found?.due_at < due_at && found;
     });
     expect(promise.receipt_ids).toEqual(receiptIds);
@@ -160,9 +160,9 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
       .update({ lease_expires_at: new Date(0) });
     await table.release();
     await whoWait(knex, 1, 'advisory');
-    const bell = openBell({ url: stack.queue.url });
-    bell.ring('prompt', { batchId: promise.batch_id, receiptIds: [receiptId] });
-    await bell.close();
+    const producer = openProducer({ url: stack.queue.url });
+    producer.wakeUp('prompt', { batchId: promise.batch_id, receiptIds: [receiptId] });
+    await producer.close();
     await whoWait(knex, 1, 'transactionid');
     await gate.release();
     await expectSettled(stack, account, all([receiptId], 'written'));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
-import { LANES, watchQueues } from '@orders/queue';
+import { LANES, openQueueStats } from '@orders/queue';
 import type { Api, Reply } from './harness/api.ts';
 import { expectOrderStory } from './harness/order-story.ts';
 import { describeWith } from './harness/programs.ts';
@@ -37,7 +37,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
   });
 
   test('an order is accepted, its ring waits in the queue, and a worker that comes writes it', async () => {
-    const watch = watchQueues(cluster.url);
+    const watch = openQueueStats(cluster.url);
     const accepted = await api(0).order(account, { source_order_id: 'first' });
     expect(accepted.status).toBe(202);
     await until('the ring waits', async () => (await watch.lanes())[0]?.waiting === 1);

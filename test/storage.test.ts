@@ -33,9 +33,9 @@ import {
 import { normalizeOrder, type ReviewState } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/local-services';
 import type { Knex } from 'knex';
-import { type Connection, inTransaction, run, undone } from '../packages/database/src/connect.ts';
+import { type Connection, inRolledBackTransaction, inTransaction, run } from '../packages/database/src/connect.ts';
 import * as initial from '../packages/database/src/migrations/001-initial.ts';
-import { ascending } from '../packages/database/src/receipts/among.ts';
+import { ascending } from '../packages/database/src/receipts/id-in.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from './harness/database.ts';
 import { withStack } from './harness/stack.ts';
 import { until } from './harness/until.ts';
@@ -580,7 +580,7 @@ test('a connection that breaks between two statements of a transaction costs the
   };
   for (const work of [
     (body: (connection: Connection) => Promise<unknown>) => inTransaction(direct, body),
-    (body: (connection: Connection) => Promise<unknown>) => undone(direct, {}, body),
+    (body: (connection: Connection) => Promise<unknown>) => inRolledBackTransaction(direct, {}, body),
   ]) {
     const broken = work(async (connection) => {
       const [{ pid }] = (await run<{ pid: number }>(connection, PING, [])) as [{ pid: number }];

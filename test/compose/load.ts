@@ -14,7 +14,7 @@ export interface Load {
 /** Orders under way at once; while there are so many, none is offered. */
 const MAX_UNDER_WAY = 500;
 const TICK_MS = 20;
-const PATIENCE_S = 120;
+const TIMEOUT_S = 120;
 
 /**
  * @param rate orders a second.
@@ -49,7 +49,7 @@ export function startLoad(sender: Sender, rate: number, signal: AbortSignal, fir
       const { accepted } = sender.ledger;
       const enough = accepted.size + more;
       const isEnough = async () => accepted.size >= enough;
-      const waiting = until(`${more} more are accepted`, isEnough, { seconds: PATIENCE_S, signal });
+      const waiting = until(`${more} more are accepted`, isEnough, { seconds: TIMEOUT_S, signal });
       await Promise.race([failed.promise, waiting]);
     },
     async stop() {

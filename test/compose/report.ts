@@ -1,5 +1,5 @@
 /** What a part of the run is given. */
-export interface Surroundings {
+export interface RunContext {
   /** Orders a second while services restart. */
   rate: number;
   /** Ends what is under way. */

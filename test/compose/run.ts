@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /**
  * Runs a program to its end, out of reach of the terminal's Ctrl-C.
@@ -26,7 +26,7 @@ export async function run(
   }
   const end = () => {
     endGroup(child.pid, 'SIGTERM');
-    setTimeout(() => endGroup(child.pid, 'SIGKILL'), PATIENCE_MS).unref();
+    setTimeout(() => endGroup(child.pid, 'SIGKILL'), TIMEOUT_MS).unref();
   };
   signal?.addEventListener('abort', end, { once: true });
   const [code] = await once(child, 'close').finally(() => signal?.removeEventListener('abort', end));

@@ -25,7 +25,7 @@ export interface Sender {
   deliver(order: ClientOrder): Promise<string>;
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const GIVE_UP_MS = 120_000;
 const PAUSES_MS = [100, 200, 500, 1000, 2000];
 
@@ -55,7 +55,7 @@ export function createSender(options: {
           ...(route === 'webhook' && { 'x-service-signature': `sha256=${sign(signingSecret, body)}` }),
         },
         body,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });
       return { status: reply.status, text: await reply.text() };
     } catch {

@@ -3,7 +3,7 @@ import { type Deployment, prepareDeployment } from './deployment.ts';
 import { APPS, inspectExits, inspectHardening, inspectLogs, inspectRoles } from './inspect.ts';
 import { startLoad } from './load.ts';
 import { PERSONAL, readSamples } from './orders.ts';
-import { line, type Report, type Surroundings } from './report.ts';
+import { line, type Report, type RunContext } from './report.ts';
 import { run } from './run.ts';
 import { createSender, type Sender } from './sender.ts';
 import { untilSettled, verify } from './verify.ts';
@@ -15,7 +15,7 @@ const BETWEEN = 50;
 const AT_ONCE = 16;
 
 /** Brings the service up in containers, sends, scales, restarts, kills and verifies; whatever comes, all is removed. */
-export async function tryCompose(surroundings: Surroundings): Promise<Report> {
+export async function tryCompose(surroundings: RunContext): Promise<Report> {
   const { signal, say } = surroundings;
   await run('docker', ['version'], { signal }).catch(() => {
     throw new Error('no Docker engine answers');
@@ -29,7 +29,7 @@ export async function tryCompose(surroundings: Surroundings): Promise<Report> {
   }
 }
 
-async function walk(deployment: Deployment, { rate, signal, say }: Surroundings): Promise<Report> {
+async function walk(deployment: Deployment, { rate, signal, say }: RunContext): Promise<Report> {
   const { compose, orders, image, intakeUrl, portalUrl } = deployment;
   const lines: string[] = [];
   const violations: string[] = [];
@@ -82,7 +82,7 @@ async function walk(deployment: Deployment, { rate, signal, say }: Surroundings)
   return { lines, violations };
 }
 
-async function sendSamples(sender: Sender, say: Surroundings['say']): Promise<number> {
+async function sendSamples(sender: Sender, say: RunContext['say']): Promise<number> {
   const samples = await readSamples();
   say(`sends ${samples.length} samples`);
   const left = samples.values();
@@ -96,7 +96,7 @@ async function sendSamples(sender: Sender, say: Surroundings['say']): Promise<nu
 async function restartUnderLoad(
   deployment: Deployment,
   sender: Sender,
-  { rate, signal, say }: Surroundings,
+  { rate, signal, say }: RunContext,
 ): Promise<string[]> {
   const lines: string[] = [];
   const load = startLoad(sender, rate, signal);

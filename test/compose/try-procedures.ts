@@ -8,7 +8,7 @@ import { checkOut } from '../upgrade/check-out.ts';
 import { type Clone, makeClone, NEXT_POSTGRES_IMAGE, readBlocks, requireFreeMachine } from './clone.ts';
 import { startLoad } from './load.ts';
 import { makeOrder } from './orders.ts';
-import { line, type Report, type Surroundings } from './report.ts';
+import { line, type Report, type RunContext } from './report.ts';
 import { run } from './run.ts';
 import { createSender, type Sender } from './sender.ts';
 import { untilSettled, verify } from './verify.ts';
@@ -19,7 +19,7 @@ const BETWEEN = 50;
 const SOME = 20;
 
 /** Pastes the blocks of docs/operating.md as they stand there, under load, and counts the orders before and after. */
-export async function tryProcedures(surroundings: Surroundings): Promise<Report> {
+export async function tryProcedures(surroundings: RunContext): Promise<Report> {
   await requireFreeMachine(surroundings.signal);
   const clone = await makeClone(`orders-pages-${randomBytes(3).toString('hex')}`, surroundings.signal);
   const report: Report = { lines: [], violations: [] };
@@ -47,7 +47,7 @@ async function makeSender(clone: Clone, name: string, signal: AbortSignal): Prom
 const deliverSome = (sender: Sender, first: number) =>
   Promise.all(Array.from({ length: SOME }, (_, number) => sender.deliver(makeOrder(first + number * 10))));
 
-async function operate(clone: Clone, { rate, signal, say }: Surroundings, report: Report): Promise<void> {
+async function operate(clone: Clone, { rate, signal, say }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
   say('pastes: With Compose, on one machine');
   const heading = 'With Compose, on one machine';
@@ -157,7 +157,7 @@ async function operate(clone: Clone, { rate, signal, say }: Surroundings, report
   await expectAll(clone, sender, 'new major version of Postgres', report);
 }
 
-async function upgradePostgres(clone: Clone, say: Surroundings['say'], violations: string[]): Promise<void> {
+async function upgradePostgres(clone: Clone, say: RunContext['say'], violations: string[]): Promise<void> {
   // The image of the present version with another data directory, as a new major version has.
   const directory = '/var/lib/postgresql/next/docker';
   await clone.bash(
@@ -176,7 +176,7 @@ async function upgradePostgres(clone: Clone, say: Surroundings['say'], violation
   await expectArchiving(clone, violations);
 }
 
-async function upgrade(clone: Clone, { signal, say }: Surroundings, report: Report): Promise<void> {
+async function upgrade(clone: Clone, { signal, say }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
   say('builds the previous commit');
   const former = await mkdtemp(join(tmpdir(), 'orders-previous-'));
@@ -220,7 +220,7 @@ async function compareSchemas(clone: Clone, violations: string[]): Promise<void>
 }
 
 /** On a volume of its own with little room: senders get 503, and nothing accepted is lost. */
-async function fillDisk(clone: Clone, { signal, say }: Surroundings, report: Report): Promise<void> {
+async function fillDisk(clone: Clone, { signal, say }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
   say('fills the disk of Postgres');
   await clone.bash(`cat > docker-compose.override.yml <<'END'

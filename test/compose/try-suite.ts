@@ -1,11 +1,11 @@
-import { line, type Report, type Surroundings } from './report.ts';
+import { line, type Report, type RunContext } from './report.ts';
 import { run } from './run.ts';
 
 /** Test files that ask the most of Postgres and Redis; nothing in them needs either to be killed. */
 const FILES = 'test/(repeats|processing|status|storage|plans|claim-race|rate-limits|preview)\\.';
 
 /** Runs a part of the test suite with Postgres and Redis from containers only. */
-export async function trySuite({ signal, say }: Surroundings): Promise<Report> {
+export async function trySuite({ signal, say }: RunContext): Promise<Report> {
   say(`runs ${FILES} on containers`);
   const env = { ...process.env, TEST_CONTAINERS: 'on', DATABASE_URL: '' };
   const said = await run('npm', ['test', '--', FILES], { env, signal, show: true });

@@ -1,8 +1,8 @@
-import { LANES, watchQueues } from '@orders/queue';
+import { LANES, openQueueStats } from '@orders/queue';
 
 /** The data of every job that waits in the prompt lane, oldest first. */
 export async function listJobs(url: string): Promise<unknown[]> {
-  const watch = watchQueues(url);
+  const watch = openQueueStats(url);
   const queues = await watch.queues();
   const jobs = (await queues[LANES.indexOf('prompt')]?.getJobs(['waiting'], 0, -1, true)) ?? [];
   await watch.close();

@@ -11,8 +11,8 @@ export interface RawReply {
 /** A connection that sends what it is given, as it is, where an HTTP client would mend or refuse it. */
 export interface RawConnection {
   socket: Socket;
-  /** The next reply; null when the connection ends without one. Fails after `patienceMs` milliseconds, by default 10 s. */
-  reply(patienceMs?: number): Promise<RawReply | null>;
+  /** The next reply; null when the connection ends without one. Fails after `timeoutMs` milliseconds, by default 10 s. */
+  reply(timeoutMs?: number): Promise<RawReply | null>;
   /** Settles when the connection is closed, with the error if there was one. */
   closed: Promise<Error | null>;
 }
@@ -41,9 +41,9 @@ export function openRaw(url: string): RawConnection {
   return {
     socket,
     closed,
-    reply: (patienceMs = 10_000) =>
+    reply: (timeoutMs = 10_000) =>
       new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`no reply within ${patienceMs} ms`)), patienceMs);
+        const late = setTimeout(() => reject(new Error(`no reply within ${timeoutMs} ms`)), timeoutMs);
         const settle = () => {
           const { reply, length } = parse(received, hasEnded);
           if (!reply && !hasEnded) return;

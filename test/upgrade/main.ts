@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkOut, newestRelease } from './check-out.ts';
-import { rehearseUpgrade } from './rehearse-upgrade.ts';
+import { testUpgrade } from './test-upgrade.ts';
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -26,7 +26,7 @@ try {
   const old = join(directory, 'old');
   await mkdir(old);
   await checkOut(revision, old);
-  const failures = await rehearseUpgrade({ old, directory, say });
+  const failures = await testUpgrade({ old, directory, say });
   for (const failure of failures) say(`FAILED  ${failure}`);
   process.exitCode = failures.length > 0 ? 1 : 0;
 } finally {

@@ -1,7 +1,7 @@
 import { type AccountRateLimit, parseAccountRateLimit, parseEmailAddress } from '@orders/domain';
 import { parseDuration } from '@orders/runtime';
 import { Option } from 'commander';
-import { WrongUse } from './errors.ts';
+import { UsageError } from './errors.ts';
 
 export const MAX_INT4 = 2_147_483_647;
 const MAX_SPAN_MS = 365 * 86_400_000;
@@ -22,21 +22,21 @@ export function orderId(text: string): number {
 /** The id of a receipt, in lower case. */
 export function receiptId(text: string): string {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
-    throw new WrongUse('A receipt id is a UUID, as orders receipts list shows it.');
+    throw new UsageError('A receipt id is a UUID, as orders receipts list shows it.');
   return text.toLowerCase();
 }
 
 /** An e-mail address, in lower case. */
 export function email(text: string): string {
   const address = parseEmailAddress(text);
-  if (address === null) throw new WrongUse('An e-mail address is one such as name@example.com, in ASCII.');
+  if (address === null) throw new UsageError('An e-mail address is one such as name@example.com, in ASCII.');
   return address;
 }
 
 /** By what to look for a customer: any text that a sender could have sent. */
 export function customerIdentity(option: string): (text: string) => string {
   return (text) => {
-    if (text.trim() === '') throw new WrongUse(`${option} takes what the customer is known by.`);
+    if (text.trim() === '') throw new UsageError(`${option} takes what the customer is known by.`);
     return text;
   };
 }
@@ -58,7 +58,7 @@ export function span(option: string): (text: string) => number {
       const milliseconds = text === '0' ? 0 : parseDuration(text);
       if (milliseconds <= MAX_SPAN_MS) return milliseconds;
     } catch {}
-    throw new WrongUse(`${option} takes a time span such as 30m, 24h or 7d, at most 365d.`);
+    throw new UsageError(`${option} takes a time span such as 30m, 24h or 7d, at most 365d.`);
   };
 }
 
@@ -67,7 +67,7 @@ export function rateLimit(text: string): AccountRateLimit {
   try {
     return parseAccountRateLimit(text);
   } catch {
-    throw new WrongUse(
+    throw new UsageError(
       'A limit is <requests>/<time in whole seconds>, at most 24d, such as 100/1s or 6000/1m; or none; or default.',
     );
   }
@@ -78,7 +78,7 @@ export function name(what: string): (text: string) => string {
   return (text) => {
     const trimmed = text.trim();
     if (trimmed === '' || [...trimmed].length > MAX_NAME || /\p{Cc}|\p{Cs}/u.test(trimmed))
-      throw new WrongUse(`${what} is 1 to ${MAX_NAME} characters, without control characters.`);
+      throw new UsageError(`${what} is 1 to ${MAX_NAME} characters, without control characters.`);
     return trimmed;
   };
 }
@@ -90,19 +90,19 @@ export function json(): Option {
 
 function wholeNumber(text: string, complaint: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > max) throw new WrongUse(complaint);
+  if (value < 1 || value > max) throw new UsageError(complaint);
   return value;
 }
 
 /** A port to listen on; 0 means any that is free. */
 export function port(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= 65_535)) throw new WrongUse('--port takes a whole number from 0 to 65535.');
+  if (!(value <= 65_535)) throw new UsageError('--port takes a whole number from 0 to 65535.');
   return value;
 }
 
 /** A prefix of paths. */
 export function basePath(text: string): string {
-  if (!/^(\/[\w.~-]+)+$/.test(text)) throw new WrongUse('--base-path takes a path such as /api.');
+  if (!/^(\/[\w.~-]+)+$/.test(text)) throw new UsageError('--base-path takes a path such as /api.');
   return text;
 }

@@ -4,7 +4,7 @@ import { type CliConfig, readConfig } from './config.ts';
 import type { Knex } from './with-database.ts';
 
 /** Where a call of the command line reads from and writes to. */
-export interface Surroundings {
+export interface CliContext {
   stdout: { write(text: string): unknown; isTTY?: boolean };
   /** With its width in columns, where it is a terminal. */
   stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
@@ -20,7 +20,7 @@ export interface Surroundings {
 
 /** What a command is given to work with. */
 export interface Context {
-  surroundings: Surroundings;
+  cliContext: CliContext;
   /** With `--json` the value as JSON and nothing else; otherwise the text for people. */
   print(options: { json?: boolean }, value: unknown, text: () => string): void;
   /** The same for a list that is read in portions: each is printed, and forgotten, before the next is read. */
@@ -38,13 +38,13 @@ export interface Context {
 }
 
 /** The environment is read when a command first needs it, so that `--help` works without any. */
-export function createContext(surroundings: Surroundings): Context {
-  const { stdout, stderr, env, localDirectory } = surroundings;
+export function createContext(cliContext: CliContext): Context {
+  const { stdout, stderr, env, localDirectory } = cliContext;
   const config = () => readConfig(env, localDirectory);
   // Loaded when it is needed, as not all commands need a database.
   const load = () => import('./with-database.ts');
   return {
-    surroundings,
+    cliContext,
     print(options, value, text) {
       stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
     },

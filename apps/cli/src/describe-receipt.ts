@@ -1,6 +1,6 @@
+import { escapeControls } from './escape-controls.ts';
 import type { ReceiptJson, ReceiptRecordJson } from './receipt-json.ts';
 import { details, table } from './table.ts';
-import { visible } from './visible.ts';
 import { warningLines } from './warning-lines.ts';
 
 /** Receipts as a table for people. */
@@ -49,5 +49,5 @@ function historyLine(entry: Record<string, unknown>): string {
 function payload(receipt: ReceiptRecordJson): string {
   if ('payload_base64' in receipt) return `payload (not UTF-8, in base64)\n${receipt.payload_base64}`;
   const title = receipt.erased_at ? 'payload (personal data was erased)' : 'payload';
-  return receipt.payload === null ? 'The payload is gone.' : `${title}\n${visible(receipt.payload)}`;
+  return receipt.payload === null ? 'The payload is gone.' : `${title}\n${escapeControls(receipt.payload)}`;
 }

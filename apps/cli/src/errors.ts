@@ -1,8 +1,8 @@
 import { Problem } from '@orders/domain';
 import { ConfigurationError, describeError } from '@orders/runtime';
 import { CommanderError } from 'commander';
+import { escapeControls } from './escape-controls.ts';
 import { hideKeys } from './hide-keys.ts';
-import { visible } from './visible.ts';
 
 /** The command could not do what it was asked to: exit code 1. The message is printed as it is. */
 export class Failure extends Error {
@@ -16,7 +16,7 @@ export class Failure extends Error {
 }
 
 /** The command was called wrongly: exit code 2. The message never repeats a value, which might be a key in the wrong place. */
-export class WrongUse extends Error {}
+export class UsageError extends Error {}
 
 /**
  * What an error means for whoever called: an exit code and one line for stderr, or no line where there is nothing wrong (`--help`).
@@ -24,7 +24,7 @@ export class WrongUse extends Error {}
  * @param command the words of the command that was called, for the hint.
  */
 export function outcomeOf(error: unknown, command: string): { exitCode: number; line: string | null } {
-  if (error instanceof WrongUse || error instanceof ConfigurationError) return { exitCode: 2, line: oneLine(error) };
+  if (error instanceof UsageError || error instanceof ConfigurationError) return { exitCode: 2, line: oneLine(error) };
   // A problem repeats nothing of what was given.
   if (error instanceof Failure || error instanceof Problem) return { exitCode: 1, line: oneLine(error) };
   if (error instanceof CommanderError) {
@@ -42,7 +42,7 @@ export function outcomeOf(error: unknown, command: string): { exitCode: number; 
 }
 
 function oneLine({ message }: Error): string {
-  return visible(redact(message.replace(/\s+/g, ' ').trim()));
+  return escapeControls(redact(message.replace(/\s+/g, ' ').trim()));
 }
 
 /** An address, but not the one that messages give as an example. */

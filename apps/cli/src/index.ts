@@ -1,2 +1,2 @@
-export type { Surroundings } from './context.ts';
+export type { CliContext } from './context.ts';
 export { runCli } from './run-cli.ts';

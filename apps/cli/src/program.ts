@@ -53,7 +53,7 @@ export async function createProgram(
   const program = new Command('orders')
     .description('The command line of the order ingestion service, for operators and senders.')
     .version(
-      `${VERSION} (revision ${readRevision(context.surroundings.env)})`,
+      `${VERSION} (revision ${readRevision(context.cliContext.env)})`,
       '--version',
       'print the version of the service and its revision',
     )

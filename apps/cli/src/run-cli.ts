@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createContext, type Surroundings } from './context.ts';
+import { type CliContext, createContext } from './context.ts';
 import { outcomeOf } from './errors.ts';
 import { createProgram } from './program.ts';
 
@@ -9,15 +9,15 @@ import { createProgram } from './program.ts';
  * @param argv the words after the program's name.
  * @returns the exit code: 0 done, 1 failed, 2 wrong use.
  */
-export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const writeHelp = (text: string) => surroundings.stdout.write(text);
-  const program = await createProgram(createContext(surroundings), writeHelp, argv[0]);
+export async function runCli(argv: readonly string[], cliContext: CliContext): Promise<number> {
+  const writeHelp = (text: string) => cliContext.stdout.write(text);
+  const program = await createProgram(createContext(cliContext), writeHelp, argv[0]);
   try {
     await program.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
     const { exitCode, line } = outcomeOf(error, commandOf(program, argv));
-    if (line) surroundings.stderr.write(`${line}\n`);
+    if (line) cliContext.stderr.write(`${line}\n`);
     return exitCode;
   }
 }

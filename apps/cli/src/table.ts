@@ -1,4 +1,4 @@
-import { visible } from './visible.ts';
+import { escapeControls } from './escape-controls.ts';
 
 /** What is printed for people fits into so many columns. */
 const LINE_WIDTH = 100;
@@ -49,7 +49,7 @@ function textOf(cell: Cell): string {
   if (cell === null || cell === '') return '-';
   // To the second, in UTC: 2026-03-01 18:04:05Z.
   if (cell instanceof Date) return cell.toISOString().replace('T', ' ').replace(/\.\d+/, '');
-  return visible(String(cell));
+  return escapeControls(String(cell));
 }
 
 function narrow<Row>(columns: readonly Column<Row>[], natural: readonly number[]): number[] {

@@ -1,4 +1,4 @@
-import { isStorageUnavailable, openKnex, reach, sqlstateOf } from '@orders/database';
+import { connect, isStorageUnavailable, openKnex, sqlstateOf } from '@orders/database';
 import type { CliConfig } from './config.ts';
 import { Failure } from './errors.ts';
 
@@ -25,7 +25,7 @@ const NO_SCHEMA = new Set(['3F000', '42P01', '42703', '42883']);
 export async function withDatabase<Result>(config: CliConfig, work: (knex: Knex) => Promise<Result>): Promise<Result> {
   const knex = openKnex({ url: config.DATABASE_URL, applicationName: 'orders cli' });
   try {
-    await reach(knex).catch((error: unknown) => Promise.reject(connectFailure(error, config)));
+    await connect(knex).catch((error: unknown) => Promise.reject(connectFailure(error, config)));
     return await work(knex);
   } catch (error) {
     throw statementFailure(error);

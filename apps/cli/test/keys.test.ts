@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { closeDatabase, findKeyHolders, openDatabase } from '@orders/database';
+import { closeDatabase, findAuthenticatedKeys, openDatabase } from '@orders/database';
 import { hashApiKey, isApiKey } from '@orders/domain';
 import { useCli } from './run.ts';
 
@@ -14,9 +14,9 @@ beforeAll(async () => {
 /** Whether intake would accept the key now. */
 async function works(key: string): Promise<boolean> {
   const database = openDatabase({ url: cli.url, poolSize: 1, prepared: false });
-  const [holder] = await findKeyHolders(database, [hashApiKey(key)]);
+  const [authenticated] = await findAuthenticatedKeys(database, [hashApiKey(key)]);
   await closeDatabase(database);
-  return holder !== null;
+  return authenticated !== null;
 }
 
 describe('create', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { ProblemError } from '@orders/client';
-import { createGate } from '../src/send/gate.ts';
+import { createGate } from '../src/send/retry-gate.ts';
 
 test('an answer to a request from before the wait does not end what is shown of the wait', async () => {
   const shown: (string | null)[] = [];

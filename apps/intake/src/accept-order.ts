@@ -1,14 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Channel } from '@orders/domain';
 import { acceptedJson, type Preferences, readIdempotencyKey, readPreferences } from '@orders/http';
-import { type Logger, spanned } from '@orders/runtime';
+import { type Logger, withSpan } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import type { IntakeMetrics } from './metrics.ts';
 import type { Parser } from './parsing/parser.ts';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
 import type { ReceiptWriter, Recorded } from './receipts/receipt-writer.ts';
-import { callerOf, contextOf, holderOf, namesOf } from './request-context.ts';
+import { accountOf, callerOf, contextOf, logFields } from './request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
 interface Deps {
@@ -43,7 +43,7 @@ async function record(
   { handling }: Preferences,
   { parser, writer }: Deps,
 ): Promise<Recorded> {
-  const { accountId } = holderOf(request);
+  const { accountId } = accountOf(request);
   const context = contextOf(request);
   const { span } = context;
   const { body } = request;
@@ -52,7 +52,7 @@ async function record(
   request.body = undefined;
   context.receiptId = randomUUIDv7();
   const receipt = { receiptId: context.receiptId, accountId, channel, sourceOrderId, idempotencyKey, body };
-  return spanned(span?.begin('record receipt'), () => writer.record(receipt, span));
+  return withSpan(span?.begin('record receipt'), () => writer.record(receipt, span));
 }
 
 function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
@@ -62,7 +62,7 @@ function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
   if (!kept) return;
   deps.metrics.mismatches.inc({ kept_as: kept.as });
   deps.logger.warn('idempotency key repeated with another payload', {
-    ...namesOf(context),
+    ...logFields(context),
     kept_receipt_id: kept.receiptId,
     kept_as: kept.as,
   });
@@ -91,7 +91,7 @@ async function outcomeAfter(seconds: number, response: Response, receiptId: stri
     const waited = await waitForReceipt(response, receiptId, seconds, deps.waiters);
     if (!waited) return null;
     if (waited.final) return { status: waited.final.state, order_id: waited.final.order_id };
-    const receipt = await deps.reader.find(holderOf(response.req).accountId, receiptId);
+    const receipt = await deps.reader.find(accountOf(response.req).accountId, receiptId);
     return receipt && { status: receipt.state, order_id: receipt.order_id };
   } catch {
     return null;

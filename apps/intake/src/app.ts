@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
 import { type Channel, Problem } from '@orders/domain';
-import type { Bell, RedisClient } from '@orders/queue';
+import type { Producer, RedisClient } from '@orders/queue';
 import { createTimeSlicer, type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
 import { acceptOrder } from './accept-order.ts';
@@ -37,7 +37,7 @@ interface AppDeps {
   authenticator: Authenticator;
   parser: Parser;
   reader: ReceiptReader;
-  bell: Bell;
+  producer: Producer;
   /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
   redis: RedisClient | null;
   waiters: ReceiptWaiters;
@@ -47,12 +47,12 @@ interface AppDeps {
 
 /** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
 export function createApp(deps: AppDeps): RequestListener {
-  const { config, logger, metrics, database, admission, parser, reader, bell, waiters } = deps;
+  const { config, logger, metrics, database, admission, parser, reader, producer, waiters } = deps;
   const { BASE_PATH: basePath } = config;
   const { requests, requestSeconds } = metrics;
   const slicer = createTimeSlicer();
   const fingerprint = (accountId: number, body: Buffer) => parser.run({ accountId }, 'fingerprint', body);
-  const writer = createReceiptWriter({ database, bell, graceMs: config.SWEEP_AFTER, fingerprint, slicer, metrics });
+  const writer = createReceiptWriter({ database, producer, graceMs: config.SWEEP_AFTER, fingerprint, slicer, metrics });
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
   const { authenticate } = deps.authenticator;
   const identify = [authenticate, rateLimits.limit];

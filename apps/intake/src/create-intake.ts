@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { closeDatabase, fingerprintOf, openDatabase, poolState, untilSchema } from '@orders/database';
 import { createBoundedServer, createOpenReplies } from '@orders/http';
-import { isRedisUrl, openBell, openFailFastRedis } from '@orders/queue';
+import { isRedisUrl, openFailFastRedis, openProducer } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
@@ -11,10 +11,10 @@ import {
   exposePools,
   type Logger,
   listen,
-  patiently,
   type Service,
   secretsKeysOf,
   VERSION,
+  withTimeout,
 } from '@orders/runtime';
 import { createAdmission } from './admission/admission.ts';
 import { shedLoad } from './admission/shed-load.ts';
@@ -67,15 +67,15 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const queue = createOutageLog(logger, 'the queue', 'the sweeper will ring');
-  const bell = openBell({
+  const producer = openProducer({
     url: config.QUEUE_URL,
     onDelivered: () => queue.over(),
     onLost: (error) => {
-      metrics.lostRings.inc();
+      metrics.lostWakeUps.inc();
       queue.met(error);
     },
   });
-  const load = exposeLoad(metrics.registry, config, bell);
+  const load = exposeLoad(metrics.registry, config, producer);
   // Also without RATE_LIMIT, as any account may be given a limit of its own.
   const redis = isRedisUrl(config.QUEUE_URL)
     ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_TIMEOUT_MS })
@@ -92,7 +92,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const open = createOpenReplies(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, parser };
-  const app = createApp({ ...shared, reader, bell, redis, waiters, rejections, tracing });
+  const app = createApp({ ...shared, reader, producer, redis, waiters, rejections, tracing });
   server.on(
     'request',
     shedLoad(app, {
@@ -106,7 +106,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const admin = createAdminServer(
     checkReadiness({
       database,
-      bell,
+      producer,
       isDraining: () => open.draining,
       secretsKey: fingerprintOf(keys),
       countUnreadableSecrets: countUnreadable,
@@ -134,15 +134,15 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
         logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
       }
       logger.info('intake listens', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      void untilSchema(database, stopping.signal, (message, facts) => logger.warn(message, facts));
+      void untilSchema(database, stopping.signal, (message, fields) => logger.warn(message, fields));
     },
     async close() {
       stopping.abort();
       await open.announce(config.DRAIN_DELAY);
       waiters.release();
       await open.drain(config.DRAIN_TIMEOUT * 0.8);
-      await patiently(rejections.close(), config.DRAIN_TIMEOUT * 0.05);
-      await bell.close();
+      await withTimeout(rejections.close(), config.DRAIN_TIMEOUT * 0.05);
+      await producer.close();
       redis?.disconnect();
       await Promise.all([
         tracing?.close(config.DRAIN_TIMEOUT * 0.1),

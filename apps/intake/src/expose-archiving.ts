@@ -1,5 +1,5 @@
 import { type Archiving, type Database, readArchiving, readDatabaseSize } from '@orders/database';
-import { Gauge, type Registry, readRarely } from '@orders/runtime';
+import { cachedRead, Gauge, type Registry } from '@orders/runtime';
 
 /** Postgres stats every file of the database to add up its size. */
 const SIZE_EVERY_MS = 60_000;
@@ -11,10 +11,10 @@ const SIZE_EVERY_MS = 60_000;
 export function exposeArchiving(
   registry: Registry,
   database: Database,
-  { everyMs, patienceMs }: { everyMs: number; patienceMs: number },
+  { everyMs, timeoutMs }: { everyMs: number; timeoutMs: number },
 ): void {
-  const askArchiving = readRarely(() => readArchiving(database), { everyMs, patienceMs });
-  const askSize = readRarely(() => readDatabaseSize(database), { everyMs: SIZE_EVERY_MS, patienceMs });
+  const askArchiving = cachedRead(() => readArchiving(database), { everyMs, timeoutMs });
+  const askSize = cachedRead(() => readDatabaseSize(database), { everyMs: SIZE_EVERY_MS, timeoutMs });
   const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
     new Gauge({
       name,

@@ -1,12 +1,12 @@
 import { closeDatabase, type Load, openDatabase, readLoad, readStalls, type Stalls } from '@orders/database';
-import type { Bell, LaneState } from '@orders/queue';
-import { Gauge, type Registry, readRarely } from '@orders/runtime';
+import type { LaneState, Producer } from '@orders/queue';
+import { cachedRead, Gauge, type Registry } from '@orders/runtime';
 import type { IntakeConfig } from './config.ts';
 import { exposeArchiving } from './expose-archiving.ts';
 
 /** However often the metrics are read, and by how many. */
 const EVERY_MS = 5000;
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 type LoadConfig = Pick<IntakeConfig, 'DATABASE_URL' | 'PG_PREPARED'>;
 
@@ -15,19 +15,19 @@ type LoadConfig = Pick<IntakeConfig, 'DATABASE_URL' | 'PG_PREPARED'>;
  * What cannot be read is absent: an old figure, or 0, would have workers taken away in an outage. It has a connection of its own, so it
  * takes none from orders and waits for none of theirs.
  */
-export function exposeLoad(registry: Registry, config: LoadConfig, bell: Bell): { close(): Promise<void> } {
+export function exposeLoad(registry: Registry, config: LoadConfig, producer: Producer): { close(): Promise<void> } {
   const registers = [registry];
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: 1,
     prepared: config.PG_PREPARED,
-    queryTimeout: PATIENCE_MS,
+    queryTimeout: TIMEOUT_MS,
     applicationName: 'orders load',
   });
-  const times = { everyMs: EVERY_MS, patienceMs: PATIENCE_MS };
-  const askDatabase = readRarely(() => readLoad(database), times);
-  const askStalls = readRarely(() => readStalls(database), times);
-  const askQueue = readRarely(() => bell.lanes(), times);
+  const times = { everyMs: EVERY_MS, timeoutMs: TIMEOUT_MS };
+  const askDatabase = cachedRead(() => readLoad(database), times);
+  const askStalls = cachedRead(() => readStalls(database), times);
+  const askQueue = cachedRead(() => producer.lanes(), times);
 
   const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
     new Gauge({

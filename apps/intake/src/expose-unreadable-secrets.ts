@@ -1,7 +1,7 @@
 import { countUnreadableSecrets, type Database, type SecretsKeys } from '@orders/database';
-import { Gauge, type Logger, type Registry, readRarely } from '@orders/runtime';
+import { cachedRead, Gauge, type Logger, type Registry } from '@orders/runtime';
 
-const TIMES = { everyMs: 30_000, patienceMs: 2000 };
+const TIMES = { everyMs: 30_000, timeoutMs: 2000 };
 
 /**
  * Shows how many signing secrets none of the keys opens, and logs it when it changes: webhooks that are signed with them are refused.
@@ -15,7 +15,7 @@ export function exposeUnreadableSecrets(
   logger: Logger,
 ): () => Promise<number | null> {
   let logged = 0;
-  const read = readRarely(async () => {
+  const read = cachedRead(async () => {
     const unreadable = await countUnreadableSecrets(database, keys);
     if (unreadable !== logged && unreadable > 0)
       logger.error('signing secrets do not open with SECRETS_KEY or SECRETS_KEY_PREVIOUS', { unreadable });

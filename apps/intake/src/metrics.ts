@@ -11,7 +11,7 @@ export interface IntakeMetrics {
   mismatches: Counter<'kept_as'>;
   refusedOfBatches: Counter<'code'>;
   lookups: Counter<'answered_by'>;
-  lostRings: Counter<never>;
+  lostWakeUps: Counter<never>;
   droppedConnections: Counter<never>;
   unrecordedRejections: Counter<never>;
 }
@@ -88,8 +88,8 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
       labelNames: ['answered_by'],
       registers,
     }),
-    lostRings: new Counter({
-      name: 'intake_lost_rings_total',
+    lostWakeUps: new Counter({
+      name: 'intake_lost_wake_ups_total',
       help: 'Rings that did not reach the queue and are left to the sweeper',
       registers,
     }),

@@ -2,7 +2,7 @@ import { type Database, findOrderBySource } from '@orders/database';
 import type { RequestHandler } from 'express';
 import type { Parser } from './parsing/parser.ts';
 import type { RateLimits } from './pipeline/limit-rate.ts';
-import { callerOf, contextOf, holderOf } from './request-context.ts';
+import { accountOf, callerOf, contextOf } from './request-context.ts';
 
 /** A preview counts as one request for each of these bytes that its body begins. */
 export const PREVIEW_BYTES_PER_REQUEST = 16_384;
@@ -11,7 +11,7 @@ export const PREVIEW_BYTES_PER_REQUEST = 16_384;
 export function previewOrder(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
   return async (request, response) => {
-    const { accountId } = holderOf(request);
+    const { accountId } = accountOf(request);
     const { body } = request;
     await rateLimits.charge(request, response, Math.ceil(body.length / PREVIEW_BYTES_PER_REQUEST));
     await contextOf(request).slot.holdUntil(async () => {

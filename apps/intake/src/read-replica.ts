@@ -8,7 +8,7 @@ export interface ReadReplica {
   close(): Promise<void>;
 }
 
-const PATIENCE_MS = 500;
+const TIMEOUT_MS = 500;
 /** Between looks at one that is away: doubled each time, and from one outage to the next if that comes soon, as it does of an overload. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [2000, 30_000];
 const SOON_MS = 5000;
@@ -22,7 +22,7 @@ export function openReadReplica(
   options: { url: string; poolSize: number; prepared: boolean },
   outage: OutageLog,
 ): ReadReplica {
-  const database = openDatabase({ ...options, queryTimeout: PATIENCE_MS, applicationName: 'orders intake' });
+  const database = openDatabase({ ...options, queryTimeout: TIMEOUT_MS, applicationName: 'orders intake' });
   let isAway = false;
   let backAt = Number.NEGATIVE_INFINITY;
   let pauseMs = PAUSE_MS;

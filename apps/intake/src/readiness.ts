@@ -1,14 +1,14 @@
 import { type Database, readSchemaState, run, schemaReadiness } from '@orders/database';
-import type { Bell } from '@orders/queue';
-import { patiently, type Readiness } from '@orders/runtime';
+import type { Producer } from '@orders/queue';
+import { type Readiness, withTimeout } from '@orders/runtime';
 
 const MAX_CLOCK_SKEW_MS = 60_000;
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /** What readiness is read from. */
 interface Sources {
   database: Database;
-  bell: Bell;
+  producer: Producer;
   isDraining: () => boolean;
   /** Of the key that signing secrets are sealed with. */
   secretsKey: string;
@@ -21,12 +21,12 @@ interface Sources {
  * without either.
  */
 export function checkReadiness(sources: Sources): () => Promise<Readiness> {
-  const { database, bell, isDraining, secretsKey } = sources;
+  const { database, producer, isDraining, secretsKey } = sources;
   return async () => {
     const [schema, skewMs, queue, unreadable] = await Promise.all([
       readSchemaState(database),
-      patiently(readClockSkew(database), PATIENCE_MS),
-      patiently(bell.lanes(), PATIENCE_MS).then((lanes) => (lanes === null ? 'unreachable' : 'ok')),
+      withTimeout(readClockSkew(database), TIMEOUT_MS),
+      withTimeout(producer.lanes(), TIMEOUT_MS).then((lanes) => (lanes === null ? 'unreachable' : 'ok')),
       sources.countUnreadableSecrets(),
     ]);
     const draining = isDraining();

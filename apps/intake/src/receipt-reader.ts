@@ -28,7 +28,7 @@ const MAX_CONCURRENT_LOOKUPS = 4;
  * the last word, for those who wait at most every half second.
  */
 export function createReceiptReader({ primary, replica, lookups }: Sources): ReceiptReader {
-  const inTurn = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   let primaryAskedAt = Number.NEGATIVE_INFINITY;
 
   return {
@@ -36,7 +36,7 @@ export function createReceiptReader({ primary, replica, lookups }: Sources): Rec
       const copy = await replica?.ask((database) => findReceipt(database, accountId, receiptId));
       const answered = copy && staysAsItIs(copy);
       lookups.inc({ answered_by: answered ? 'replica' : 'primary' });
-      return answered ? copy : inTurn(accountId, () => findReceipt(primary, accountId, receiptId));
+      return answered ? copy : runFairly(accountId, () => findReceipt(primary, accountId, receiptId));
     },
     async findFinal(receiptIds) {
       if (performance.now() - primaryAskedAt < PRIMARY_EVERY_MS) {

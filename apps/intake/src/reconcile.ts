@@ -4,7 +4,7 @@ import { createFairQueue } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import type { Parser } from './parsing/parser.ts';
 import type { RateLimits } from './pipeline/limit-rate.ts';
-import { callerOf, contextOf, holderOf } from './request-context.ts';
+import { accountOf, callerOf, contextOf } from './request-context.ts';
 
 /** Holds 1,000 of the longest ids in UTF-8, of which each takes 1,023 bytes, and is parsed whole. */
 export const RECONCILE_MAX_BYTES = 1_048_576;
@@ -17,14 +17,14 @@ export const IDS_PER_REQUEST = 10;
 /** Tells an account what became of the orders that it sent, by its own ids, and which of them it never did; on the primary. */
 export function reconcile(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
-  const inTurn = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   return async (request, response) => {
-    const { accountId } = holderOf(request);
+    const { accountId } = accountOf(request);
     const { ids, seen } = await contextOf(request).slot.holdUntil(async () => {
       const ids = await parser.run(callerOf(request), 'readIds', request.body);
       await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));
       const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]).catch(refuseLongBacklog);
-      return { ids, seen: await inTurn(accountId, lookUp) };
+      return { ids, seen: await runFairly(accountId, lookUp) };
     });
     response.json({ results: ids.map((id) => resultOf(id, seen.get(id))) });
   };

@@ -1,4 +1,4 @@
-import type { KeyHolder } from '@orders/database';
+import type { AuthenticatedKey } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Span } from '@orders/runtime';
 import type { Request } from 'express';
@@ -10,9 +10,9 @@ export interface RequestContext {
   startedAt: number;
   /** The route's pattern, never the path: a path can hold anything. */
   route: string;
-  holder?: KeyHolder;
+  authenticated?: AuthenticatedKey;
   /** Looks the holder up anew, whatever is remembered of it. */
-  findHolderAgain?: () => Promise<KeyHolder | null>;
+  authenticateAgain?: () => Promise<AuthenticatedKey | null>;
   /** The one made for this request, as soon as there is one; in the end the one that it was answered with. */
   receiptId?: string;
   /** Null where this request is not traced. */
@@ -24,14 +24,19 @@ export interface RequestContext {
   batch?: { orders: number; refused: number };
 }
 
-/** `contextOf` gives what `beginRequest` made. */
+/** `contextOf` gives what `startRequest` made. */
 export const { setContext, contextOf } = requestContext<RequestContext>();
 
 /** What names a request in the log. */
-export function namesOf({ requestId, holder, receiptId, span }: RequestContext): Record<string, string | number> {
+export function logFields({
+  requestId,
+  authenticated,
+  receiptId,
+  span,
+}: RequestContext): Record<string, string | number> {
   return {
     request_id: requestId,
-    ...(holder && { account_id: holder.accountId }),
+    ...(authenticated && { account_id: authenticated.accountId }),
     ...(receiptId && { receipt_id: receiptId }),
     ...(span && { trace_id: span.traceId }),
   };
@@ -39,12 +44,12 @@ export function namesOf({ requestId, holder, receiptId, span }: RequestContext):
 
 /** Who wants the body of a request read; only for routes behind `authenticate`. */
 export function callerOf(request: Request): { accountId: number; isGone: () => boolean } {
-  return { accountId: holderOf(request).accountId, isGone: () => request.socket.destroyed };
+  return { accountId: accountOf(request).accountId, isGone: () => request.socket.destroyed };
 }
 
 /** The key's holder; only for routes behind `authenticate`. */
-export function holderOf(request: Request): KeyHolder {
-  const { holder } = contextOf(request);
-  if (!holder) throw new Error('a route without authentication');
-  return holder;
+export function accountOf(request: Request): AuthenticatedKey {
+  const { authenticated } = contextOf(request);
+  if (!authenticated) throw new Error('a route without authentication');
+  return authenticated;
 }

@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import type { ReceiptReader } from './receipt-reader.ts';
 import type { ReceiptWaiters } from './receipt-waiters.ts';
-import { contextOf, holderOf } from './request-context.ts';
+import { accountOf, contextOf } from './request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
 /** Tells an account what became of one of its receipts; with `Prefer: wait=N`, once that is decided. */
@@ -12,7 +12,7 @@ export function showStatus(reader: ReceiptReader, waiters: ReceiptWaiters): Requ
   return async (request, response) => {
     const receiptId = String(request.params.receiptId);
     if (!validate(receiptId) || version(receiptId) !== 7) throw new Problem('receipt_not_found');
-    const { accountId } = holderOf(request);
+    const { accountId } = accountOf(request);
     const { wait } = readPreferences(request);
     let receipt = await reader.find(accountId, receiptId);
     if (!receipt) throw new Problem('receipt_not_found');

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ReceiptWaiters, Waited } from './receipt-waiters.ts';
-import { holderOf } from './request-context.ts';
+import { accountOf } from './request-context.ts';
 
 /** Waits before a reply until the receipt is final or `seconds` are over, as long as the client is connected; see `ReceiptWaiters`. */
 export async function waitForReceipt(
@@ -13,7 +13,7 @@ export async function waitForReceipt(
   const abort = () => disconnected.abort();
   response.once('close', abort);
   try {
-    return await waiters.wait(holderOf(response.req).accountId, receiptId, seconds * 1000, disconnected.signal);
+    return await waiters.wait(accountOf(response.req).accountId, receiptId, seconds * 1000, disconnected.signal);
   } finally {
     response.off('close', abort);
   }

@@ -21,7 +21,7 @@ test('a replica whose connections are all in use is not taken for one that is aw
   await until('its connection is open', look);
   outages.length = 0;
   const [held, holds] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const holder = replica.ask(async ({ pool }) => {
+  const authenticated = replica.ask(async ({ pool }) => {
     const client = await pool.connect();
     holds.resolve();
     await held.promise;
@@ -31,7 +31,7 @@ test('a replica whose connections are all in use is not taken for one that is aw
   expect(await look()).toBeNull();
   expect(outages).toEqual([]);
   held.resolve();
-  await holder;
+  await authenticated;
   expect(await until('it answers again', look)).toEqual({ found: null });
   await replica.close();
 });

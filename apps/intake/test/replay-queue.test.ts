@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, type IncomingReceipt, openDatabase } from '@orders/database';
 import { contentFingerprint } from '@orders/domain';
-import { type Bell, openBell } from '@orders/queue';
+import { openProducer, type Producer } from '@orders/queue';
 import { createTimeSlicer } from '@orders/runtime';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
 import { startQueue, type TestQueue } from '../../../test/harness/queue.ts';
@@ -19,16 +19,16 @@ const LONG = 'x'.repeat(200_000);
 let testDatabase: TestDatabase;
 let database: Database;
 let queue: TestQueue;
-let bell: Bell;
+let producer: Producer;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = openDatabase({ url: testDatabase.url, poolSize: 4, prepared: PREPARED });
   queue = await startQueue('postgres', testDatabase.directUrl);
-  bell = openBell({ url: queue.url, onDelivered: () => {}, onLost: () => {} });
+  producer = openProducer({ url: queue.url, onDelivered: () => {}, onLost: () => {} });
 });
 afterAll(async () => {
-  await bell.close();
+  await producer.close();
   await queue.close();
   await closeDatabase(database);
   await testDatabase.close();
@@ -41,7 +41,7 @@ function openWriter() {
   const writer = createReceiptWriter({
     slicer: createTimeSlicer(),
     database,
-    bell,
+    producer,
     graceMs: 60_000,
     metrics: createMetrics(
       createAdmission({ maxOrders: 1, maxBytes: 1, maxUploads: 1, slow: { afterMs: 1, cutOff: () => {} } }),

@@ -45,6 +45,6 @@ test('what an account missed is taken once nothing of it is recorded for a while
   time += 2000;
   expect(shares.takeMissed(2000)).toEqual([{ accountId: 1, missed: 7 }]);
   expect([shares.hasMissed(), shares.takeMissed(0)]).toEqual([false, []]);
-  shares.giveBack(1, 7);
+  shares.release(1, 7);
   expect(shares.take(1)).toEqual({ missed: 7 });
 });

@@ -4,7 +4,6 @@ import { mediaTypeOf } from '@orders/http';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
-import { beginRequest } from './begin-request.ts';
 import { boundReplies } from './bound-replies.ts';
 import { compressReplies } from './compress-replies.ts';
 import type { PortalDeps } from './deps.ts';
@@ -15,14 +14,15 @@ import { queueBoard } from './operator/queue-board.ts';
 import { serviceRoutes } from './operator/service-routes.ts';
 import { userRoutes } from './operator/user-routes.ts';
 import { overviewRoutes } from './overview/overview-routes.ts';
+import { problemHandler } from './problem-handler.ts';
 import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
 import { receiptRoutes } from './receipts/receipt-routes.ts';
 import { refuseCrossSite } from './refuse-cross-site.ts';
-import { requireAccount, requireOperator, requirePerson, signInFirst } from './require-person.ts';
+import { requireAccount, requireOperator, requireSession, signInFirst } from './require-session.ts';
 import { reviewRoutes } from './review/review-routes.ts';
-import { sendProblems } from './send-problem.ts';
 import { servePage } from './serve-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
+import { startRequest } from './start-request.ts';
 
 const QUEUE_BOARD = '/operator/queues';
 /** Its page names its base, so that its files are found, and its notices bring one style, which is let in by its hash. */
@@ -38,7 +38,7 @@ const MAX_DEPTH = 64;
 export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const { auth, config, knex, logger } = deps;
   const isHttps = config.PORTAL_URL.startsWith('https:');
-  const person = requirePerson(auth);
+  const person = requireSession(auth);
   const sameSite = refuseCrossSite(config.PORTAL_URL);
 
   const ofAccount = Router();
@@ -69,13 +69,13 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
 
   const app = express();
   app.disable('x-powered-by').disable('etag').set('trust proxy', config.TRUST_PROXY);
-  app.use(beginRequest({ logger, metrics }));
+  app.use(startRequest({ logger, metrics }));
   app.use(securityHeaders(isHttps));
   app.use('/api', api);
   app.use(QUEUE_BOARD, securityHeaders(isHttps, QUEUE_BOARD_POLICY));
   app.use(QUEUE_BOARD, sameSite, signInFirst(auth, '/operator'), requireOperator, queueBoard(deps.queues, QUEUE_BOARD));
   app.use(servePage());
-  app.use(sendProblems(logger));
+  app.use(problemHandler(logger));
   return app;
 }
 

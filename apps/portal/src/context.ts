@@ -27,11 +27,16 @@ export interface RequestContext {
   problem?: string;
 }
 
-/** `contextOf` gives what `beginRequest` made. */
+/** `contextOf` gives what `startRequest` made. */
 export const { setContext, contextOf } = requestContext<RequestContext>();
 
 /** What names a request in the log. */
-export function namesOf({ requestId, person, accountId, receiptId }: RequestContext): Record<string, string | number> {
+export function logFields({
+  requestId,
+  person,
+  accountId,
+  receiptId,
+}: RequestContext): Record<string, string | number> {
   return {
     request_id: requestId,
     ...(person && { user_id: person.userId }),
@@ -40,7 +45,7 @@ export function namesOf({ requestId, person, accountId, receiptId }: RequestCont
   };
 }
 
-/** Who asks; only for routes behind `requirePerson`. */
+/** Who asks; only for routes behind `requireSession`. */
 export function personOf(request: Request): Person {
   const { person } = contextOf(request);
   if (!person) throw new Error('a route without sign-in');

@@ -9,7 +9,7 @@ import {
   untilSchema,
 } from '@orders/database';
 import { createBoundedServer, createOpenReplies, limitPipelining } from '@orders/http';
-import { watchQueues } from '@orders/queue';
+import { openQueueStats } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
@@ -23,7 +23,7 @@ import {
 } from '@orders/runtime';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
-import { createTurns } from './in-turn.ts';
+import { createFairLimiter } from './fair-limiter.ts';
 import { createMetrics } from './metrics.ts';
 import { createAuth } from './sign-in/create-auth.ts';
 
@@ -60,16 +60,16 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     portalUrl: config.PORTAL_URL,
     lifetimeMs: config.SESSION_LIFETIME,
   });
-  const queues = watchQueues(config.QUEUE_URL);
+  const queues = openQueueStats(config.QUEUE_URL);
   const server = createBoundedServer(config);
   const open = createOpenReplies(server);
-  const inTurn = createTurns(MAX_CONCURRENT_READS);
-  const inShortTurn = createTurns(MAX_CONCURRENT_SHORT);
+  const runFairly = createFairLimiter(MAX_CONCURRENT_READS);
+  const runShortFairly = createFairLimiter(MAX_CONCURRENT_SHORT);
   server.on(
     'request',
     limitPipelining(
       MAX_PIPELINED,
-      createApp({ config, logger, knex, database, auth, queues, inTurn, inShortTurn }, metrics),
+      createApp({ config, logger, knex, database, auth, queues, runFairly, runShortFairly }, metrics),
     ),
   );
   const secretsKey = fingerprintOf(secretsKeysOf(config));
@@ -94,7 +94,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       port = await listen(server, config.HOST, config.PORT);
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       logger.info('portal listens', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      void untilSchema(database, stopping.signal, (message, facts) => logger.warn(message, facts));
+      void untilSchema(database, stopping.signal, (message, fields) => logger.warn(message, fields));
     },
     async close() {
       stopping.abort();

@@ -1,9 +1,9 @@
 import type { Database } from '@orders/database';
-import type { QueueWatch } from '@orders/queue';
+import type { QueueStats } from '@orders/queue';
 import type { Logger } from '@orders/runtime';
 import type { Knex } from 'knex';
 import type { PortalConfig } from './config.ts';
-import type { Turns } from './in-turn.ts';
+import type { FairLimiter } from './fair-limiter.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
 /** In whose turn runs what is asked of no account. */
@@ -17,11 +17,11 @@ export interface PortalDeps {
   /** For the statements that intake and worker run too. */
   database: Database;
   auth: Auth;
-  queues: QueueWatch;
+  queues: QueueStats;
   /**
    * Runs what may read megabytes, by account: a few at a time, so that all together have a bound in memory, and each account in its turn.
    */
-  inTurn: Turns;
+  runFairly: FairLimiter;
   /** The same for what reads and writes a few rows: a queue of its own, so that it does not wait for the former. */
-  inShortTurn: Turns;
+  runShortFairly: FairLimiter;
 }

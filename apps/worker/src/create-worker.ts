@@ -1,5 +1,5 @@
 import { checkSchema, closeDatabase, faultOf, openDatabase, poolState, untilSchema } from '@orders/database';
-import { type Answering, answerRings, LANES, openBell, type Ring } from '@orders/queue';
+import { type Consumer, LANES, openProducer, startConsumer, type WakeUp } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
@@ -13,14 +13,14 @@ import {
   type Service,
   VERSION,
 } from '@orders/runtime';
+import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
-import { createFailAttempt } from './fail-attempt.ts';
-import { gatherRings } from './gather-rings.ts';
-import { type Lease, namesOf } from './lease.ts';
-import { createLeaseReturns } from './lease-returns.ts';
+import { type Lease, logFields } from './lease.ts';
+import { createLeaseReleaser } from './lease-releaser.ts';
 import { createMaintenance } from './maintenance/create-maintenance.ts';
 import { createMetrics } from './metrics.ts';
 import { processBatch } from './process-batch.ts';
+import { createRecordFailure } from './record-failure.ts';
 import { type PeriodicRun, runPeriodically } from './run-periodically.ts';
 import { sweep } from './sweep.ts';
 import { createWriteBatch } from './write-batch.ts';
@@ -43,25 +43,25 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const metrics = createMetrics();
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
-  const bell = openBell({ url: queueUrl, onLost: () => metrics.lostRings.inc() });
-  const leaseReturns = createLeaseReturns(database);
+  const producer = openProducer({ url: queueUrl, onLost: () => metrics.lostWakeUps.inc() });
+  const leaseReleaser = createLeaseReleaser(database);
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
-  const failAttempt = createFailAttempt({ database, bell, retries, metrics, logger });
-  const writeBatch = createWriteBatch({ database, failAttempt, metrics, logger });
+  const recordFailure = createRecordFailure({ database, producer, retries, metrics, logger });
+  const writeBatch = createWriteBatch({ database, recordFailure, metrics, logger });
   const onCrashedOut = ({ trace }: Lease, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
-    logger.error('receipt dead: its workers died', { ...namesOf(receiptId, trace), code: 'worker_crashed' });
+    logger.error('receipt dead: its workers died', { ...logFields(receiptId, trace), code: 'worker_crashed' });
     trace?.moved(receiptId, 'dead', { 'orders.error_code': 'worker_crashed' });
   };
   const tracing = createTracing(config, 'orders-worker', logger);
-  const deps = { database, writeBatch, failAttempt, leaseReturns, onCrashedOut, tracing, leaseMs, sweepAfterMs };
-  const answer = processBatch(deps);
+  const deps = { database, writeBatch, recordFailure, leaseReleaser, onCrashedOut, tracing, leaseMs, sweepAfterMs };
+  const processWakeUps = processBatch(deps);
   const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
   const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
 
-  async function answerGroup(rings: Ring[]): Promise<void> {
+  async function processGroup(wakeUps: WakeUp[]): Promise<void> {
     try {
-      await answer(rings);
+      await processWakeUps(wakeUps);
       postgres.over();
     } catch (error) {
       metrics.outages.inc();
@@ -71,7 +71,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   }
 
   async function sweepOnce(): Promise<void> {
-    await sweep({ database, bell, leaseMs, metrics, logger });
+    await sweep({ database, producer, leaseMs, metrics, logger });
     queue.over();
   }
 
@@ -82,7 +82,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     logger,
     config.ADMIN_TOKEN,
   );
-  let answering: Answering[] = [];
+  let consumers: Consumer[] = [];
   const maintenance = createMaintenance(config, { metrics, logger });
   let sweeping: PeriodicRun | undefined;
   let beginning: Promise<void> | undefined;
@@ -90,8 +90,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
 
   function begin(): void {
     // Each lane has groups and places of its own, so there is always room for what is prompt.
-    answering = LANES.map((lane) =>
-      answerRings(gatherRings(answerGroup), {
+    consumers = LANES.map((lane) =>
+      startConsumer(coalesceWakeUps(processGroup), {
         url: queueUrl,
         lane,
         concurrency: config.WORKER_CONCURRENCY,
@@ -115,8 +115,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       logger.info('worker starts', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
       // On another schema its statements would fail, and receipts use up their attempts.
       const waits = Promise.withResolvers<void>();
-      const schema = untilSchema(database, stopping.signal, (message, facts) => {
-        logger.warn(message, facts);
+      const schema = untilSchema(database, stopping.signal, (message, fields) => {
+        logger.warn(message, fields);
         waits.resolve();
       });
       beginning = schema.then((isThere) => {
@@ -128,9 +128,9 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       stopping.abort();
       await beginning;
       // From the moment on in which it says that it drains, no new job is taken.
-      await Promise.all([...answering.map((lane) => lane.close()), sweeping?.stop(), maintenance.close()]);
-      await leaseReturns.close();
-      await bell.close();
+      await Promise.all([...consumers.map((lane) => lane.close()), sweeping?.stop(), maintenance.close()]);
+      await leaseReleaser.close();
+      await producer.close();
       await Promise.all([tracing?.close(config.DRAIN_TIMEOUT * 0.1), closeDatabase(database)]);
       await closeAdminServer(admin);
     },

@@ -1,4 +1,4 @@
-import { answers, type Database, faultOf } from '@orders/database';
+import { type Database, faultOf, isReachable } from '@orders/database';
 
 /** How work that failed goes on. */
 interface Continuation<Item> {
@@ -21,7 +21,7 @@ export async function isolateFailure<Item>(
   error: unknown,
   { each, alone }: Continuation<Item>,
 ): Promise<void> {
-  if (faultOf(error) !== 'receipt' && !(await answers(database))) throw error;
+  if (faultOf(error) !== 'receipt' && !(await isReachable(database))) throw error;
   if (items.length === 1) {
     await alone(items[0] as Item);
     return;

@@ -21,7 +21,7 @@ export interface WorkerMetrics {
   writtenSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
   swept: Counter<never>;
-  lostRings: Counter<never>;
+  lostWakeUps: Counter<never>;
   outages: Counter<never>;
   maintenanceFailures: Counter<'step'>;
   inDefaultPartitions: Gauge<never>;
@@ -66,7 +66,11 @@ export function createMetrics(): WorkerMetrics {
       registers,
     }),
     swept: new Counter({ name: 'worker_swept_receipts_total', help: 'Receipts the sweeper rang again for', registers }),
-    lostRings: new Counter({ name: 'worker_lost_rings_total', help: 'Rings that did not reach the queue', registers }),
+    lostWakeUps: new Counter({
+      name: 'worker_lost_wake_ups_total',
+      help: 'Rings that did not reach the queue',
+      registers,
+    }),
     outages: new Counter({ name: 'worker_outages_total', help: 'Rings that met an outage and come back', registers }),
     maintenanceFailures,
     inDefaultPartitions: new Gauge({

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   type ClaimedReceipt,
   type Database,
@@ -8,8 +8,8 @@ import {
   type WritableOrder,
 } from '@orders/database';
 import { LONG_BODY_BYTES, normalizeOrder, parseBody } from '@orders/domain';
-import type { FailAttempt } from './fail-attempt.ts';
 import type { Lease } from './lease.ts';
+import type { RecordFailure } from './record-failure.ts';
 
 /** What is to be written, with the number of attempts that went before. */
 export interface Writable extends WritableOrder {
@@ -25,7 +25,7 @@ export interface Writable extends WritableOrder {
 export async function normalizeClaimed(
   lease: Lease,
   claimed: readonly ClaimedReceipt[],
-  deps: { database: Database; failAttempt: FailAttempt },
+  deps: { database: Database; recordFailure: RecordFailure },
 ): Promise<Writable[]> {
   const writable: Writable[] = [];
   for (const { receiptId, accountId, attempts, body: claimedBody } of claimed) {
@@ -33,12 +33,12 @@ export async function normalizeClaimed(
       // An erasure may have moved the body after the claim saw where it lies.
       const body = claimedBody ?? (await findReceiptBody(deps.database, accountId, receiptId));
       // Another lane's batch runs between long orders.
-      if (body && body.length > LONG_BODY_BYTES) await nextTurn();
+      if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
       if (body === null) throw new Error('the body of the receipt is not there');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
     } catch (error) {
       if (faultOf(error) === 'infrastructure' && !isDamage(error)) throw error;
-      await deps.failAttempt(lease, { receiptId, attempts, warnings: [] }, error);
+      await deps.recordFailure(lease, { receiptId, attempts, warnings: [] }, error);
     }
   }
   return writable;

@@ -8,13 +8,13 @@ import {
   isDamage,
   settleBatch,
 } from '@orders/database';
-import type { Ring } from '@orders/queue';
-import { inParts, spanned, type Tracing, typeOf } from '@orders/runtime';
-import type { FailAttempt } from './fail-attempt.ts';
+import type { WakeUp } from '@orders/queue';
+import { chunkBySize, type Tracing, typeOf, withSpan } from '@orders/runtime';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { Lease } from './lease.ts';
-import type { LeaseReturns } from './lease-returns.ts';
+import type { LeaseReleaser } from './lease-releaser.ts';
 import { normalizeClaimed } from './normalize-claimed.ts';
+import type { RecordFailure } from './record-failure.ts';
 import { type BatchTrace, traceBatch } from './trace-batch.ts';
 import type { WriteBatch } from './write-batch.ts';
 
@@ -29,8 +29,8 @@ const MAX_CRASHES_ALONE = 3;
 interface ProcessDeps {
   database: Database;
   writeBatch: WriteBatch;
-  failAttempt: FailAttempt;
-  leaseReturns: LeaseReturns;
+  recordFailure: RecordFailure;
+  leaseReleaser: LeaseReleaser;
   /** Told of a receipt that ended `dead` because its workers died. */
   onCrashedOut: (lease: Lease, receiptId: string) => void;
   tracing: Tracing | null;
@@ -46,8 +46,8 @@ type Claim = (lease: Lease, receiptIds: readonly string[], readsBodies: boolean)
  *
  * @throws when infrastructure fails; the wake-ups come back, and no receipt has lost an attempt.
  */
-export function processBatch(deps: ProcessDeps): (rings: Ring[]) => Promise<void> {
-  const { database, leaseReturns, leaseMs, sweepAfterMs } = deps;
+export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<void> {
+  const { database, leaseReleaser, leaseMs, sweepAfterMs } = deps;
 
   const claimTogether: Claim = (lease, receiptIds, readsBodies) =>
     claimReceipts(database, receiptIds, lease.id, leaseMs, readsBodies);
@@ -66,17 +66,17 @@ export function processBatch(deps: ProcessDeps): (rings: Ring[]) => Promise<void
    * @returns how many were claimed, 0 after a failed claim; and how many moved if a single statement moved them, else 0.
    */
   async function process(
-    { rings, trace }: Pick<Lease, 'rings' | 'trace'>,
+    { wakeUps, trace }: Pick<Lease, 'wakeUps' | 'trace'>,
     receiptIds: readonly string[],
     claim: Claim,
     readsBodies = true,
   ): Promise<{ claimed: number; moved: number }> {
-    const lease = { id: randomUUID(), rings, trace };
+    const lease = { id: randomUUID(), wakeUps, trace };
     let claimed: ClaimedReceipt[];
     try {
-      claimed = await spanned(trace?.begin('claim', receiptIds.length), () => claim(lease, receiptIds, readsBodies));
+      claimed = await withSpan(trace?.begin('claim', receiptIds.length), () => claim(lease, receiptIds, readsBodies));
     } catch (error) {
-      leaseReturns.giveBack(lease.id, receiptIds);
+      leaseReleaser.release(lease.id, receiptIds);
       await isolateFailure(database, receiptIds, error, {
         each: (part) => process(lease, part, claim, readsBodies),
         async alone(receiptId) {
@@ -89,7 +89,7 @@ export function processBatch(deps: ProcessDeps): (rings: Ring[]) => Promise<void
     try {
       return { claimed: claimed.length, moved: await writeInParts(lease, claimed) };
     } catch (error) {
-      leaseReturns.giveBack(lease.id, receiptIds);
+      leaseReleaser.release(lease.id, receiptIds);
       throw error;
     }
   }
@@ -97,10 +97,10 @@ export function processBatch(deps: ProcessDeps): (rings: Ring[]) => Promise<void
   /** @returns how many receipts moved if a single statement moved them; else 0. */
   async function writeInParts(lease: Lease, claimed: readonly ClaimedReceipt[]): Promise<number> {
     // In their order, so that of several orders with one key the first received is still written first.
-    const parts = inParts(claimed, ({ body }) => body?.length ?? 0, { size: PART_BYTES });
+    const parts = chunkBySize(claimed, ({ body }) => body?.length ?? 0, { size: PART_BYTES });
     let moved = 0;
     for (const part of parts) {
-      const writable = await spanned(lease.trace?.begin('normalize', part.length), () =>
+      const writable = await withSpan(lease.trace?.begin('normalize', part.length), () =>
         normalizeClaimed(lease, part, deps),
       );
       moved = await deps.writeBatch(lease, writable);
@@ -108,9 +108,9 @@ export function processBatch(deps: ProcessDeps): (rings: Ring[]) => Promise<void
     return parts.length > 1 ? 0 : moved;
   }
 
-  async function processAll(rings: Ring[], trace: BatchTrace | null): Promise<void> {
-    const receiptIds = [...new Set(rings.flatMap((ring) => ring.receiptIds))];
-    const source = { rings, trace };
+  async function processAll(wakeUps: WakeUp[], trace: BatchTrace | null): Promise<void> {
+    const receiptIds = [...new Set(wakeUps.flatMap((wakeUp) => wakeUp.receiptIds))];
+    const source = { wakeUps, trace };
     const { claimed, moved } = await process(source, receiptIds, claimTogether);
     // A single statement that moved all of them has removed their outbox rows too.
     if (moved === receiptIds.length) return;
@@ -118,15 +118,15 @@ export function processBatch(deps: ProcessDeps): (rings: Ring[]) => Promise<void
       const suspects = await findSuspects(database, receiptIds);
       await tryEach(suspects, (suspect) => process(source, [suspect], claimSuspect));
     }
-    for (const batchId of new Set(rings.map((ring) => ring.batchId))) {
+    for (const batchId of new Set(wakeUps.map((wakeUp) => wakeUp.batchId))) {
       await settleBatch(database, batchId, sweepAfterMs);
     }
   }
 
-  return async (rings) => {
-    const trace = traceBatch(deps.tracing, rings);
+  return async (wakeUps) => {
+    const trace = traceBatch(deps.tracing, wakeUps);
     try {
-      await processAll(rings, trace);
+      await processAll(wakeUps, trace);
       trace?.end();
     } catch (error) {
       trace?.end(typeOf(error));

@@ -1,5 +1,5 @@
 import { type Database, sweepOutbox } from '@orders/database';
-import type { Bell } from '@orders/queue';
+import type { Producer } from '@orders/queue';
 import type { Logger } from '@orders/runtime';
 import type { WorkerMetrics } from './metrics.ts';
 
@@ -16,19 +16,19 @@ const LONG_QUEUE = 100;
  */
 export async function sweep(deps: {
   database: Database;
-  bell: Bell;
+  producer: Producer;
   leaseMs: number;
   metrics: WorkerMetrics;
   logger: Logger;
 }): Promise<void> {
-  const { database, bell, leaseMs, metrics, logger } = deps;
+  const { database, producer, leaseMs, metrics, logger } = deps;
   // The rings of a lane that is away are those to make up for; only the one that they go by has to answer.
-  const [bulk, prompt] = await Promise.all([bell.depth('bulk'), bell.depth('prompt').catch(() => 0)]);
+  const [bulk, prompt] = await Promise.all([producer.depth('bulk'), producer.depth('prompt').catch(() => 0)]);
   if (bulk + prompt >= LONG_QUEUE) return;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
   const isDebug = logger.isDebugEnabled();
   for (const batch of overdue) {
-    bell.ring('bulk', batch);
+    producer.wakeUp('bulk', batch);
     if (!isDebug) continue;
     for (const receiptId of batch.receiptIds) logger.debug('rang again', { receipt_id: receiptId });
   }

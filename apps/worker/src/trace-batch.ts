@@ -1,4 +1,4 @@
-import type { Ring } from '@orders/queue';
+import type { WakeUp } from '@orders/queue';
 import type { Span, SpanFacts, Tracing } from '@orders/runtime';
 
 /** The spans of rings that are answered together. */
@@ -6,7 +6,7 @@ export interface BatchTrace {
   /** Begins a step that all of them share. */
   begin(step: 'claim' | 'normalize' | 'write' | 'compare', receipts: number): Span | null;
   /** Says what became of a receipt, in the trace of its request, if that is traced. */
-  moved(receiptId: string, outcome: string, facts?: SpanFacts): void;
+  moved(receiptId: string, outcome: string, attributes?: SpanFacts): void;
   /** For the log; of a receipt whose request is not traced, that of the batch. */
   traceIdOf(receiptId: string): string;
   /** @param error the class or code of what all that is not moved has met, and comes back from. */
@@ -23,12 +23,12 @@ const MAX_NAMED = 100;
  *
  * @returns null where nothing of it is traced.
  */
-export function traceBatch(tracing: Tracing | null, rings: readonly Ring[]): BatchTrace | null {
+export function traceBatch(tracing: Tracing | null, wakeUps: readonly WakeUp[]): BatchTrace | null {
   if (!tracing) return null;
-  const parents = new Map(rings.flatMap(({ traces }) => Object.entries(traces ?? {})));
+  const parents = new Map(wakeUps.flatMap(({ traces }) => Object.entries(traces ?? {})));
   const batch = tracing.begin('answer rings', { kind: 'consumer', links: [...parents.values()] });
   if (!batch) return null;
-  const receiptIds = rings.flatMap((ring) => ring.receiptIds);
+  const receiptIds = wakeUps.flatMap((wakeUp) => wakeUp.receiptIds);
   const untraced = receiptIds.filter((receiptId) => !parents.has(receiptId));
   batch.set({
     'orders.batch_size': receiptIds.length,
@@ -36,17 +36,17 @@ export function traceBatch(tracing: Tracing | null, rings: readonly Ring[]): Bat
   });
   const writes = new Map<string, Span>();
   for (const [receiptId, parent] of parents) {
-    const facts = { 'orders.receipt_id': receiptId, 'orders.batch_size': receiptIds.length };
-    const span = tracing.begin('write order', { kind: 'consumer', parent, links: [batch.traceparent], facts });
+    const attributes = { 'orders.receipt_id': receiptId, 'orders.batch_size': receiptIds.length };
+    const span = tracing.begin('write order', { kind: 'consumer', parent, links: [batch.traceparent], attributes });
     if (span) writes.set(receiptId, span);
   }
 
   return {
-    begin: (step, receipts) => batch.begin(step, { facts: { 'orders.batch_size': receipts } }),
-    moved(receiptId, outcome, facts = {}) {
+    begin: (step, receipts) => batch.begin(step, { attributes: { 'orders.batch_size': receipts } }),
+    moved(receiptId, outcome, attributes = {}) {
       const span = writes.get(receiptId);
       if (!span) return;
-      span.set({ 'orders.outcome': outcome, ...facts });
+      span.set({ 'orders.outcome': outcome, ...attributes });
       if (outcome === 'failed' || outcome === 'dead') span.fail(outcome);
       span.end();
       writes.delete(receiptId);

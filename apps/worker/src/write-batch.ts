@@ -8,12 +8,12 @@ import {
   writeDuplicates,
   writeOrders,
 } from '@orders/database';
-import { type Logger, spanned } from '@orders/runtime';
-import type { FailAttempt } from './fail-attempt.ts';
+import { type Logger, withSpan } from '@orders/runtime';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
-import { type Lease, namesOf } from './lease.ts';
+import { type Lease, logFields } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-claimed.ts';
+import type { RecordFailure } from './record-failure.ts';
 
 /**
  * Writes the orders of one lease, which come in the order in which they were received, and ends as duplicates those that the accounts have.
@@ -27,33 +27,35 @@ export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<
 /** SQLSTATE of a key that is taken (PostgreSQL, appendix A). */
 const UNIQUE_VIOLATION = '23505';
 /** Duplicates ended together: what was first sent of each is in memory at once, as large as a body may be. */
-const AT_ONCE = 100;
+const MAX_CONCURRENT_BATCHES = 100;
 
-/** A `WriteBatch` that writes to this database and hands what fails to `failAttempt`. */
+/** A `WriteBatch` that writes to this database and hands what fails to `recordFailure`. */
 export function createWriteBatch(deps: {
   database: Database;
-  failAttempt: FailAttempt;
+  recordFailure: RecordFailure;
   metrics: WorkerMetrics;
   logger: Logger;
 }): WriteBatch {
-  const { database, failAttempt, metrics, logger } = deps;
+  const { database, recordFailure, metrics, logger } = deps;
 
   async function writeTogether(lease: Lease, orders: readonly Writable[], isSecondTry = false): Promise<number> {
     if (orders.length === 0) return 0;
     let left = orders;
     try {
-      const batchIds = lease.rings.map(({ batchId }) => batchId);
-      const { written, repeats } = await spanned(lease.trace?.begin('write', orders.length), () =>
+      const batchIds = lease.wakeUps.map(({ batchId }) => batchId);
+      const { written, repeats } = await withSpan(lease.trace?.begin('write', orders.length), () =>
         writeOrders(database, lease.id, batchIds, orders),
       );
       reportWritten(lease, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
       const repeated = repeatedOf(orders, repeats);
-      for (let from = 0; from < repeated.length; from += AT_ONCE) {
+      for (let from = 0; from < repeated.length; from += MAX_CONCURRENT_BATCHES) {
         left = repeated.slice(from);
         // The last takes the promises of all along.
-        const promises = left.length > AT_ONCE ? [] : batchIds;
-        movedIds.push(...(await endDuplicates(lease, promises, movedIds, repeated.slice(from, from + AT_ONCE))));
+        const outboxRows = left.length > MAX_CONCURRENT_BATCHES ? [] : batchIds;
+        movedIds.push(
+          ...(await endDuplicates(lease, outboxRows, movedIds, repeated.slice(from, from + MAX_CONCURRENT_BATCHES))),
+        );
       }
       metrics.batchSizes.observe(movedIds.length);
       return movedIds.length;
@@ -64,7 +66,7 @@ export function createWriteBatch(deps: {
         each: (part) => writeTogether(lease, part),
         async alone(only) {
           if (faultOf(error) === 'infrastructure') throw error;
-          await failAttempt(lease, only, error);
+          await recordFailure(lease, only, error);
         },
       });
       return 0;
@@ -78,7 +80,7 @@ export function createWriteBatch(deps: {
     movedBefore: readonly string[],
     repeated: readonly RepeatedWritable[],
   ): Promise<string[]> {
-    const duplicates = await spanned(lease.trace?.begin('compare', repeated.length), () =>
+    const duplicates = await withSpan(lease.trace?.begin('compare', repeated.length), () =>
       writeDuplicates(database, lease.id, batchIds, movedBefore, repeated),
     );
     metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates.length);
@@ -101,7 +103,7 @@ export function createWriteBatch(deps: {
     const isDebug = logger.isDebugEnabled();
     if (!isDebug && !trace) return;
     for (const { receiptId, orderId } of moved) {
-      if (isDebug) logger.debug(`receipt ${state}`, { ...namesOf(receiptId, trace), order_id: orderId ?? null });
+      if (isDebug) logger.debug(`receipt ${state}`, { ...logFields(receiptId, trace), order_id: orderId ?? null });
       trace?.moved(receiptId, state, orderId === undefined ? {} : { 'orders.order_id': orderId });
     }
   }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { claimReceipts, closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
 import { memoryLog } from '../../../test/harness/log.ts';
-import type { FailAttempt } from '../src/fail-attempt.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { normalizeClaimed } from '../src/normalize-claimed.ts';
+import type { RecordFailure } from '../src/record-failure.ts';
 import { createWriteBatch } from '../src/write-batch.ts';
 
 let testDatabase: TestDatabase;
@@ -41,17 +41,17 @@ test('orders that failed before are tried again apart, and the others are writte
     })),
   );
   const failed: string[] = [];
-  const failAttempt: FailAttempt = async (_lease, { receiptId }) => void failed.push(receiptId);
+  const recordFailure: RecordFailure = async (_lease, { receiptId }) => void failed.push(receiptId);
   const metrics = createMetrics();
   const { logger } = memoryLog('worker');
-  const lease = { id: randomUUID(), rings: [{ batchId, receiptIds }], trace: null };
+  const lease = { id: randomUUID(), wakeUps: [{ batchId, receiptIds }], trace: null };
   const claimed = await claimReceipts(database, receiptIds, lease.id, 10_000);
-  const writable = (await normalizeClaimed(lease, claimed, { database, failAttempt })).map((one) => ({
+  const writable = (await normalizeClaimed(lease, claimed, { database, recordFailure })).map((one) => ({
     ...one,
     attempts: one.order.source_order_id.startsWith('poison') ? 1 : 0,
   }));
 
-  await createWriteBatch({ database, failAttempt, metrics, logger })(lease, writable);
+  await createWriteBatch({ database, recordFailure, metrics, logger })(lease, writable);
 
   expect(failed).toHaveLength(3);
   const sizes = (await metrics.batchSizes.get()).values;
@@ -67,11 +67,11 @@ test('a body that was moved while its receipt was claimed is looked for again, a
   const receipt = { accountId: 1, channel: 'rest', sourceOrderId: 'moved', idempotencyKey: null, body } as const;
   await recordReceipts(database, batchId, 10_000, [{ ...receipt, receiptId: moved }]);
   const failed: string[] = [];
-  const failAttempt: FailAttempt = async (_lease, { receiptId }) => void failed.push(receiptId);
-  const lease = { id: randomUUID(), rings: [{ batchId, receiptIds: [moved, gone] }], trace: null };
+  const recordFailure: RecordFailure = async (_lease, { receiptId }) => void failed.push(receiptId);
+  const lease = { id: randomUUID(), wakeUps: [{ batchId, receiptIds: [moved, gone] }], trace: null };
   // What a claim returns whose statement began before the move.
   const claimed = [moved, gone].map((receiptId) => ({ receiptId, accountId: 1, attempts: 0, body: null }));
-  const writable = await normalizeClaimed(lease, claimed, { database, failAttempt });
+  const writable = await normalizeClaimed(lease, claimed, { database, recordFailure });
   expect(writable).toEqual([expect.objectContaining({ receiptId: moved, attempts: 0 })]);
   expect(failed).toEqual([gone]);
 });

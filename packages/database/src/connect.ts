@@ -125,7 +125,7 @@ export function openKnex(
  *
  * @throws the connection's error, or {pg.DatabaseError} by which Postgres refused it.
  */
-export async function reach(db: Knex): Promise<void> {
+export async function connect(db: Knex): Promise<void> {
   await db.raw('select 1');
 }
 
@@ -145,16 +145,16 @@ export async function run<Row extends object>(
 }
 
 /** A connection that breaks tells so by whatever query is next; its event, which nobody hears, would end the process. */
-const heard = () => {};
+const ignoreConnectionErrors = () => {};
 
 async function checkOut({ pool }: Database): Promise<pg.PoolClient> {
   const client = await pool.connect();
-  return client.on('error', heard);
+  return client.on('error', ignoreConnectionErrors);
 }
 
 /** @param isLost whether the connection is given up. */
 function checkIn(client: pg.PoolClient, isLost: boolean): void {
-  client.off('error', heard).release(isLost);
+  client.off('error', ignoreConnectionErrors).release(isLost);
 }
 
 /** Settings of Postgres for one transaction; times in milliseconds. */
@@ -186,7 +186,7 @@ export async function inTransaction<T>(
 /**
  * Works in a transaction that is rolled back, however that ends, under settings of its own. Its statements are planned for what they find.
  */
-export async function undone<T>(
+export async function inRolledBackTransaction<T>(
   database: Database,
   settings: LocalSettings,
   work: (connection: Connection) => Promise<T>,
@@ -205,20 +205,20 @@ export async function undone<T>(
 }
 
 const PING = { name: 'ping', text: 'select 1' };
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /** Whether Postgres answers, within two seconds. */
-export function answers(database: Database): Promise<boolean> {
+export function isReachable(database: Database): Promise<boolean> {
   const answer = run(database, PING, []).then(
     () => true,
     () => false,
   );
-  return inTime(answer, false);
+  return withTimeoutOr(answer, false);
 }
 
 /** The answer, or `otherwise` when it takes longer than two seconds; what is too late is forgotten. */
-export async function inTime<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+export async function withTimeoutOr<T>(answer: Promise<T>, otherwise: T): Promise<T> {
   const late = Promise.withResolvers<T>();
-  const timer = setTimeout(() => late.resolve(otherwise), PATIENCE_MS);
+  const timer = setTimeout(() => late.resolve(otherwise), TIMEOUT_MS);
   return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 }

@@ -19,7 +19,7 @@ export {
   revokeKey,
 } from './accounts/api-keys.ts';
 export { countUnreadableSecrets } from './accounts/check-secrets.ts';
-export { findKeyHolders, type KeyHolder, touchKey } from './accounts/find-key-holder.ts';
+export { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './accounts/find-authenticated-keys.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
 export { fingerprintOf, type SecretsKeys, tryToUnseal, unseal } from './accounts/seal.ts';
@@ -33,19 +33,19 @@ export {
   type SigningSecretRow,
   showSigning,
 } from './accounts/signing-secrets.ts';
-export { COUNTED_TO, type SurveyedAccount, surveyAccounts } from './accounts/survey-accounts.ts';
+export { COUNTED_TO, listAccountsWithCounts, type SurveyedAccount } from './accounts/survey-accounts.ts';
 export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export {
-  answers,
   closeDatabase,
+  connect,
   type Database,
+  isReachable,
   knexPoolState,
   openDatabase,
   openKnex,
   poolState,
-  reach,
   run,
 } from './connect.ts';
 export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
@@ -82,7 +82,6 @@ export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
 export { type Repeat, type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
 export { type Archiving, readArchiving, readDatabaseSize } from './read-archiving.ts';
-export { browseDead, browseReceipts, LAST_UUID } from './receipts/browse-receipts.ts';
 export {
   type ClaimedReceipt,
   claimAlone,
@@ -91,8 +90,8 @@ export {
   releaseLease,
 } from './receipts/claim-receipts.ts';
 export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
-export { type DeadOfAll, type DeadPlace, listDeadOfAll } from './receipts/dead-of-all.ts';
 export { dropOldPartitions, type Retention, removeLeftovers } from './receipts/drop-partitions.ts';
+export { dryRunReceipt } from './receipts/dry-run-receipt.ts';
 export { failReceipt } from './receipts/fail-receipt.ts';
 export { findOldestPending } from './receipts/find-oldest-pending.ts';
 export { findOriginals, type Original, type Replay, readOriginalBodies } from './receipts/find-originals.ts';
@@ -110,18 +109,19 @@ export {
   keepMismatches,
   type Mismatch,
 } from './receipts/keep-mismatches.ts';
+export { type DeadLetterCursor, type DeadLetterOfAccount, listDeadLetters } from './receipts/list-dead-letters.ts';
+export { LAST_UUID, listAccountDeadLetters, listAccountReceipts } from './receipts/list-receipts.ts';
 export { countInDefault, makePartitions } from './receipts/make-partitions.ts';
-export { findReceiptRecord, type ReceiptRecord, readReceipts } from './receipts/operate-receipts.ts';
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { firstUuidAt } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
+export { findReceiptRecord, type ReceiptRecord, readReceipts } from './receipts/receipt-records.ts';
 export { BacklogTooLong, reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
 export {
   type IncomingReceipt,
   recordReceipts,
 } from './receipts/record-receipts.ts';
 export { redriveReceipts } from './receipts/redrive-receipts.ts';
-export { rehearseReceipt } from './receipts/rehearse-receipt.ts';
 export { removeOldIdempotencyKeys } from './receipts/remove-idempotency-keys.ts';
 export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export {

@@ -12,9 +12,9 @@ const MIGRATION_LOCK = 7_310_441;
 const LOCK_TIMEOUT = '2s';
 // Not to be had in time, or the one to end of a deadlock with who locks the same tables in another order.
 const NO_LOCK = ['55P03', '40P01'];
-const REST_MS = 2000;
-const PATIENCE_MS = 300_000;
-const LOOK_AGAIN_MS = 200;
+const RETRY_DELAY_MS = 2000;
+const TIMEOUT_MS = 300_000;
+const POLL_INTERVAL_MS = 200;
 
 /** `runMigrations` with all there are. */
 export async function migrate(knex: Knex, options: MigrateOptions = {}): Promise<string[]> {
@@ -45,7 +45,7 @@ export async function runMigrations(
   { acceptDrift = [] }: MigrateOptions = {},
 ): Promise<string[]> {
   return knex.transaction(async (guard) => {
-    await takeTurn(guard);
+    await acquireMigrationLock(guard);
     const { drift } = await readPlan(knex, migrations);
     const refused = drift.filter((name) => !acceptDrift.includes(name));
     if (refused.length > 0) throw new SchemaDriftError(refused);
@@ -78,12 +78,12 @@ const STAY = `select set_config(name, '0', true) from pg_settings
  * Asks again and again: `create index concurrently` waits for every snapshot there is, so for a statement of another that would wait here,
  * and that for it. A statement with parameters keeps its snapshot in a transaction even when it is done.
  */
-async function takeTurn(guard: Knex.Transaction): Promise<void> {
+async function acquireMigrationLock(guard: Knex.Transaction): Promise<void> {
   await guard.raw(STAY);
   for (;;) {
     const { rows } = await guard.raw(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`);
     if (rows[0].taken) return;
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
@@ -117,13 +117,13 @@ async function runEach(knex: Knex, statements: readonly string[]): Promise<void>
 
 /** Tries again, after letting those pass who wait behind it, for as long as a lock is not to be had. */
 export async function untilGranted<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + TIMEOUT_MS;
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!NO_LOCK.includes(sqlstateOf(error) ?? '') || Date.now() > deadline) throw error;
-      await sleep(REST_MS);
+      await sleep(RETRY_DELAY_MS);
     }
   }
 }

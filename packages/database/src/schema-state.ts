@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, inTime, run } from './connect.ts';
+import { type Database, run, withTimeoutOr } from './connect.ts';
 import { sqlstateOf } from './database-errors.ts';
 import { NEWEST_MIGRATION } from './migrations/index.ts';
 
@@ -8,7 +8,7 @@ type SchemaState = 'ok' | 'behind' | 'missing' | 'unreachable';
 
 const ASK = { name: 'schema_state', text: 'select 1 from schema_migrations where name = $1' };
 const UNDEFINED_TABLE = '42P01';
-const LOOK_AGAIN_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /** How the schema stands to this version; `unreachable` when Postgres has not answered within two seconds. */
 export async function readSchemaState(database: Database): Promise<SchemaState> {
@@ -27,7 +27,7 @@ function askSchema(database: Database): Promise<Answer> {
     (error): Answer =>
       sqlstateOf(error) === UNDEFINED_TABLE ? { state: 'missing' } : { state: 'unreachable', code: error.code },
   );
-  return inTime(answer, { state: 'unreachable' });
+  return withTimeoutOr(answer, { state: 'unreachable' });
 }
 
 /** What readiness says of it, the same in every app. */
@@ -52,7 +52,7 @@ export async function checkSchema(database: Database, isDraining: () => boolean)
 export async function untilSchema(
   database: Database,
   signal: AbortSignal,
-  warn: (message: string, facts: object) => void,
+  warn: (message: string, fields: object) => void,
 ): Promise<boolean> {
   for (let told = ''; !signal.aborted; ) {
     const { state, code } = await askSchema(database);
@@ -61,7 +61,7 @@ export async function untilSchema(
     const cause = `${state} ${code}`;
     if (cause !== told) warn(`not ready: ${what}`, { ...schemaReadiness(state), ...(code && { code }) });
     told = cause;
-    await sleep(LOOK_AGAIN_MS, null, { signal }).catch(() => {});
+    await sleep(POLL_INTERVAL_MS, null, { signal }).catch(() => {});
   }
   return false;
 }

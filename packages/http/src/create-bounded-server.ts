@@ -10,7 +10,7 @@ export interface Bounds {
 }
 
 /** A timeout is kept to within this. */
-const LOOK_AGAIN_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
  * The HTTP server, with bounds for what senders may take of it however slow or many they are. What comes too slowly gets Node's plain 408;
@@ -24,7 +24,7 @@ export function createBoundedServer(config: Bounds): Server {
     // Counted from the connection on where it is the first request, so this ends those on which nothing ever comes too.
     headersTimeout: Math.ceil(requestTimeout / 2),
     keepAliveTimeout: idleTimeout,
-    connectionsCheckingInterval: LOOK_AGAIN_MS,
+    connectionsCheckingInterval: POLL_INTERVAL_MS,
   });
   server.timeout = idleTimeout;
   server.maxConnections = config.MAX_CONNECTIONS;

@@ -1,13 +1,13 @@
 export { acceptedJson } from './accepted-json.ts';
 export { BATCH_TYPES, checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
-export { collectBody } from './collect-body.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
+export { createOpenReplies, type OpenReplies } from './graceful-shutdown.ts';
 export { limitPipelining } from './limit-pipelining.ts';
-export { createOpenReplies, type OpenReplies } from './open-replies.ts';
 export { readBearerKey } from './read-bearer-key.ts';
 export { readIdempotencyKey } from './read-idempotency-key.ts';
 export { type Preferences, readPreferences } from './read-preferences.ts';
+export { readRawBody } from './read-raw-body.ts';
 export { readSignature, SIGNATURE_HEADER } from './read-signature.ts';
 export { requestContext } from './request-context.ts';
 export { requestIdOf } from './request-id.ts';
-export { explainedAt, writeProblem } from './write-problem.ts';
+export { problemTypeBase, writeProblem } from './write-problem.ts';

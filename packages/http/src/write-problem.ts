@@ -4,7 +4,7 @@ import type { Problem } from '@orders/domain';
 const RETRY_AFTER_SECONDS = '2';
 
 /** Where each problem is explained, up to its code: a page for senders has an entry for every one (RFC 9457, section 3.1.1). */
-export function explainedAt(basePath: string): string {
+export function problemTypeBase(basePath: string): string {
   return `${basePath}/docs/senders/errors#`;
 }
 

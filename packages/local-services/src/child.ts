@@ -8,8 +8,8 @@ export interface Child {
   readonly pid: number;
   /** Settles when it has ended. */
   readonly exited: Promise<unknown>;
-  /** Sends a signal and waits for the end; after `patienceMs` milliseconds it is killed. */
-  stop(signal?: NodeJS.Signals, patienceMs?: number): Promise<void>;
+  /** Sends a signal and waits for the end; after `timeoutMs` milliseconds it is killed. */
+  stop(signal?: NodeJS.Signals, timeoutMs?: number): Promise<void>;
 }
 
 /** @throws {Error} when the program cannot be started. */
@@ -21,10 +21,10 @@ export async function startChild(command: string, args: string[], options: Spawn
     process: child,
     pid: child.pid as number,
     exited,
-    async stop(signal = 'SIGTERM', patienceMs = 30_000) {
+    async stop(signal = 'SIGTERM', timeoutMs = 30_000) {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill(signal);
-      const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+      const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
       await exited;
       clearTimeout(timer);
     },

@@ -1,7 +1,7 @@
 import { createPostgresBackend, Queue, type QueueOptions, runMigrations, Worker, type WorkerOptions } from 'bullmq';
 import pg from 'pg';
 import { isRedisUrl, type RedisClient } from './open-redis.ts';
-import { type Lane, outageBackoff, QUEUE_NAMES, type Ring, type RingJob } from './ring.ts';
+import { type Lane, outageBackoff, QUEUE_NAMES, type WakeUp, type WakeUpJob } from './wake-up.ts';
 
 /** Makes BullMQ's schema where the queue lives in Postgres; elsewhere there is nothing to do. */
 export async function migrateQueue(url: string): Promise<void> {
@@ -16,7 +16,7 @@ export async function migrateQueue(url: string): Promise<void> {
 }
 
 /** BullMQ does not listen to a connection while it has it out of its pool; the end of one would then be the end of the process. */
-class HeardClient extends pg.Client {
+class ErrorTolerantClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
     this.on('error', () => {});
@@ -24,7 +24,7 @@ class HeardClient extends pg.Client {
 }
 
 function postgresConnection(url: string) {
-  return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000, Client: HeardClient } };
+  return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000, Client: ErrorTolerantClient } };
 }
 
 /**
@@ -36,16 +36,16 @@ function prefixOf(redis: RedisClient, name: string): string {
 }
 
 /** BullMQ's queue of a lane on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
-export function createQueue(url: string, redis: RedisClient | null, lane: Lane): Queue<RingJob> {
+export function createQueue(url: string, redis: RedisClient | null, lane: Lane): Queue<WakeUpJob> {
   const name = QUEUE_NAMES[lane];
   const queue = redis
-    ? new Queue<RingJob>(name, { connection: redis, prefix: prefixOf(redis, name) } as QueueOptions)
+    ? new Queue<WakeUpJob>(name, { connection: redis, prefix: prefixOf(redis, name) } as QueueOptions)
     : new Queue(name, postgresConnection(url), createPostgresBackend);
-  return queue as Queue<RingJob>;
+  return queue as Queue<WakeUpJob>;
 }
 
 /** BullMQ keeps the message and the stack of an error with the job, and those of Postgres can quote an order; so it gets this one instead. */
-class RingsUnansweredError extends Error {
+class WakeUpsFailedError extends Error {
   override readonly name = 'RingsUnansweredError';
 }
 
@@ -53,9 +53,9 @@ class RingsUnansweredError extends Error {
 export function createWorker(
   url: string,
   redis: RedisClient | null,
-  work: (rings: Ring[]) => Promise<void>,
+  work: (wakeUps: WakeUp[]) => Promise<void>,
   options: { lane: Lane; concurrency: number; lockMs: number },
-): Worker<RingJob> {
+): Worker<WakeUpJob> {
   const name = QUEUE_NAMES[options.lane];
   const common = {
     autorun: false,
@@ -68,16 +68,16 @@ export function createWorker(
     // After the connection failed; a failover is over in less than BullMQ's own 15 s.
     runRetryDelay: 1000,
   };
-  const process = (job: { data: RingJob }) =>
-    work(job.data.rings).catch(() => {
-      throw new RingsUnansweredError('these rings met an outage, which the worker has logged');
+  const process = (job: { data: WakeUpJob }) =>
+    work(job.data.wakeUps).catch(() => {
+      throw new WakeUpsFailedError('these rings met an outage, which the worker has logged');
     });
   const worker = redis
-    ? new Worker<RingJob>(name, process, {
+    ? new Worker<WakeUpJob>(name, process, {
         ...common,
         connection: redis,
         prefix: prefixOf(redis, name),
       } as WorkerOptions)
     : new Worker(name, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
-  return worker as Worker<RingJob>;
+  return worker as Worker<WakeUpJob>;
 }

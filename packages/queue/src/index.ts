@@ -1,7 +1,7 @@
-export { type Answering, answerRings } from './answer-rings.ts';
 export { backoff } from './backoff.ts';
 export { migrateQueue } from './connections.ts';
-export { type Bell, openBell } from './open-bell.ts';
+export { openProducer, type Producer } from './open-producer.ts';
 export { isRedisUrl, openFailFastRedis, type RedisClient } from './open-redis.ts';
-export { LANES, type Lane, type Ring } from './ring.ts';
-export { type LaneState, type QueueWatch, watchQueues } from './watch-queues.ts';
+export { type LaneState, openQueueStats, type QueueStats } from './queue-stats.ts';
+export { type Consumer, startConsumer } from './start-consumer.ts';
+export { LANES, type Lane, type WakeUp } from './wake-up.ts';

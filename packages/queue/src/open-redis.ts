@@ -49,11 +49,11 @@ export function openFailFastRedis(
     redis.on('+node', (added: Redis) => {
       if (redis.status === 'ready') added.connect().catch(() => {});
     });
-  return heard(redis);
+  return ignoreConnectionErrors(redis);
 }
 
 /** A Redis connection for blocking reads: it waits for Redis as long as it takes. */
-export function openPatientRedis(url: string): RedisClient {
+export function openBlockingRedis(url: string): RedisClient {
   const limits: Limits = {
     maxRetriesPerRequest: null,
     // Longer than BullMQ's longest blocking read, 10 s. Without it a Redis whose host is gone would be waited for as long as TCP does.
@@ -62,7 +62,7 @@ export function openPatientRedis(url: string): RedisClient {
   const redis = CLUSTER_SCHEME.test(url)
     ? openCluster(url, limits, { maxRedirections: Number.POSITIVE_INFINITY })
     : new Redis(url, { ...EVERY, ...limits, retryStrategy });
-  return heard(redis);
+  return ignoreConnectionErrors(redis);
 }
 
 function openCluster(url: string, limits: Limits, options: ClusterOptions): Cluster {
@@ -88,7 +88,7 @@ function openCluster(url: string, limits: Limits, options: ClusterOptions): Clus
 }
 
 /** With a listener, the news that Redis is gone is not the end of the process. */
-function heard<Client extends RedisClient>(redis: Client): Client {
+function ignoreConnectionErrors<Client extends RedisClient>(redis: Client): Client {
   redis.on('error', () => {});
   return redis;
 }

@@ -1,10 +1,12 @@
-export { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
-export { atMost } from './at-most.ts';
-export { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
+export { cachedRead } from './concurrency/cached-read.ts';
+export { chunkBySize } from './concurrency/chunk-by-size.ts';
 export { createFairBudget, type FairBudget } from './concurrency/fair-budget.ts';
 export { createFairQueue, type FairQueue } from './concurrency/fair-queue.ts';
+export { limitConcurrency } from './concurrency/limit-concurrency.ts';
+export { createMicroBatcher } from './concurrency/micro-batcher.ts';
 export { createTimeSlicer, type TimeSlicer } from './concurrency/time-slicer.ts';
-export { describeError } from './describe-error.ts';
+export { withTimeout } from './concurrency/with-timeout.ts';
+export { CLUSTER_SCHEME, parseClusterAddress } from './config/cluster-address.ts';
 export {
   ConfigurationError,
   type DatabaseEnvironment,
@@ -26,16 +28,22 @@ export {
   senderEnvironment,
   webOrigin,
   wholeNumber,
-} from './environment.ts';
-export { inGroups } from './in-groups.ts';
-export { inParts } from './in-parts.ts';
-export { listen } from './listen.ts';
-export { createLogger, type Logger } from './logger.ts';
-export { Counter, createRegistry, exposeBuildInfo, exposePools, Gauge, Histogram, type Registry } from './metrics.ts';
-export { createOutageLog, type OutageLog } from './outage-log.ts';
-export { patiently } from './patiently.ts';
-export { readRarely } from './read-rarely.ts';
-export { runProcess, type Service } from './run-process.ts';
-export { createTracing, type Span, type SpanFacts, spanned, type Tracing, typeOf } from './tracing.ts';
-export { type TracingEnvironment, tracingEnvironment } from './tracing-environment.ts';
+} from './config/environment.ts';
+export { type TracingEnvironment, tracingEnvironment } from './config/tracing-environment.ts';
+export { closeAdminServer, createAdminServer, type Readiness } from './lifecycle/admin-server.ts';
+export { listen } from './lifecycle/listen.ts';
+export { runProcess, type Service } from './lifecycle/run-process.ts';
+export { describeError } from './observability/describe-error.ts';
+export { createLogger, type Logger } from './observability/logger.ts';
+export {
+  Counter,
+  createRegistry,
+  exposeBuildInfo,
+  exposePools,
+  Gauge,
+  Histogram,
+  type Registry,
+} from './observability/metrics.ts';
+export { createOutageLog, type OutageLog } from './observability/outage-log.ts';
+export { createTracing, type Span, type SpanFacts, type Tracing, typeOf, withSpan } from './observability/tracing.ts';
 export { VERSION } from './version.ts';

@@ -3,11 +3,11 @@ import { createFairQueue } from '../src/index.ts';
 
 /** Queues work under keys, each of which ends when the test says so. */
 function started(maxConcurrent: number) {
-  const inTurn = createFairQueue<string>(maxConcurrent);
+  const runFairly = createFairQueue<string>(maxConcurrent);
   const order: string[] = [];
   const ends: (() => void)[] = [];
   const add = (name: string, fails = false) =>
-    inTurn(name[0] as string, async () => {
+    runFairly(name[0] as string, async () => {
       order.push(name);
       await new Promise<void>((resolve) => ends.push(resolve));
       if (fails) throw new Error(name);
@@ -42,12 +42,12 @@ test('no more runs at once than it allows, and a failure makes room', async () =
 });
 
 test('work that is aborted before its turn leaves the queue and never runs', async () => {
-  const inTurn = createFairQueue<string>(1);
+  const runFairly = createFairQueue<string>(1);
   const order: string[] = [];
   const running = Promise.withResolvers<void>();
   const add = (name: string, signal?: AbortSignal) =>
-    inTurn(name[0] as string, async () => order.push(name), signal).catch((error: Error) => error.message);
-  const first = inTurn('a', () => running.promise);
+    runFairly(name[0] as string, async () => order.push(name), signal).catch((error: Error) => error.message);
+  const first = runFairly('a', () => running.promise);
   const [gone, kept] = [new AbortController(), new AbortController()];
   const results = Promise.all([add('a1', gone.signal), add('a2', kept.signal), add('b1', gone.signal), add('c1')]);
   gone.abort(new Error('gone'));

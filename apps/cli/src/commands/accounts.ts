@@ -13,7 +13,7 @@ import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
 import { Argument, type Command } from 'commander';
 import { json, limit, name, rateLimit, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { WrongUse } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { recordOfAccount } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
@@ -162,7 +162,7 @@ const RESENDS: Record<Account['resends'], string> = {
 
 function accountName(text: string): string {
   const checked = name('The name of an account')(text);
-  if (/^\d+$/.test(checked)) throw new WrongUse('The name of an account is not only digits: they are read as an id.');
+  if (/^\d+$/.test(checked)) throw new UsageError('The name of an account is not only digits: they are read as an id.');
   return checked;
 }
 

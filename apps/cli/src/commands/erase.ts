@@ -3,7 +3,7 @@ import { searchCustomer } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { WrongUse } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { recordOfAccount } from '../record.ts';
 import { requireAccount } from '../require-account.ts';
 import { whoami } from '../whoami.ts';
@@ -69,7 +69,7 @@ Example:
     )
     .action(async (reference: string, options: EraseOptions) => {
       const by = (['phone', 'email', 'customerId'] as const).filter((option) => options[option] !== undefined);
-      if (by.length === 0) throw new WrongUse('Say whom: --phone, --email or --customer-id.');
+      if (by.length === 0) throw new UsageError('Say whom: --phone, --email or --customer-id.');
       const erasure = await context.withDatabase(async (knex) => {
         const { account_id } = await requireAccount(knex, reference);
         return erase(knex, account_id, { ...options, by, report: context.report });

@@ -21,7 +21,7 @@ interface Options {
 }
 
 /** Replies have this long to leave once the command is to end. */
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 
 const EPILOGUE = `
 It has three routes of the service, POST <base>/ingest/webhook, POST <base>/ingest/orders and GET
@@ -60,7 +60,7 @@ export function addListenCommand(program: Command, context: Context): void {
 }
 
 async function run(context: Context, options: Options): Promise<void> {
-  const { stdout, env, untilInterrupted = () => new Promise<void>(() => {}) } = context.surroundings;
+  const { stdout, env, untilInterrupted = () => new Promise<void>(() => {}) } = context.cliContext;
   const secrets = readSenderSecrets(env);
   const setup = {
     apiKey: secrets.ORDERS_API_KEY ?? createApiKey(),
@@ -90,7 +90,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const port = await listen(server, '127.0.0.1', options.port);
   tell(welcome({ setup, given: secrets, url: `http://127.0.0.1:${port}${setup.basePath}`, paint }));
   await interrupted;
-  await open.drain(PATIENCE_MS);
+  await open.drain(TIMEOUT_MS);
   tell(summary(verdicts));
 }
 

@@ -11,7 +11,7 @@ import { type Command, Option } from 'commander';
 import { json } from '../arguments.ts';
 import type { CliConfig } from '../config.ts';
 import type { Context } from '../context.ts';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import type { Knex } from '../with-database.ts';
 
 type QueueOutcome = 'migrated' | 'not_needed' | 'not_configured';
@@ -64,7 +64,7 @@ async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promis
   if (acceptDrift.length > 0) {
     const { drift } = await planMigrations(knex);
     if (!acceptDrift.every((name) => drift.includes(name)))
-      throw new WrongUse(
+      throw new UsageError(
         '--accept-drift takes a migration that ran with different SQL, as orders migrate --plan lists it.',
       );
   }

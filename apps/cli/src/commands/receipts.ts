@@ -11,7 +11,7 @@ import { type Command, Option } from 'commander';
 import { json, limit, name, receiptId } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { describeReceipt, tabulateReceipts } from '../describe-receipt.ts';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { type ReceiptJson, receiptJson, receiptRecordJson } from '../receipt-json.ts';
 import { requireAccount } from '../require-account.ts';
 import { whoami } from '../whoami.ts';
@@ -61,8 +61,8 @@ export function addReceiptCommands(program: Command, context: Context): void {
     .addHelpText('after', '\nExample:\n  $ orders receipts redrive --all-dead --account "Corner Bakery"')
     .action(async (id: string | undefined, options) => {
       if ((id !== undefined) === (options.allDead === true))
-        throw new WrongUse('Give either a receipt id or --all-dead.');
-      if (options.account !== undefined && !options.allDead) throw new WrongUse('--account goes with --all-dead.');
+        throw new UsageError('Give either a receipt id or --all-dead.');
+      if (options.account !== undefined && !options.allDead) throw new UsageError('--account goes with --all-dead.');
       if (id !== undefined) {
         const receipt = receiptJson(await context.withDatabase((knex) => redriveOne(knex, id, options.by)));
         context.print(options, receipt, () => `Receipt ${id} is ${receipt.status}; the worker takes it from here.`);

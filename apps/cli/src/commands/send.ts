@@ -6,7 +6,7 @@ import { MAX_BATCH_ORDERS } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { dryRun, renderDryRun } from '../send/dry-run.ts';
 import { besideFailures, type FailedBefore, readFailures } from '../send/failures.ts';
 import { MISMATCH } from '../send/journal-entries.ts';
@@ -81,7 +81,7 @@ interface Options {
   json?: boolean;
 }
 
-const [BATCHES_AT_ONCE, WEBHOOKS_AT_ONCE] = [4, 16];
+const [MAX_CONCURRENT_BATCHES, MAX_CONCURRENT_WEBHOOKS] = [4, 16];
 
 /** `orders send`. */
 export function addSendCommand(program: Command, context: Context): void {
@@ -102,7 +102,7 @@ export function addSendCommand(program: Command, context: Context): void {
     .option('--webhook', 'send each order by itself, as a signed webhook')
     .option(
       '--concurrency <number>',
-      `requests at once (default: ${BATCHES_AT_ONCE}; ${WEBHOOKS_AT_ONCE} webhooks)`,
+      `requests at once (default: ${MAX_CONCURRENT_BATCHES}; ${MAX_CONCURRENT_WEBHOOKS} webhooks)`,
       numberUpTo('--concurrency', 256),
     )
     .option(
@@ -134,7 +134,7 @@ export function addSendCommand(program: Command, context: Context): void {
 async function send(file: string, options: Options, context: Context): Promise<void> {
   const isStdin = file === '-';
   const format = formatOf(file, options.format);
-  const { stdin, env, localDirectory } = context.surroundings;
+  const { stdin, env, localDirectory } = context.cliContext;
   const input = await openInput(file, format, await csvOptions(file, options), stdin ?? nothing());
   const failedPath = options.failed ?? (isStdin ? null : `${file}.failed.jsonl`);
   const failed = await failedBefore(failedPath, options);
@@ -150,7 +150,7 @@ async function send(file: string, options: Options, context: Context): Promise<v
   }
   const config = await readSenderConfig(env, options.url, localDirectory);
   if (options.webhook && !config.signingSecret)
-    throw new WrongUse('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
+    throw new UsageError('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
   const journal = journalOf(file, options);
   const cleanUp = () => {
     if (journal.keepJournal === 'never') rmSync(dirname(journal.journalPath), { recursive: true, force: true });
@@ -169,7 +169,7 @@ async function send(file: string, options: Options, context: Context): Promise<v
     webhook: options.webhook === true,
     strict,
     batchSize: options.batchSize,
-    concurrency: options.concurrency ?? (options.webhook ? WEBHOOKS_AT_ONCE : BATCHES_AT_ONCE),
+    concurrency: options.concurrency ?? (options.webhook ? MAX_CONCURRENT_WEBHOOKS : MAX_CONCURRENT_BATCHES),
     giveUpAfterMs: options.giveUpAfter,
     waitMs: options.wait === false ? null : options.wait,
     cleanUp,
@@ -196,7 +196,7 @@ function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPla
 
 async function csvOptions(file: string, { map, delimiter, ignoreUnmapped = false }: Options): Promise<CsvOptions> {
   const text = map === undefined ? '{}' : await readFile(map, 'utf8').catch(() => null);
-  if (text === null) throw new WrongUse(`The file of --map cannot be read: ${map}.`);
+  if (text === null) throw new UsageError(`The file of --map cannot be read: ${map}.`);
   return { map: parseColumnMap(text), delimiter: delimiterOf(file, delimiter), ignoreUnmapped };
 }
 
@@ -204,13 +204,13 @@ function delimiterOf(file: string, given: string | undefined): string {
   const delimiter = given ?? (file.endsWith('.tsv') ? 'tab' : ',');
   if (delimiter === 'tab' || delimiter === '\\t') return '\t';
   if (delimiter.length !== 1 || delimiter === '"' || delimiter === '\n')
-    throw new WrongUse("--delimiter takes one character, such as ';', or the word tab.");
+    throw new UsageError("--delimiter takes one character, such as ';', or the word tab.");
   return delimiter;
 }
 
 /** What an earlier run wrote down: with `--only-failed` that alone is sent; of what is dead, `--restart` needs to know as well. */
 async function failedBefore(path: string | null, { onlyFailed, restart }: Options): Promise<Map<number, FailedBefore>> {
-  if (onlyFailed && path === null) throw new WrongUse('--only-failed from standard input needs --failed.');
+  if (onlyFailed && path === null) throw new UsageError('--only-failed from standard input needs --failed.');
   if (path === null || !(onlyFailed || (restart && existsSync(path)))) return new Map();
   return readFailures(path);
 }

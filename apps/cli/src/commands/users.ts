@@ -3,13 +3,13 @@ import { ConfigurationError } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { email, json, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
-const lasting = span('--expires');
+const linkLifetime = span('--expires');
 
 /** `orders users invite | list | remove`. */
 export function addUserCommands(program: Command, context: Context): void {
@@ -22,7 +22,9 @@ export function addUserCommands(program: Command, context: Context): void {
     .option('--account <account>', 'as holder of this account (id or exact name)')
     .option('--operator', 'as operator, who sees all accounts')
     .addOption(
-      new Option('--expires <time>', 'how long the link works').argParser(lasting).default(lasting('7d'), '7d'),
+      new Option('--expires <time>', 'how long the link works')
+        .argParser(linkLifetime)
+        .default(linkLifetime('7d'), '7d'),
     )
     .addOption(json())
     .addHelpText(
@@ -30,9 +32,10 @@ export function addUserCommands(program: Command, context: Context): void {
       '\nFor somebody who is a user already, with neither option, the link sets a new password.\n\nExamples:\n  $ orders users invite aisha@example.com --account "Corner Bakery"\n  $ orders users invite omar@example.com --operator --expires 24h',
     )
     .action(async (address: string, options) => {
-      if (options.account !== undefined && options.operator) throw new WrongUse('Give either --account or --operator.');
+      if (options.account !== undefined && options.operator)
+        throw new UsageError('Give either --account or --operator.');
       if (options.expires === 0)
-        throw new WrongUse('--expires takes a time span such as 30m, 24h or 7d, at most 365d.');
+        throw new UsageError('--expires takes a time span such as 30m, 24h or 7d, at most 365d.');
       const { PORTAL_URL } = await context.config();
       if (!PORTAL_URL) throw new ConfigurationError('Configuration: set PORTAL_URL to where browsers find the portal.');
       const invitation = await context.withDatabase((knex) => invite(knex, address, options));
@@ -73,7 +76,7 @@ async function invite(
   const user = await findUser(knex, address);
   const account = options.account === undefined ? null : await requireAccount(knex, options.account);
   if (!user && !account && !options.operator)
-    throw new WrongUse('Say as what: --account <account> or --operator; there is no user of this address yet.');
+    throw new UsageError('Say as what: --account <account> or --operator; there is no user of this address yet.');
   const asked = account
     ? ({ role: 'account_holder', accountId: account.account_id } as const)
     : ({ role: 'operator', accountId: null } as const);

@@ -15,11 +15,11 @@ import {
 import {
   acceptedJson,
   checkJson,
-  collectBody,
   type Preferences,
   readBearerKey,
   readIdempotencyKey,
   readPreferences,
+  readRawBody,
   readSignature,
 } from '@orders/http';
 import { type Deliveries, type Outcome, stateOf, type Taken } from './deliveries.ts';
@@ -121,7 +121,7 @@ function authenticate({ apiKey }: Setup, request: IncomingMessage): void {
 
 function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    collectBody(request, { maxBytes: DEFAULT_MAX_BODY_BYTES }, (problem, body) =>
+    readRawBody(request, { maxBytes: DEFAULT_MAX_BODY_BYTES }, (problem, body) =>
       body ? resolve(body) : reject(problem),
     );
   });

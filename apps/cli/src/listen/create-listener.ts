@@ -3,8 +3,8 @@ import { Problem } from '@orders/domain';
 import {
   createBoundedServer,
   createOpenReplies,
-  explainedAt,
   type OpenReplies,
+  problemTypeBase,
   requestIdOf,
   writeProblem,
 } from '@orders/http';
@@ -43,7 +43,7 @@ export function createListener(
   show: (arrival: Arrival) => void,
   showNoise: (text: string) => void,
 ): { server: Server; open: OpenReplies } {
-  const explained = explainedAt(setup.basePath);
+  const explained = problemTypeBase(setup.basePath);
   const server = createBoundedServer(BOUNDS);
   const open = createOpenReplies(server);
   server.on('request', async (request, response) => {

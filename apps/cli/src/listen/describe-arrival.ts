@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { type Difference, payloadJson } from '@orders/domain';
 import { orderEntries } from '../describe-order.ts';
+import { escapeControls } from '../escape-controls.ts';
 import { details } from '../table.ts';
-import { visible } from '../visible.ts';
 import { warningLines } from '../warning-lines.ts';
 import type { Arrival } from './create-listener.ts';
 import type { Outcome, Taken } from './deliveries.ts';
@@ -22,9 +22,11 @@ export function painter(hasColors: boolean): Paint {
 export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean; paint: Paint }): string {
   const { at, method, path, outcome } = arrival;
   const time = at.toTimeString().slice(0, 8);
-  const line = [paint('dim', time), `${method} ${visible(path.slice(0, 200))}`, paintedVerdict(arrival, paint)].join(
-    '  ',
-  );
+  const line = [
+    paint('dim', time),
+    `${method} ${escapeControls(path.slice(0, 200))}`,
+    paintedVerdict(arrival, paint),
+  ].join('  ');
   const parts = [refusal(arrival), outcome && taken(outcome)].filter((part) => part !== null && part !== '');
   const below = [...parts, ...(raw ? [rawOf(arrival)] : [])].map((part) => indent(part as string));
   return [line, below.join('\n\n')].filter(Boolean).join('\n') + (below.length > 0 ? '\n' : '');
@@ -97,12 +99,12 @@ function differenceLines(changes: readonly Difference[]): string {
 }
 
 function rawOf({ rawHeaders, body }: Arrival): string {
-  const headers = shownHeaders(rawHeaders).map(([name, value]) => `${name}: ${visible(value)}`);
+  const headers = shownHeaders(rawHeaders).map(([name, value]) => `${name}: ${escapeControls(value)}`);
   if (body === null) return [...headers, '', '(the body was not looked at)'].join('\n');
   const shown = payloadJson(body);
   const text = 'payload' in shown ? (shown.payload ?? '') : `(not UTF-8, in base64) ${shown.payload_base64}`;
   const cut = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}… (${body.length} bytes in all)` : text;
-  return [...headers, '', visible(cut)].join('\n');
+  return [...headers, '', escapeControls(cut)].join('\n');
 }
 
 function indent(text: string): string {

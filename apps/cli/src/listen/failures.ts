@@ -1,5 +1,5 @@
 import { Problem } from '@orders/domain';
-import { WrongUse } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 
 /** Refusals that a sender asked for, to see what it makes of them. */
 export interface Failures {
@@ -66,8 +66,8 @@ function atLeast(min: number, value: number): number {
   return value;
 }
 
-function wrongUse(): WrongUse {
-  return new WrongUse(
+function wrongUse(): UsageError {
+  return new UsageError(
     '--fail takes 429, 500 or 503 for the first delivery, 503x3 for the first three, 503,429 in turn, or 503/3 for every third.',
   );
 }

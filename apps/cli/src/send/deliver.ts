@@ -1,9 +1,9 @@
 import { type Accepted, IdempotencyMismatchError, type OrdersClient, ProblemError, ServerError } from '@orders/client';
 import { MAX_BATCH_ERRORS } from '@orders/domain';
-import { atMost } from '@orders/runtime';
+import { limitConcurrency } from '@orders/runtime';
 import type { Batch } from './cut-batches.ts';
-import type { Gate } from './gate.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
+import type { Gate } from './retry-gate.ts';
 import type { Refusal, SourceOrder } from './source-order.ts';
 
 /** Sends the orders of a batch until each is accepted or refused for good. */
@@ -54,11 +54,11 @@ export function byBatches({ client, gate, strict, signal }: Way): Deliver {
 
 /** Each order in a request of its own, signed, so many at once. */
 export function byWebhook({ client, gate, strict, signal }: Way, concurrency: number): Deliver {
-  const inTurn = atMost(concurrency);
+  const runFairly = limitConcurrency(concurrency);
   return ({ orders, key }) =>
     Promise.all(
       orders.map((order, index) =>
-        inTurn(async () => {
+        runFairly(async () => {
           if (order.refusal) return refused(order, order.refusal);
           let faults = 0;
           const send = () =>

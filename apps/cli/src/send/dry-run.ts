@@ -1,5 +1,5 @@
 import { DEFAULT_MAX_BODY_BYTES, normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
-import { visibleInLine } from '../visible.ts';
+import { visibleInLine } from '../escape-controls.ts';
 import { count } from './report.ts';
 import type { SourceOrder } from './source-order.ts';
 

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import type { Outcome } from './follow-up.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
 import { requireOurs } from './own-files.ts';
@@ -149,7 +149,7 @@ export async function readFailures(path: string): Promise<Map<number, FailedBefo
   });
   const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
   if (failures.includes(null))
-    throw new WrongUse(`${path} is not a file of failures that an earlier orders send wrote.`);
+    throw new UsageError(`${path} is not a file of failures that an earlier orders send wrote.`);
   return new Map((failures as FailedBefore[]).map((failure) => [failure.place, failure]));
 }
 

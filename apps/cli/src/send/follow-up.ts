@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotFoundError, type OrdersClient, OrdersError, type Receipt, type ReceiptStatus } from '@orders/client';
 import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
-import { inParts } from '@orders/runtime';
+import { chunkBySize } from '@orders/runtime';
 import { Failure } from '../errors.ts';
-import { type Gate, wordsOf } from './gate.ts';
 import type { Result } from './journal-entries.ts';
+import { type Gate, wordsOf } from './retry-gate.ts';
 
 /** How far an accepted order is; `unknown` where the service has no such receipt any more, `not_asked` where it did not answer. */
 export interface Outcome {
@@ -20,7 +20,7 @@ export interface Outcome {
   isMismatch: boolean;
 }
 
-interface Means {
+interface FinishDependencies {
   client: OrdersClient;
   gate: Gate;
   /** For how long outcomes are waited for, in milliseconds, all together. */
@@ -30,7 +30,7 @@ interface Means {
 
 /** Of the ids in one request: bytes, well below what the service takes, and how many. */
 const LIMITS = { size: 150_000, count: MAX_SOURCE_ORDER_IDS };
-const SINGLE_LOOKS_AT_ONCE = 8;
+const MAX_CONCURRENT_LOOKUPS = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 const TELL_MORE: ReadonlySet<string> = new Set(['duplicate', 'dead']);
@@ -44,13 +44,13 @@ const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unk
  */
 export async function* followUp(
   answers: AsyncIterable<readonly Result[]>,
-  { client, gate, waitMs, signal }: Means,
+  { client, gate, waitMs, signal }: FinishDependencies,
   onLost: (why: string) => void,
 ): AsyncGenerator<Outcome[]> {
   const deadline = performance.now() + waitMs;
   let isLost = false;
   for await (const results of answers) {
-    for (const orders of inParts(results.flatMap(toBeAsked), sizeOfId, LIMITS)) {
+    for (const orders of chunkBySize(results.flatMap(toBeAsked), sizeOfId, LIMITS)) {
       try {
         if (!isLost) await settle(orders);
       } catch (error) {
@@ -85,8 +85,8 @@ export async function* followUp(
       if (seen?.receipt_id !== order.receiptId || TELL_MORE.has(seen.status)) alone.push(order);
       else order.status = seen.status as ReceiptStatus;
     }
-    for (let start = 0; start < alone.length; start += SINGLE_LOOKS_AT_ONCE)
-      await Promise.all(alone.slice(start, start + SINGLE_LOOKS_AT_ONCE).map(lookAlone));
+    for (let start = 0; start < alone.length; start += MAX_CONCURRENT_LOOKUPS)
+      await Promise.all(alone.slice(start, start + MAX_CONCURRENT_LOOKUPS).map(lookAlone));
   }
 
   async function lookAlone(order: Outcome): Promise<void> {

@@ -1,5 +1,5 @@
-import { WrongUse } from '../errors.ts';
-import { visible } from '../visible.ts';
+import { UsageError } from '../errors.ts';
+import { escapeControls } from '../escape-controls.ts';
 
 /**
  * Where a column's cells go: the steps from the order to the field; null for one that is left out, undefined for one without a heading, which
@@ -18,13 +18,13 @@ const FIELD =
 export function parseColumnMap(text: string): ColumnMap {
   const map = parse(text);
   if (typeof map !== 'object' || map === null || Array.isArray(map))
-    throw new WrongUse('--map takes a file with one JSON object: {"Order no.": "/source_order_id", "Notes": null}.');
+    throw new UsageError('--map takes a file with one JSON object: {"Order no.": "/source_order_id", "Notes": null}.');
   const wrong = Object.entries(map).find(
     ([, pointer]) => pointer !== null && !(typeof pointer === 'string' && FIELD.test(pointer)),
   );
   if (wrong)
-    throw new WrongUse(
-      `--map: what "${visible(wrong[0])}" is mapped to is not a field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
+    throw new UsageError(
+      `--map: what "${escapeControls(wrong[0])}" is mapped to is not a field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
     );
   return map as ColumnMap;
 }
@@ -45,13 +45,13 @@ export function mapColumns(headings: readonly string[], map: ColumnMap, ignoreUn
   });
   if (unmapped.length > 0 && !ignoreUnmapped) {
     const advice = 'map them with --map (to null to leave one out), or leave all of them out with --ignore-unmapped';
-    throw new WrongUse(`These headings lead to no field of an order: ${quoted(unmapped)}; ${advice}.`);
+    throw new UsageError(`These headings lead to no field of an order: ${quoted(unmapped)}; ${advice}.`);
   }
   const missing = Object.keys(map).filter((heading) => !headings.includes(heading));
-  if (missing.length > 0) throw new WrongUse(`--map names headings that are not there: ${quoted(missing)}.`);
+  if (missing.length > 0) throw new UsageError(`--map names headings that are not there: ${quoted(missing)}.`);
   refuseTwice(headings, columns);
   if (!columns.some((column) => column?.[0] === 'source_order_id'))
-    throw new WrongUse('No column leads to source_order_id, which each order needs; name it with --map.');
+    throw new UsageError('No column leads to source_order_id, which each order needs; name it with --map.');
   return columns;
 }
 
@@ -84,12 +84,12 @@ function refuseTwice(headings: readonly string[], columns: readonly Column[]): v
   for (const [first, path] of paths.entries()) {
     const second = paths.findIndex((other, at) => at !== first && path !== null && other?.startsWith(path));
     if (second >= 0)
-      throw new WrongUse(
+      throw new UsageError(
         `The columns ${quoted([headings[first] ?? '', headings[second] ?? ''])} lead to the same field.`,
       );
   }
 }
 
 function quoted(headings: readonly string[]): string {
-  return headings.map((heading) => `"${visible(heading)}"`).join(', ');
+  return headings.map((heading) => `"${escapeControls(heading)}"`).join(', ');
 }

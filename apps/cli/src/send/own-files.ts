@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, openSync, readSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 
 /**
  * Refuses one file in two parts, by whatever names: what is written would destroy what is read.
@@ -15,7 +15,7 @@ export async function requireApart(files: Readonly<Record<string, string | null>
     if (path === null) continue;
     const identity = await identityOf(path);
     const other = seen.get(identity);
-    if (other) throw new WrongUse(`${other} and ${role} must be two files: ${path} is both.`);
+    if (other) throw new UsageError(`${other} and ${role} must be two files: ${path} is both.`);
     seen.set(identity, role);
   }
 }

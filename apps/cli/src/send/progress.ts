@@ -1,4 +1,4 @@
-import type { Surroundings } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { count } from './report.ts';
 
 /** How far a run is. */
@@ -41,7 +41,7 @@ export function createProgress(): Progress {
 }
 
 /** Shows how far it is until it is closed: one line that changes on a terminal, else a line every few seconds. */
-export function showProgress(progress: Progress, stderr: Surroundings['stderr']): Display {
+export function showProgress(progress: Progress, stderr: CliContext['stderr']): Display {
   const { isTTY = false } = stderr;
   const samples = [progress.from];
   const show = () => {

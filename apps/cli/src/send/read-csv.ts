@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { type Column, type ColumnMap, mapColumns } from './map-columns.ts';
 import { type ReadOrder, unsendable } from './source-order.ts';
 
@@ -39,7 +39,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     if (error instanceof CsvError) throw new Failure(`line ${line}: ${complaintOf(error)}`);
     throw error;
   }
-  if (!columns) throw new WrongUse('There is no line of headings.');
+  if (!columns) throw new UsageError('There is no line of headings.');
 }
 
 async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -57,7 +57,7 @@ function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }
   const headings = record.map((heading) => heading.trim());
   const other = [';', '\t', ','].find((one) => one !== delimiter && headings[0]?.includes(one));
   if (headings.length === 1 && other)
-    throw new WrongUse(
+    throw new UsageError(
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that parts them.`,
     );
   return mapColumns(headings, map, ignoreUnmapped);

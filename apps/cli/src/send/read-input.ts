@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Failure, WrongUse } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { withoutMark } from './byte-order-mark.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
@@ -30,7 +30,7 @@ export interface Input {
 /** The format of a file by the end of its name, unless it is given. */
 export function formatOf(name: string, given: Format | undefined): Format {
   const format = given ?? EXTENSIONS[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''];
-  if (!format) throw new WrongUse('Its name does not tell what it holds: give --format ndjson, json or csv.');
+  if (!format) throw new UsageError('Its name does not tell what it holds: give --format ndjson, json or csv.');
   return format;
 }
 

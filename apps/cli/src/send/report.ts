@@ -1,4 +1,4 @@
-import { visibleInLine } from '../visible.ts';
+import { visibleInLine } from '../escape-controls.ts';
 import type { FailedOrder } from './failures.ts';
 
 /** What became of the orders of an input: `read` is the sum of `refused` and of all statuses. */

@@ -1,7 +1,7 @@
 import { NotFoundError, type OrdersClient } from '@orders/client';
 import { Failure } from '../errors.ts';
-import type { Gate } from './gate.ts';
 import type { Journal } from './journal.ts';
+import type { Gate } from './retry-gate.ts';
 
 /**
  * Refuses to go on with what another account sent: its journal would take as sent what this account never got.

@@ -1,20 +1,20 @@
 import { OrdersClient } from '@orders/client';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
+import { visibleInLine } from '../escape-controls.ts';
 import type { SenderConfig } from '../sender-config.ts';
-import { visibleInLine } from '../visible.ts';
-import { conclude } from './conclude.ts';
 import { byBatches, byWebhook, type Way } from './deliver.ts';
 import { type FailureFile, openFailureFile } from './failures.ts';
-import { createGate, endOfRun } from './gate.ts';
+import { finishRun } from './finish-run.ts';
 import { ChangedInput, type Journal, openJournal } from './journal.ts';
 import { createProgress, type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import type { Report } from './report.ts';
 import { requireSameAccount } from './require-same-account.ts';
+import { createGate, endOfRun } from './retry-gate.ts';
+import { createRunStats } from './run-stats.ts';
 import { sendBatches } from './send-batches.ts';
 import type { SourceOrder } from './source-order.ts';
-import { createTally } from './tally.ts';
 
 /** How an input is sent. */
 export interface SendPlan {
@@ -47,17 +47,17 @@ const WEBHOOKS_ON_RECORD = 100;
 const TIMEOUT_MS = 90_000;
 
 /** Sends the orders of an input, waits for what becomes of them, and reports. What was sent by an earlier run is not sent again. */
-export async function runSend(plan: SendPlan, config: SenderConfig, { surroundings }: Context): Promise<Report> {
+export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext }: Context): Promise<Report> {
   const { input, strict, waitMs } = plan;
   const failures = await openFailureFile(plan.failedPath);
   const head = { size: input.size, url: config.url, way: plan.webhook ? 'webhook' : 'batches', strict } as const;
   const journal = await openJournal(plan.journalPath, head, plan.restart);
-  surroundings.onInterrupt?.(() => {
+  cliContext.onInterrupt?.(() => {
     plan.cleanUp();
     return `\n${visibleInLine(howToGoOn(plan))}\n`;
   });
   const progress = createProgress();
-  const display = showProgress(progress, surroundings.stderr);
+  const display = showProgress(progress, cliContext.stderr);
   const ending = new AbortController();
   const { signal } = ending;
   const gateFor = (giveUpAfterMs: number) =>
@@ -72,7 +72,10 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { surroundin
     const sent = await sendAll(plan, { client, gate, strict, signal }, journal, progress);
     const means = waitMs === null ? null : { client, gate: gateFor(waitMs), waitMs, signal };
     const { repeated } = sent;
-    const { hasOpen, ...result } = await conclude(journal, failures, means, progress, { count: input.count, repeated });
+    const { hasOpen, ...result } = await finishRun(journal, failures, means, progress, {
+      count: input.count,
+      repeated,
+    });
     await putAway(journal, failures, plan.keepJournal, hasOpen);
     const failed_file = result.listed > 0 ? plan.failedPath : null;
     return { ...result, ...sent, repeated: repeated.size, failed_file };
@@ -93,11 +96,11 @@ async function sendAll(plan: SendPlan, way: Way, journal: Journal, progress: Pro
   const limits = { orders: most, bytes: BATCH_BYTES };
   const deliver = webhook ? byWebhook(way, concurrency) : byBatches(way);
   // So that there is always an order that waits for its turn.
-  const atOnce = webhook ? Math.ceil(concurrency / most) + 1 : concurrency;
+  const maxConcurrent = webhook ? Math.ceil(concurrency / most) + 1 : concurrency;
   const send = async () => {
-    const tally = createTally(input, progress);
-    await sendBatches({ orders: plan.orders(), dead, limits, journal, deliver, atOnce, watcher: tally });
-    return tally.sent();
+    const stats = createRunStats(input, progress);
+    await sendBatches({ orders: plan.orders(), dead, limits, journal, deliver, maxConcurrent, watcher: stats });
+    return stats.sent();
   };
   return send().catch((error) => {
     // Standard input is gone once it was read.

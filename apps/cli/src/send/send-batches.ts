@@ -19,7 +19,7 @@ interface Plan {
   journal: Journal;
   deliver: Deliver;
   /** Batches on their way at once. */
-  atOnce: number;
+  maxConcurrent: number;
   watcher: Watcher;
 }
 
@@ -30,13 +30,21 @@ interface Plan {
  *
  * @throws {ChangedInput} before anything is sent, when the input is not the one that the journal is of.
  */
-export async function sendBatches({ orders, dead, limits, journal, deliver, atOnce, watcher }: Plan): Promise<void> {
+export async function sendBatches({
+  orders,
+  dead,
+  limits,
+  journal,
+  deliver,
+  maxConcurrent,
+  watcher,
+}: Plan): Promise<void> {
   const before = journal.before();
   const interrupted: Batch[] = [];
   const flying = new Set<Promise<unknown>>();
 
   async function send(batch: Batch): Promise<void> {
-    while (flying.size >= atOnce) await Promise.race(flying);
+    while (flying.size >= maxConcurrent) await Promise.race(flying);
     if (batch.number >= before.length) journal.begin(batch);
     const flight: Promise<unknown> = deliver(batch).then((results) => {
       journal.answer(batch.number, results);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Problem } from '@orders/domain';
-import { explainedAt, requestIdOf, writeProblem } from '@orders/http';
+import { problemTypeBase, requestIdOf, writeProblem } from '@orders/http';
 import type { Counter, Logger } from '@orders/runtime';
 import { BATCH_PATH, RECONCILE_PATH } from '../paths.ts';
 import type { Admission, RequestKind } from './admission.ts';
@@ -29,7 +29,7 @@ export function shedLoad(
   },
 ): RequestListener {
   const { admission, accountOf, requests, logger, basePath } = deps;
-  const type = explainedAt(basePath) + OVERLOADED.code;
+  const type = problemTypeBase(basePath) + OVERLOADED.code;
   const kinds = new Map<string, RequestKind>([
     [basePath + BATCH_PATH, 'batch'],
     [basePath + RECONCILE_PATH, 'list'],

@@ -2,14 +2,14 @@ import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { acceptedJson, mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
-import { type Logger, spanned, type TimeSlicer } from '@orders/runtime';
+import { type Logger, type TimeSlicer, withSpan } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import type { IntakeMetrics } from '../metrics.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
 import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
-import { callerOf, contextOf, holderOf, namesOf } from '../request-context.ts';
+import { accountOf, callerOf, contextOf, logFields } from '../request-context.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';
 
 interface Deps {
@@ -49,7 +49,7 @@ export function acceptBatch(deps: Deps): RequestHandler {
       const orders = await readOrders(kind, request.body, reading);
       await rateLimits.charge(request, response, orders.length);
       const receipts = receiptsOf(request, orders, idempotencyKey);
-      const results = await spanned(span?.begin('record receipts'), () => writer.recordAll(receipts, span));
+      const results = await withSpan(span?.begin('record receipts'), () => writer.recordAll(receipts, span));
       const next = results.values();
       return orders.map((order) => ('problem' in order ? order : outcomeOf(next.next().value)));
     });
@@ -63,7 +63,7 @@ export function acceptBatch(deps: Deps): RequestHandler {
     for (const { kept } of mismatched) metrics.mismatches.inc({ kept_as: kept.as });
     if (mismatched.length > 0) {
       logger.warn('idempotency keys repeated with other payloads', {
-        ...namesOf(context),
+        ...logFields(context),
         orders: mismatched.length,
         kept: mismatched.slice(0, MAX_LOGGED).map(({ receiptId, kept }) => ({
           receipt_id: receiptId,
@@ -87,7 +87,7 @@ export function acceptBatch(deps: Deps): RequestHandler {
 
 /** Of the orders that are not refused. Their ids ascend with them: of two with one `source_order_id` the first was received first. */
 function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyKey: string | null) {
-  const { accountId } = holderOf(request);
+  const { accountId } = accountOf(request);
   const ids = orders.map(() => randomUUIDv7()).sort();
   return orders.flatMap((order, index) =>
     'problem' in order

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { type Database, findKeyHolders, type KeyHolder, touchKey } from '@orders/database';
+import { type AuthenticatedKey, type Database, findAuthenticatedKeys, touchKey } from '@orders/database';
 import { hashApiKey, Problem } from '@orders/domain';
 import { readBearerKey } from '@orders/http';
-import { inGroups } from '@orders/runtime';
+import { createMicroBatcher } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { contextOf } from '../request-context.ts';
@@ -30,7 +30,7 @@ const MAX_UNKNOWN = 2000;
 
 /** Creates the authenticator of one process. */
 export function createAuthenticator(database: Database): Authenticator {
-  const remembered = new LRUCache<string, KeyHolder>({
+  const remembered = new LRUCache<string, AuthenticatedKey>({
     max: MAX_REMEMBERED,
     ttl: REMEMBERED_MS,
     // A look-up that is evicted meanwhile still answers those who wait for it.
@@ -43,19 +43,19 @@ export function createAuthenticator(database: Database): Authenticator {
   const lookUpUnknown = createLookUp(database);
   let unknown = 0;
 
-  async function lookUp(hash: string): Promise<KeyHolder | undefined> {
+  async function lookUp(hash: string): Promise<AuthenticatedKey | undefined> {
     const isKnown = known.has(hash);
     if (!isKnown && unknown >= MAX_UNKNOWN) throw new Problem('overloaded');
     if (!isKnown) unknown += 1;
     try {
-      const holder = await (isKnown ? lookUpKnown : lookUpUnknown)(hash);
-      if (!holder) known.delete(hash);
+      const authenticated = await (isKnown ? lookUpKnown : lookUpUnknown)(hash);
+      if (!authenticated) known.delete(hash);
       else {
         known.set(hash, true);
         // When a key was last used is worth knowing, but never worth a refusal.
-        touchKey(database, holder.accountId, holder.keyId).catch(() => {});
+        touchKey(database, authenticated.accountId, authenticated.keyId).catch(() => {});
       }
-      return holder;
+      return authenticated;
     } finally {
       if (!isKnown) unknown -= 1;
     }
@@ -64,12 +64,12 @@ export function createAuthenticator(database: Database): Authenticator {
   return {
     async authenticate(request, _response, next) {
       const key = readBearerKey(request);
-      const holder = remembered.get(key) ?? (await remembered.fetch(key));
-      if (!holder) throw new Problem('invalid_api_key');
+      const authenticated = remembered.get(key) ?? (await remembered.fetch(key));
+      if (!authenticated) throw new Problem('invalid_api_key');
       const context = contextOf(request);
-      context.holder = holder;
-      context.findHolderAgain = async () => (await remembered.fetch(key, { forceRefresh: true })) ?? null;
-      if (holder.suspended) throw new Problem('account_suspended');
+      context.authenticated = authenticated;
+      context.authenticateAgain = async () => (await remembered.fetch(key, { forceRefresh: true })) ?? null;
+      if (authenticated.suspended) throw new Problem('account_suspended');
       next();
     },
     rememberedAccount(request) {
@@ -84,19 +84,19 @@ export function createAuthenticator(database: Database): Authenticator {
 
 interface Waiting {
   hash: string;
-  resolve: (holder: KeyHolder | undefined) => void;
+  resolve: (authenticated: AuthenticatedKey | undefined) => void;
   reject: (error: unknown) => void;
 }
 
 /** Looks keys up, all that wait in one statement: however many there are, they use one connection. */
-function createLookUp(database: Database): (hash: string) => Promise<KeyHolder | undefined> {
-  const add = inGroups<Waiting>({
-    atOnce: 1,
+function createLookUp(database: Database): (hash: string) => Promise<AuthenticatedKey | undefined> {
+  const add = createMicroBatcher<Waiting>({
+    maxConcurrent: 1,
     take: (waiting) => Math.min(waiting.length, MAX_KEYS),
     async work(group) {
       try {
         const hashes = group.map(({ hash }) => Buffer.from(hash, 'base64'));
-        const found = await findKeyHolders(database, hashes);
+        const found = await findAuthenticatedKeys(database, hashes);
         for (const [index, { resolve }] of group.entries()) resolve(found[index] ?? undefined);
       } catch (error) {
         for (const { reject } of group) reject(error);

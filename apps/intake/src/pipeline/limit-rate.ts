@@ -3,7 +3,7 @@ import type { RedisClient } from '@orders/queue';
 import { createFairQueue } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import { holderOf } from '../request-context.ts';
+import { accountOf } from '../request-context.ts';
 
 export interface RateLimits {
   /**
@@ -93,7 +93,7 @@ export function createRateLimits(general: RateLimit | undefined, redis: RedisCli
   }
 
   const limitOf = (request: Request): RateLimit | null => {
-    const limit = holderOf(request).rateLimit ?? general;
+    const limit = accountOf(request).rateLimit ?? general;
     return !limit || limit === 'none' ? null : limit;
   };
 
@@ -101,19 +101,19 @@ export function createRateLimits(general: RateLimit | undefined, redis: RedisCli
     limit(request, response, next) {
       const limit = limitOf(request);
       if (!limit) return next();
-      return count(keyOf(holderOf(request).accountId, limit), 'account', limit, response).then(() => next());
+      return count(keyOf(accountOf(request).accountId, limit), 'account', limit, response).then(() => next());
     },
     limitStatus(request, response, next) {
       const limit = limitOf(request);
       if (!limit) return next();
       const lookups = { ...limit, requests: limit.requests * STATUS_LOOKUPS_PER_REQUEST };
-      const key = `${keyOf(holderOf(request).accountId, lookups)}:status`;
+      const key = `${keyOf(accountOf(request).accountId, lookups)}:status`;
       return count(key, 'status', lookups, response).then(() => next());
     },
     async charge(request, response, cost) {
       const limit = limitOf(request);
       if (!limit || cost <= 1) return;
-      const [counted, left] = await countMore(keyOf(holderOf(request).accountId, limit), limit, cost - 1);
+      const [counted, left] = await countMore(keyOf(accountOf(request).accountId, limit), limit, cost - 1);
       const reset = tellWhatIsLeft(response, 'account', limit, counted < 0 ? limit.requests : counted, left);
       if (counted < 0) throw tooMany(reset);
     },

@@ -1,11 +1,11 @@
 import { isStorageUnavailable } from '@orders/database';
 import { Problem } from '@orders/domain';
-import { explainedAt, writeProblem } from '@orders/http';
+import { problemTypeBase, writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
 import { ClientDisconnected } from '../parsing/parser.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';
-import { contextOf, namesOf } from '../request-context.ts';
+import { contextOf, logFields } from '../request-context.ts';
 
 interface ProblemDeps {
   logger: Logger;
@@ -15,7 +15,7 @@ interface ProblemDeps {
 
 /** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
 export function problemHandler({ logger, rejections, basePath }: ProblemDeps): ErrorRequestHandler {
-  const explained = explainedAt(basePath);
+  const explained = problemTypeBase(basePath);
   return (error, request, response, _next) => {
     const context = contextOf(request);
     if (error instanceof ClientDisconnected) return context.slot.release();
@@ -25,7 +25,7 @@ export function problemHandler({ logger, rejections, basePath }: ProblemDeps): E
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';
       logger.log(level, 'request failed', {
-        ...namesOf(context),
+        ...logFields(context),
         route: context.route,
         code: problem.code,
         error: describeError(error, { stack: problem.code === 'internal_error' }),

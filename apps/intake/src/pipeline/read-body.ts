@@ -1,8 +1,8 @@
 import { Problem } from '@orders/domain';
-import { checkJson, checkJsonOrLines, collectBody } from '@orders/http';
+import { checkJson, checkJsonOrLines, readRawBody } from '@orders/http';
 import type { RequestHandler } from 'express';
 import type { Admission, RequestKind } from '../admission/admission.ts';
-import { contextOf, holderOf } from '../request-context.ts';
+import { accountOf, contextOf } from '../request-context.ts';
 
 /** Refuses what is not JSON in UTF-8, or is compressed, before reading it. */
 export const requireJson: RequestHandler = (request, _response, next) => {
@@ -17,15 +17,15 @@ export const requireJsonOrLines: RequestHandler = (request, _response, next) => 
 };
 
 /**
- * Reads the body's exact bytes into `request.body`, as `collectBody` does, and takes a slot once it is complete.
+ * Reads the body's exact bytes into `request.body`, as `readRawBody` does, and takes a slot once it is complete.
  *
  * @throws {Problem} `payload_too_large`, `malformed_body`, or `overloaded` when the account has all the bytes or slots it may have.
  */
 export function readBody(admission: Admission, kind: RequestKind, maxBytes: number): RequestHandler {
   return (request, _response, next) => {
-    const slot = admission.begin(request, kind, holderOf(request).accountId);
+    const slot = admission.begin(request, kind, accountOf(request).accountId);
     contextOf(request).slot = slot;
-    collectBody(request, { maxBytes, take: slot.addBytes }, (problem, body) => {
+    readRawBody(request, { maxBytes, take: slot.addBytes }, (problem, body) => {
       if (problem) return next(problem);
       const proceed = (hasSlot: boolean) => {
         request.body = body;

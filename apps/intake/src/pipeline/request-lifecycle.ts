@@ -2,7 +2,7 @@ import { requestIdOf } from '@orders/http';
 import type { Counter, Histogram, Logger, Span, Tracing } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { NO_SLOT } from '../admission/request-slot.ts';
-import { contextOf, namesOf, type RequestContext, setContext } from '../request-context.ts';
+import { contextOf, logFields, type RequestContext, setContext } from '../request-context.ts';
 
 /** For the proxy in front that ends TLS; browsers ignore it on plain HTTP (RFC 6797, section 8.1). */
 const HSTS = 'max-age=31536000';
@@ -36,7 +36,7 @@ export function requestLifecycle(deps: {
         route,
         status,
         ...(problem && { code: problem }),
-        ...namesOf(context),
+        ...logFields(context),
         ...context.batch,
         duration_ms: Math.round(duration * 10) / 10,
       });

@@ -1,9 +1,9 @@
-import { type Database, type KeyHolder, type SecretsKeys, touchSecret, tryToUnseal } from '@orders/database';
+import { type AuthenticatedKey, type Database, type SecretsKeys, touchSecret, tryToUnseal } from '@orders/database';
 import { claimedDigest, isSignedWith, Problem, type ProblemCode } from '@orders/domain';
 import { readSignature } from '@orders/http';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { contextOf, holderOf } from '../request-context.ts';
+import { accountOf, contextOf } from '../request-context.ts';
 
 /** An old secret in use is noted to the minute. */
 const NOTED_MS = 60_000;
@@ -26,7 +26,7 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
     touchSecret(database, accountId, sealed).catch(() => {});
   };
 
-  const refusalOf = (request: Request, { accountId, sealedSecrets }: KeyHolder): ProblemCode | null => {
+  const refusalOf = (request: Request, { accountId, sealedSecrets }: AuthenticatedKey): ProblemCode | null => {
     if (sealedSecrets.length === 0) return 'signing_unavailable';
     const header = readSignature(request);
     if (header === undefined) return 'missing_signature';
@@ -46,9 +46,9 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
   };
 
   return async (request, _response, next) => {
-    const remembered = holderOf(request);
+    const remembered = accountOf(request);
     if (refusalOf(request, remembered) !== null) {
-      const refusal = refusalOf(request, (await contextOf(request).findHolderAgain?.()) ?? remembered);
+      const refusal = refusalOf(request, (await contextOf(request).authenticateAgain?.()) ?? remembered);
       if (refusal !== null) throw new Problem(refusal);
     }
     next();

@@ -8,14 +8,14 @@ import {
   type Mismatch,
   readOriginalBodies,
 } from '@orders/database';
-import type { Bell } from '@orders/queue';
+import type { Producer } from '@orders/queue';
 import type { TimeSlicer } from '@orders/runtime';
 import type { IntakeMetrics } from '../metrics.ts';
 import { type Kept, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';
 
 export interface ReplayDeps {
   database: Database;
-  bell: Bell;
+  producer: Producer;
   graceMs: number;
   fingerprint: (accountId: number, body: Buffer) => string | Promise<string>;
   /** Short bodies are fingerprinted on the event loop, a slice at a time. */
@@ -97,7 +97,7 @@ export async function keepMismatched(
   metrics.receipts.inc({ outcome: 'kept' }, stored.size);
   const isNew = ({ mismatch }: Mismatched) => stored.has(mismatch.receiptId);
   wake(
-    deps.bell,
+    deps.producer,
     batchId,
     mismatched.filter((one) => one.mismatch.isResend && isNew(one)),
   );
@@ -115,12 +115,12 @@ export async function keepMismatched(
   }
 }
 
-function wake(bell: Bell, batchId: string, stored: readonly Mismatched[]): void {
+function wake(producer: Producer, batchId: string, stored: readonly Mismatched[]): void {
   const [first] = stored;
   if (!first) return;
   const wakeUp = wakeUpFor(
     batchId,
     stored.map(({ one }) => one),
   );
-  setImmediate(() => bell.ring(first.one.lane, wakeUp));
+  setImmediate(() => producer.wakeUp(first.one.lane, wakeUp));
 }

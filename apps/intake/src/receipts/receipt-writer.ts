@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Database, faultOf, type IncomingReceipt, recordReceipts } from '@orders/database';
-import type { Bell, Lane } from '@orders/queue';
-import { inGroups, type Span, type TimeSlicer } from '@orders/runtime';
+import type { Lane, Producer } from '@orders/queue';
+import { createMicroBatcher, type Span, type TimeSlicer } from '@orders/runtime';
 import type { IntakeMetrics } from '../metrics.ts';
 import { createFairShare } from './fair-share.ts';
 import { createReplayQueue } from './replay-queue.ts';
@@ -38,16 +38,20 @@ const MAX_CONCURRENT = 2;
  */
 export function createReceiptWriter(deps: {
   database: Database;
-  bell: Bell;
+  producer: Producer;
   graceMs: number;
   fingerprint: (accountId: number, body: Buffer) => string | Promise<string>;
   slicer: TimeSlicer;
   metrics: Pick<IntakeMetrics, 'batchSizes' | 'receipts'>;
 }): ReceiptWriter {
-  const { database, bell, graceMs, metrics } = deps;
+  const { database, producer, graceMs, metrics } = deps;
   const laneOf = createFairShare();
   const inBatches = (lane: Lane) =>
-    inGroups<WaitingReceipt>({ atOnce: MAX_CONCURRENT, take: countOfBatch, work: (batch) => settle(lane, batch) });
+    createMicroBatcher<WaitingReceipt>({
+      maxConcurrent: MAX_CONCURRENT,
+      take: countOfBatch,
+      work: (batch) => settle(lane, batch),
+    });
   // Batches of their own: an account within its share waits for no other's, here or at the worker.
   const add: Record<Lane, (one: WaitingReceipt) => void> = { prompt: inBatches('prompt'), bulk: inBatches('bulk') };
   // And what was sent one by one does not wait here behind thousands that were sent together.
@@ -79,7 +83,7 @@ export function createReceiptWriter(deps: {
     if (stored.length > 0) {
       const wakeUp = wakeUpFor(batchId, stored);
       // Behind the replies, which leave before the event loop comes round.
-      setImmediate(() => bell.ring(lane, wakeUp));
+      setImmediate(() => producer.wakeUp(lane, wakeUp));
     }
     for (const { receipt, resolve } of stored)
       resolve({ receiptId: receipt.receiptId, duplicate: false, payloadMismatch: false });

@@ -19,12 +19,12 @@ const MAX_COMPARED_BYTES = 1024 * 1024;
  * @returns hands in a delivery.
  */
 export function createReplayQueue(deps: ReplayDeps): (one: WaitingReceipt) => void {
-  const inTurn = createFairQueue<number>(MAX_CONCURRENT);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT);
   const waiting = new Map<number, WaitingReceipt[]>();
 
   async function drain(accountId: number, queue: WaitingReceipt[]): Promise<void> {
     while (queue.length > 0) {
-      await inTurn(accountId, async () => {
+      await runFairly(accountId, async () => {
         // What arrives in one iteration of the event loop shares a portion.
         await new Promise(setImmediate);
         const portion = queue.splice(0, countOfPortion(queue));

@@ -1,5 +1,5 @@
 import type { IncomingReceipt } from '@orders/database';
-import type { Lane, Ring } from '@orders/queue';
+import type { Lane, WakeUp } from '@orders/queue';
 import type { Span } from '@orders/runtime';
 
 /** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
@@ -29,8 +29,8 @@ export interface WaitingReceipt {
 }
 
 /** The wake-up for receipts that were stored together; their spans continue in the worker. */
-export function wakeUpFor(batchId: string, stored: readonly WaitingReceipt[]): Ring {
-  const wakeUp: Ring = { batchId, receiptIds: stored.map(({ receipt }) => receipt.receiptId) };
+export function wakeUpFor(batchId: string, stored: readonly WaitingReceipt[]): WakeUp {
+  const wakeUp: WakeUp = { batchId, receiptIds: stored.map(({ receipt }) => receipt.receiptId) };
   for (const { receipt, span } of stored) {
     if (!span) continue;
     span.set({ 'orders.batch_id': batchId, 'orders.batch_size': stored.length });

@@ -46,11 +46,11 @@ export function createMissedRefusals(deps: {
     try {
       const written = await addMissedRefusals(database, due);
       // The first row of an account that has none takes the number with it.
-      for (const one of due) if (!written.has(one.accountId)) shares.giveBack(one.accountId, one.missed);
+      for (const one of due) if (!written.has(one.accountId)) shares.release(one.accountId, one.missed);
       return isAll;
     } catch {
       // Where the commit did take place, these are counted twice, which misleads less than none at all.
-      for (const { accountId, missed } of due) shares.giveBack(accountId, missed);
+      for (const { accountId, missed } of due) shares.release(accountId, missed);
       return false;
     }
   }

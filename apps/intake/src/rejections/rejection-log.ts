@@ -17,7 +17,7 @@ import {
   type RejectionCode,
 } from '@orders/domain';
 import { readSignature } from '@orders/http';
-import { type Counter, inGroups } from '@orders/runtime';
+import { type Counter, createMicroBatcher } from '@orders/runtime';
 import type { Request } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import { BATCH_PATH, ORDERS_PATH, WEBHOOK_PATH } from '../paths.ts';
@@ -93,14 +93,14 @@ export function createRejectionLog(deps: {
     } catch {
       // A row that Postgres does not take is dropped, as no order depends on it, and counted with those before it.
       unrecorded.inc(group.length);
-      for (const { rejection } of group) shares.giveBack(rejection.accountId, rejection.more + 1);
+      for (const { rejection } of group) shares.release(rejection.accountId, rejection.more + 1);
       missed.schedule();
     }
     unsettled -= group.length;
     if (unsettled === 0) settled.resolve();
   }
 
-  const add = inGroups<Waiting>({ atOnce: 1, take: (waiting) => waiting.length, work: write });
+  const add = createMicroBatcher<Waiting>({ maxConcurrent: 1, take: (waiting) => waiting.length, work: write });
 
   async function diagnose(one: Waiting): Promise<string | null> {
     const { code, body, signature, apiKey, rejection } = one;
@@ -117,10 +117,10 @@ export function createRejectionLog(deps: {
 
   return {
     note(request, { code, errors }, order) {
-      const { holder, route, requestId } = contextOf(request);
+      const { authenticated, route, requestId } = contextOf(request);
       const channel = CHANNELS[route];
-      if (!holder || !channel || !isRejection(code)) return;
-      const { accountId, keyId } = holder;
+      if (!authenticated || !channel || !isRejection(code)) return;
+      const { accountId, keyId } = authenticated;
       const share = unsettled < MAX_WAITING ? shares.take(accountId) : shares.miss(accountId);
       if (!share) {
         missed.schedule();

@@ -14,7 +14,7 @@ export interface Shares {
   /** Takes the numbers of missed refusals of the accounts that had none recorded for `quietMs` milliseconds. */
   takeMissed(quietMs: number): MissedCount[];
   /** Adds to an account's missed refusals what could not be written. */
-  giveBack(accountId: number, missed: number): void;
+  release(accountId: number, missed: number): void;
   hasMissed(): boolean;
 }
 
@@ -79,7 +79,7 @@ export function createShares(now: () => number = () => performance.now()): Share
       }
       return taken;
     },
-    giveBack(accountId, missed) {
+    release(accountId, missed) {
       bucketOf(accountId).missed += missed;
     },
     hasMissed: () => [...accounts.values()].some(({ missed }) => missed > 0),

@@ -4,7 +4,7 @@ import Joi from 'joi';
 import type { Knex } from 'knex';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { pageOf } from '../page-of.ts';
+import { paginate } from '../paginate.ts';
 import { plainText, queryOf, smallId } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
@@ -18,22 +18,22 @@ interface AuditQuery {
 const page = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
 
 /** What was done in one account; below an account's address. */
-export function accountAuditRoutes({ knex, inTurn }: PortalDeps): Router {
+export function accountAuditRoutes({ knex, runFairly }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, page);
     const accountId = accountIdOf(request);
-    response.json(await inTurn(request, () => list(knex, { accountId, ...whoOrWhat(q), before })));
+    response.json(await runFairly(request, () => list(knex, { accountId, ...whoOrWhat(q), before })));
   });
   return router;
 }
 
 /** What was done in all accounts, or in one of them; for operators. */
-export function auditRoutes({ knex, inTurn }: PortalDeps): Router {
+export function auditRoutes({ knex, runFairly }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
     const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: smallId });
-    response.json(await inTurn(request, () => list(knex, { accountId: account_id, ...whoOrWhat(q), before })));
+    response.json(await runFairly(request, () => list(knex, { accountId: account_id, ...whoOrWhat(q), before })));
   });
   return router;
 }
@@ -45,7 +45,7 @@ function whoOrWhat(text: string | undefined): { actor?: string; subject?: string
 }
 
 async function list(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {
-  const { shown, next } = pageOf(
+  const { shown, next } = paginate(
     await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 }),
     PAGE_SIZE,
     ({ event_id }) => event_id,

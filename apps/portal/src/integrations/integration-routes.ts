@@ -2,7 +2,7 @@ import { listRejected } from '@orders/database';
 import { Router } from 'express';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { withinPage } from '../page-of.ts';
+import { withinPage } from '../paginate.ts';
 import { keyRoutes } from './key-routes.ts';
 import { resendsRoutes } from './resends-routes.ts';
 import { signingRoutes } from './signing-routes.ts';
@@ -17,7 +17,7 @@ export function integrationRoutes(deps: PortalDeps): Router {
   router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), resendsRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     const accountId = accountIdOf(request);
-    const rejected = await deps.inTurn(request, () => listRejected(deps.knex, accountId, SHOWN));
+    const rejected = await deps.runFairly(request, () => listRejected(deps.knex, accountId, SHOWN));
     response.json({ rejected_deliveries: withinPage(rejected) });
   });
   return router;

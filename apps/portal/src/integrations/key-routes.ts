@@ -6,20 +6,20 @@ import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-replies.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { transactInTurn } from '../in-turn.ts';
+import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-request.ts';
-import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
+import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 
 const name = plainText(200).trim().required();
 
 /** The keys of an account. A key's text is in the reply that makes it and nowhere else. */
 export function keyRoutes(deps: PortalDeps): Router {
-  const { knex, inShortTurn } = deps;
-  const transact = transactInTurn(deps);
+  const { knex, runShortFairly } = deps;
+  const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/keys', async (request, response) => {
-    const keys = await inShortTurn(request, () => listKeys(knex, accountIdOf(request)));
+    const keys = await runShortFairly(request, () => listKeys(knex, accountIdOf(request)));
     response.json({ keys });
   });
 
@@ -34,10 +34,10 @@ export function keyRoutes(deps: PortalDeps): Router {
   });
 
   router.post('/keys/:keyId/replace', async (request, response) => {
-    const { grace } = bodyOf<{ grace: Lasting }>(request, { grace: lasting });
+    const { grace } = bodyOf<{ grace: Grace }>(request, { grace: graceSchema });
     const key = await transact(request, async (trx) => {
       const old = await keyOf(trx, request);
-      const made = await replaceKey(trx, old.key_id, LASTING_MS[grace], old.account_id);
+      const made = await replaceKey(trx, old.key_id, GRACE_MS[grace], old.account_id);
       if (!made) throw new Problem('conflicting_state');
       await record(trx, request, 'key_replaced', old, { grace, new_key_id: made.key_id });
       return made;

@@ -4,19 +4,19 @@ import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { transactInTurn } from '../in-turn.ts';
+import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
 
 type Choice = Pick<Account, 'resends'>;
 
 /** What the account wants to become of an order in review that is sent again with other content. */
 export function resendsRoutes(deps: PortalDeps): Router {
-  const { knex, inShortTurn } = deps;
-  const transact = transactInTurn(deps);
+  const { knex, runShortFairly } = deps;
+  const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/resends', async (request, response) => {
-    const account = await inShortTurn(request, () => findAccount(knex, accountIdOf(request)));
+    const account = await runShortFairly(request, () => findAccount(knex, accountIdOf(request)));
     response.json(choiceOf(account));
   });
 

@@ -7,18 +7,18 @@ import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-replies.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { transactInTurn } from '../in-turn.ts';
+import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
-import { LASTING_MS, type Lasting, lasting } from './lasting.ts';
+import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 
 /** The signing secrets of an account: their dates to look at, their texts on demand. Enabling is the operator's. */
 export function signingRoutes(deps: PortalDeps): Router {
-  const { knex, config, inShortTurn } = deps;
-  const transact = transactInTurn(deps);
+  const { knex, config, runShortFairly } = deps;
+  const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/signing', async (request, response) => {
-    const secrets = await inShortTurn(request, () => listSigning(knex, accountIdOf(request)));
+    const secrets = await runShortFairly(request, () => listSigning(knex, accountIdOf(request)));
     response.json({ secrets });
   });
 
@@ -34,10 +34,10 @@ export function signingRoutes(deps: PortalDeps): Router {
   });
 
   router.post('/signing/rotate', async (request, response) => {
-    const { overlap } = bodyOf<{ overlap: Lasting }>(request, { overlap: lasting });
+    const { overlap } = bodyOf<{ overlap: Grace }>(request, { overlap: graceSchema });
     const secrets = await transact(request, async (trx) => {
       const accountId = accountIdOf(request);
-      const made = await rotateSigning(trx, secretsKeysOf(config), accountId, LASTING_MS[overlap]);
+      const made = await rotateSigning(trx, secretsKeysOf(config), accountId, GRACE_MS[overlap]);
       if (!made) throw new Problem('signing_unavailable');
       await record(trx, request, 'signing_secret_rotated', { overlap });
       return listSigning(trx, accountId);
@@ -48,7 +48,7 @@ export function signingRoutes(deps: PortalDeps): Router {
   return router;
 }
 
-function record(trx: Knex, request: Request, action: string, details: { overlap: Lasting } | null = null) {
+function record(trx: Knex, request: Request, action: string, details: { overlap: Grace } | null = null) {
   const accountId = accountIdOf(request);
   return recordBy(trx, request, { accountId, action, subject: `account:${accountId}`, details });
 }

@@ -7,13 +7,13 @@ import { accountIdOf, contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 
 /** Sends orders that are visibly tests, as if the account had: from the receipt on they go the way of every order. */
-export function testOrderRoutes({ knex, database, inShortTurn }: PortalDeps): Router {
+export function testOrderRoutes({ knex, database, runShortFairly }: PortalDeps): Router {
   const limitRate = onceEach(1000);
   const router = Router();
 
   router.post('/test-orders', async (request, response) => {
     const accountId = accountIdOf(request);
-    const account = await inShortTurn(request, () => findAccount(knex, accountId));
+    const account = await runShortFairly(request, () => findAccount(knex, accountId));
     // Intake would refuse it too.
     if (account?.state === 'suspended') throw new Problem('account_suspended');
     limitRate(accountId);

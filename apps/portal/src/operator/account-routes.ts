@@ -6,10 +6,10 @@ import {
   disableSigning,
   enableSigning,
   findAccount,
+  listAccountsWithCounts,
   lockAccount,
   setRateLimit,
   setSuspended,
-  surveyAccounts,
 } from '@orders/database';
 import { type AccountRateLimit, formatAccountRateLimit, Problem, parseAccountRateLimit } from '@orders/domain';
 import { secretsKeysOf } from '@orders/runtime';
@@ -18,7 +18,7 @@ import Joi from 'joi';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import type { PortalDeps } from '../deps.ts';
-import { pageOf } from '../page-of.ts';
+import { paginate } from '../paginate.ts';
 import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
@@ -44,8 +44,8 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
       q: plainText(200).trim().allow(''),
       after: smallId,
     });
-    const accounts = await surveyAccounts(knex, { text: q, after, limit: PAGE_SIZE + 1 });
-    const { shown, next } = pageOf(accounts, PAGE_SIZE, ({ account_id }) => account_id);
+    const accounts = await listAccountsWithCounts(knex, { text: q, after, limit: PAGE_SIZE + 1 });
+    const { shown, next } = paginate(accounts, PAGE_SIZE, ({ account_id }) => account_id);
     response.json({ accounts: shown.map(accountJson), counted_to: COUNTED_TO, next });
   });
 

@@ -2,10 +2,10 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import { Problem } from '@orders/domain';
-import type { QueueWatch } from '@orders/queue';
+import type { QueueStats } from '@orders/queue';
 import type { Express, RequestHandler } from 'express';
 
-type Queues = Awaited<ReturnType<QueueWatch['queues']>>;
+type Queues = Awaited<ReturnType<QueueStats['queues']>>;
 
 /**
  * BullMQ's own board of all lanes, to look at only: a job carries nothing but rings, the outbox rings again for whatever is retried or
@@ -13,7 +13,7 @@ type Queues = Awaited<ReturnType<QueueWatch['queues']>>;
  *
  * @throws {Problem} `queue_unavailable`.
  */
-export function queueBoard(watch: QueueWatch, path: string): RequestHandler {
+export function queueBoard(watch: QueueStats, path: string): RequestHandler {
   let shown: { queues: Queues; board: Express } | null = null;
   return async (request, response, next) => {
     const queues = await watch.queues().catch(() => {

@@ -1,13 +1,13 @@
-import { type DeadPlace, findOldestPending, listDeadOfAll } from '@orders/database';
+import { type DeadLetterCursor, findOldestPending, listDeadLetters } from '@orders/database';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
-import { pageOf } from '../page-of.ts';
+import { paginate } from '../paginate.ts';
 import { queryOf } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 
-/** A time to the microsecond as `DeadPlace` has it, of a day that there was; it stays a text, as a `Date` has milliseconds. */
+/** A time to the microsecond as `DeadLetterCursor` has it, of a day that there was; it stays a text, as a `Date` has milliseconds. */
 const moment = Joi.string()
   .pattern(/^[12]\d{3}(-\d\d){2}T(\d\d:){2}\d\d\.\d{6}Z$/)
   .custom((text: string) => {
@@ -30,13 +30,13 @@ export function serviceRoutes({ knex, queues }: PortalDeps): Router {
   });
 
   router.get('/dead', async (request, response) => {
-    const { died_at, receipt_id } = queryOf<Partial<DeadPlace>>(request, {
+    const { died_at, receipt_id } = queryOf<Partial<DeadLetterCursor>>(request, {
       died_at: moment,
       receipt_id: Joi.string().guid(),
     });
     const before = died_at && receipt_id ? { died_at, receipt_id } : undefined;
-    const rows = await listDeadOfAll(knex, { before, limit: PAGE_SIZE + 1 });
-    const { shown, next } = pageOf(rows, PAGE_SIZE, ({ place }) => place);
+    const rows = await listDeadLetters(knex, { before, limit: PAGE_SIZE + 1 });
+    const { shown, next } = paginate(rows, PAGE_SIZE, ({ place }) => place);
     response.json({ dead: shown.map(({ dead }) => dead), next });
   });
 

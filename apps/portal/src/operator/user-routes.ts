@@ -6,7 +6,7 @@ import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-replies.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { pageOf } from '../page-of.ts';
+import { paginate } from '../paginate.ts';
 import { bodyOf, plainText, queryOf, smallId, textIdOf } from '../read-request.ts';
 
 const PAGE_SIZE = 100;
@@ -30,7 +30,7 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
       after: plainText(320),
     });
     const users = await listUsers(knex, { accountId: account_id, after, limit: PAGE_SIZE + 1 });
-    const { shown, next } = pageOf(users, PAGE_SIZE, ({ email }) => email);
+    const { shown, next } = paginate(users, PAGE_SIZE, ({ email }) => email);
     response.json({ users: shown, next });
   });
 

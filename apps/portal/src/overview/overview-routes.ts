@@ -20,7 +20,7 @@ const RANGES = {
 export type Range = keyof typeof RANGES;
 
 /** `GET /overview?range=`: what became of the account's orders. */
-export function overviewRoutes({ knex, inShortTurn }: PortalDeps): Router {
+export function overviewRoutes({ knex, runShortFairly }: PortalDeps): Router {
   const router = Router();
   router.get('/overview', async (request, response) => {
     const { range } = queryOf<{ range: Range }>(request, {
@@ -28,7 +28,7 @@ export function overviewRoutes({ knex, inShortTurn }: PortalDeps): Router {
         .valid(...Object.keys(RANGES))
         .default('day'),
     });
-    response.json(await inShortTurn(request, () => readActivity(knex, accountIdOf(request), RANGES[range])));
+    response.json(await runShortFairly(request, () => readActivity(knex, accountIdOf(request), RANGES[range])));
   });
   return router;
 }

@@ -3,23 +3,23 @@ import { Router } from 'express';
 import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitAtOnce } from '../limit-at-once.ts';
+import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
 import { bodyOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
-import { rehearseRedrive, TRIED_AT_MOST } from './rehearse-redrive.ts';
+import { dryRunRedrive, TRIED_AT_MOST } from './dry-run-redrive.ts';
 
 /** Redriven in one transaction, and by one request at most. */
 const TOGETHER = 500;
 const AT_MOST = 10_000;
 
 /** `/dead-letters`: how many there are of what, and another try for all that match. */
-export function deadLetterRoutes({ knex, database, inTurn, inShortTurn }: PortalDeps): Router {
-  const limitPreviews = limitAtOnce(1);
-  const limitRedrives = limitAtOnce(1);
+export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: PortalDeps): Router {
+  const limitPreviews = limitConcurrencyPerAccount(1);
+  const limitRedrives = limitConcurrencyPerAccount(1);
   const router = Router();
 
   router.get('/dead-letters/counts', async (request, response) => {
-    const codes = await inShortTurn(request, () => countDead(knex, accountIdOf(request), {}));
+    const codes = await runShortFairly(request, () => countDead(knex, accountIdOf(request), {}));
     response.json({ codes });
   });
 
@@ -27,11 +27,11 @@ export function deadLetterRoutes({ knex, database, inTurn, inShortTurn }: Portal
     const accountId = accountIdOf(request);
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
     const preview = await limitPreviews(accountId, async () => {
-      const { matching, ids } = await inShortTurn(request, async () => ({
+      const { matching, ids } = await runShortFairly(request, async () => ({
         matching: await count(knex, accountId, filter),
         ids: await findDead(knex, accountId, filter, TRIED_AT_MOST, LAST_UUID),
       }));
-      return rehearseRedrive({ database, inTurn }, request, ids, matching);
+      return dryRunRedrive({ database, runFairly }, request, ids, matching);
     });
     response.json(preview);
   });

@@ -1,7 +1,7 @@
 import {
-  browseDead,
-  browseReceipts,
   findReceiptRecord,
+  listAccountDeadLetters,
+  listAccountReceipts,
   type ReceiptRecord,
   redriveReceipts,
   searchReceipts,
@@ -11,11 +11,11 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitAtOnce } from '../limit-at-once.ts';
+import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
 import { plainText, queryOf, UUID, uuidOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { describeReceipt } from './describe-receipt.ts';
-import { rehearseRedrive } from './rehearse-redrive.ts';
+import { dryRunRedrive } from './dry-run-redrive.ts';
 
 interface ListQuery extends DeadQuery {
   state?: ReceiptState;
@@ -24,8 +24,8 @@ interface ListQuery extends DeadQuery {
 }
 
 /** `/receipts`: what was accepted, what became of it, and another try for one that is dead. */
-export function receiptRoutes({ knex, database, inTurn }: PortalDeps): Router {
-  const limitSearches = limitAtOnce(2);
+export function receiptRoutes({ knex, database, runFairly }: PortalDeps): Router {
+  const limitSearches = limitConcurrencyPerAccount(2);
   const router = Router();
 
   router.get('/receipts', async (request, response) => {
@@ -36,10 +36,10 @@ export function receiptRoutes({ knex, database, inTurn }: PortalDeps): Router {
       ...DEAD_FILTER,
     });
     const accountId = accountIdOf(request);
-    const page = await inTurn(request, () =>
+    const page = await runFairly(request, () =>
       state === 'dead'
-        ? browseDead(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
-        : browseReceipts(database, accountId, { state, before, limit }),
+        ? listAccountDeadLetters(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
+        : listAccountReceipts(database, accountId, { state, before, limit }),
     );
     response.json({ receipts: page.receipts.map(listedReceiptJson), next: page.next });
   });
@@ -48,24 +48,24 @@ export function receiptRoutes({ knex, database, inTurn }: PortalDeps): Router {
     const { q } = queryOf<{ q: string }>(request, { q: plainText(255).required() });
     const accountId = accountIdOf(request);
     const { receipts, ...covered } = await limitSearches(accountId, () =>
-      inTurn(request, () => searchReceipts(database, accountId, q)),
+      runFairly(request, () => searchReceipts(database, accountId, q)),
     );
     response.json({ receipts: receipts.map(listedReceiptJson), ...covered });
   });
 
   router.get('/receipts/:receiptId', async (request, response) => {
-    const described = await inTurn(request, async () => describeReceipt(knex, await receiptOf(request)));
+    const described = await runFairly(request, async () => describeReceipt(knex, await receiptOf(request)));
     response.json(described);
   });
 
   router.post('/receipts/:receiptId/redrive-preview', async (request, response) => {
-    const { receipt_id } = await inTurn(request, () => deadReceiptOf(request));
-    response.json(await rehearseRedrive({ database, inTurn }, request, [receipt_id], 1));
+    const { receipt_id } = await runFairly(request, () => deadReceiptOf(request));
+    response.json(await dryRunRedrive({ database, runFairly }, request, [receipt_id], 1));
   });
 
   router.post('/receipts/:receiptId/redrive', async (request, response) => {
     const by = { accountId: accountIdOf(request), actor: personOf(request).email };
-    const described = await inTurn(request, async () => {
+    const described = await runFairly(request, async () => {
       const { receipt_id } = await deadReceiptOf(request);
       const redriven = await redriveReceipts(knex, [receipt_id], by);
       if (redriven.length === 0) throw new Problem('conflicting_state');

@@ -11,13 +11,13 @@ const ids = Joi.string().pattern(/^[1-9]\d{0,15}(,[1-9]\d{0,15}){0,199}$/);
 
 /** Which orders were sent again with other content; and accepts or refuses that. */
 export function resendRoutes(deps: PortalDeps): Router {
-  const { database, knex, inTurn, inShortTurn } = deps;
+  const { database, knex, runFairly, runShortFairly } = deps;
   const router = Router();
 
   router.get('/orders/resent', async (request, response) => {
     const { order_ids } = queryOf<{ order_ids: string }>(request, { order_ids: ids.required() });
     const asked = order_ids.split(',').map((id) => ({ order_id: Number(id) }));
-    const orders = await inShortTurn(request, () => markResent(database, accountIdOf(request), asked));
+    const orders = await runShortFairly(request, () => markResent(database, accountIdOf(request), asked));
     response.json({ orders });
   });
 
@@ -31,7 +31,7 @@ export function resendRoutes(deps: PortalDeps): Router {
       uuidOf(request.params.receiptId),
     ];
     const by = personOf(request).email;
-    const shown = await inTurn(request, async () => {
+    const shown = await runFairly(request, async () => {
       const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
       if (!outcome) {
         const isThere = await findReviewedOrder(database, accountId, orderId);

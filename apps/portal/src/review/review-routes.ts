@@ -13,7 +13,7 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { withinPage } from '../page-of.ts';
+import { withinPage } from '../paginate.ts';
 import { bodyOf, orderIdOf, plainText, queryOf } from '../read-request.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
 import { resendRoutes } from './resend-routes.ts';
@@ -21,14 +21,14 @@ import { showOrder } from './show-order.ts';
 
 const PAGE = 50;
 const MAX_PAGE = 200;
-const MAX_AT_ONCE = 1000;
+const MAX_ORDERS_PER_REQUEST = 1000;
 
 const orderId = Joi.number().integer().positive().max(Number.MAX_SAFE_INTEGER);
-const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_AT_ONCE).required();
+const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_ORDERS_PER_REQUEST).required();
 
 /** The list of orders that need review, one order of it, and what a reviewer does to them. */
 export function reviewRoutes(deps: PortalDeps): Router {
-  const { database, knex, inTurn, inShortTurn } = deps;
+  const { database, knex, runFairly, runShortFairly } = deps;
   const router = Router();
   router.use(resendRoutes(deps));
 
@@ -39,7 +39,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
       limit: Joi.number().integer().min(1).max(MAX_PAGE).default(PAGE),
     });
     const accountId = accountIdOf(request);
-    const page = await inTurn(request, async () => {
+    const page = await runFairly(request, async () => {
       const { orders, nextBelow } = await listReview(database, filterOf(request, query), {
         below: cursor ?? null,
         limit,
@@ -56,7 +56,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
       after: orderId.allow(0).required(),
     });
     const accountId = accountIdOf(request);
-    const news = await inTurn(request, async () => {
+    const news = await runFairly(request, async () => {
       const { orders, ...rest } = await listReviewSince(database, filterOf(request, query), { after, limit: PAGE });
       const shown = withinPage(await markResent(database, accountId, orders));
       return { ...rest, orders: shown, more: rest.more || shown.length < orders.length };
@@ -65,18 +65,18 @@ export function reviewRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/orders/counts', async (request, response) => {
-    const { count, capped } = await inShortTurn(request, () => countNeedingReview(database, accountIdOf(request)));
+    const { count, capped } = await runShortFairly(request, () => countNeedingReview(database, accountIdOf(request)));
     response.json({ needs_review: count, capped });
   });
 
   router.get('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    response.json(await inTurn(request, () => showOrder(deps, accountId, id)));
+    response.json(await runFairly(request, () => showOrder(deps, accountId, id)));
   });
 
   router.patch('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    const shown = await inTurn(request, async () => {
+    const shown = await runFairly(request, async () => {
       const { edits } = bodyOf<{ edits: OrderEdits }>(request, {
         edits: Joi.object().pattern(Joi.string(), Joi.any()).min(1).required(),
       });
@@ -103,7 +103,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
       by: personOf(request).email,
       reason: given.reason,
     };
-    const outcome = await inShortTurn(request, () => reviewOrders(knex, review));
+    const outcome = await runShortFairly(request, () => reviewOrders(knex, review));
     if (!outcome) throw new Problem('order_not_found');
     const { changed, unchanged, undoUntil } = outcome;
     response.json({ changed, unchanged, undo_until: undoUntil });
@@ -113,7 +113,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
     const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
     const by = personOf(request).email;
     const undo = { accountId: accountIdOf(request), orderIds: order_ids, by };
-    const outcome = await inShortTurn(request, () => undoReview(knex, undo));
+    const outcome = await runShortFairly(request, () => undoReview(knex, undo));
     if (!outcome) throw new Problem('order_not_found');
     response.json(outcome);
   });

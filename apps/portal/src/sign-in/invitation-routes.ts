@@ -4,7 +4,7 @@ import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, plainText } from '../read-request.ts';
-import { passCookies } from '../require-person.ts';
+import { passCookies } from '../require-session.ts';
 import { newPassword, openSession } from './open-session.ts';
 
 const token = Joi.string().max(100).required();

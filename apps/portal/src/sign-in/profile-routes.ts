@@ -5,9 +5,9 @@ import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, textIdOf } from '../read-request.ts';
-import { passCookies } from '../require-person.ts';
-import { tryPassword } from './limit-guessing.ts';
+import { passCookies } from '../require-session.ts';
 import { newPassword, openSession } from './open-session.ts';
+import { tryPassword } from './throttle-sign-in.ts';
 
 /** One's own sessions and password. */
 export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler): Router {

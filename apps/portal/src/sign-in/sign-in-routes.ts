@@ -6,16 +6,16 @@ import Joi from 'joi';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf } from '../read-request.ts';
-import { passCookies, requirePerson } from '../require-person.ts';
+import { passCookies, requireSession } from '../require-session.ts';
 import { invitationRoutes } from './invitation-routes.ts';
-import { tryPassword } from './limit-guessing.ts';
 import { openSession } from './open-session.ts';
 import { profileRoutes } from './profile-routes.ts';
+import { tryPassword } from './throttle-sign-in.ts';
 
 /** Signing in and out, the sessions of a person, and invitations. */
 export function signInRoutes(deps: PortalDeps): Router {
   const { auth, knex, config } = deps;
-  const person = requirePerson(auth);
+  const person = requireSession(auth);
   const router = Router();
 
   router.get('/session', person, async (request, response) => {

@@ -44,8 +44,8 @@ export function createMaintenance(
           await run().catch((error: unknown) => {
             if (stopping.aborted) return;
             metrics.maintenanceFailures.inc({ step: name });
-            const facts = { step: name, error: describeError(error), retry_in_ms: intervalMs };
-            logger.warn('maintenance step failed', facts);
+            const fields = { step: name, error: describeError(error), retry_in_ms: intervalMs };
+            logger.warn('maintenance step failed', fields);
           });
         },
       });

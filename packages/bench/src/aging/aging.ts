@@ -37,7 +37,7 @@ export interface Aging {
 }
 
 const CONNECTIONS = 32;
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Takes a database through TTLs of idempotency keys and weeks of receipts, by rows made with old times, while orders with keys come in. */
 export async function runAging(services: Services, plan: AgingPlan, say: (text: string) => void): Promise<Aging> {
@@ -102,16 +102,16 @@ export async function runAging(services: Services, plan: AgingPlan, say: (text: 
     const worker = await startWorker();
     while ((await countExpired(knex)) === before) await sleep(5);
     const endedAt = performance.now();
-    await worker.stop('SIGTERM', PATIENCE_MS);
+    await worker.stop('SIGTERM', TIMEOUT_MS);
     return { seconds: (performance.now() - endedAt) / 1000, exitCode: worker.process.exitCode };
   }
 }
 
 async function untilNone(count: () => Promise<number>): Promise<void> {
-  for (const startedAt = Date.now(); Date.now() - startedAt < PATIENCE_MS; await sleep(100)) {
+  for (const startedAt = Date.now(); Date.now() - startedAt < TIMEOUT_MS; await sleep(100)) {
     if (Number(await count()) === 0) return;
   }
-  throw new Error(`maintenance was not done after ${PATIENCE_MS / 1000} seconds`);
+  throw new Error(`maintenance was not done after ${TIMEOUT_MS / 1000} seconds`);
 }
 
 function describeCycle({ keysRemovedAfter, partitionsDroppedAfter, pages, load, drain }: Cycle): string {

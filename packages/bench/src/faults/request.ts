@@ -33,7 +33,7 @@ export interface Reply {
 }
 
 /** A client that waited this long, in milliseconds, gives up and sends it again. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export async function sendRequest(url: string, { path, headers, body }: OrderRequest): Promise<Reply> {
   return ask(url + path, { method: 'POST', headers, body });
@@ -46,7 +46,7 @@ export async function askStatus(url: string, apiKey: string, receiptId: string):
 
 async function ask(url: string, init: RequestInit): Promise<Reply> {
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
     return { status: response.status, body: await response.json() };
   } catch {
     return { status: 0, body: null };

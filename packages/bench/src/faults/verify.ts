@@ -8,7 +8,7 @@ import { askStatus } from './request.ts';
 
 /** Of one violation; more than so many examples help nobody. */
 const MAX_FOUND = 1000;
-const LOOK_AGAIN_MS = 200;
+const POLL_INTERVAL_MS = 200;
 
 const FINAL = "('written', 'duplicate', 'dead')";
 const IS_POISON = "r.source_order_id like 'poison-%'";
@@ -102,7 +102,7 @@ export async function untilSettled(
     );
     return rows[0].settled;
   };
-  while (!(await isSettled()) && Date.now() < deadline) await sleep(LOOK_AGAIN_MS);
+  while (!(await isSettled()) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
 }
 
 /**

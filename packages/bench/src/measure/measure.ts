@@ -66,7 +66,7 @@ export interface Cell {
 }
 
 const STUCK_MS = 60_000;
-const LOOK_AGAIN_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
 /** A name for a load, as on the command line. */
 export function nameOf(load: Load): string {
@@ -148,7 +148,7 @@ async function measureRunning(
 /** False when nothing more comes for a minute. */
 async function untilOrders(client: pg.Client, sent: SentOrders, wanted: number): Promise<boolean> {
   let seen = 0;
-  for (let progressAt = Date.now(); Date.now() - progressAt < STUCK_MS; await sleep(LOOK_AGAIN_MS)) {
+  for (let progressAt = Date.now(); Date.now() - progressAt < STUCK_MS; await sleep(POLL_INTERVAL_MS)) {
     const orders = await countOrders(client, sent);
     if (orders >= wanted) return true;
     if (orders > seen) progressAt = Date.now();

@@ -38,7 +38,7 @@ export interface Overload {
 const PEAK_CONNECTIONS = 256;
 /** More than intake takes at once, or what it refuses would never be seen. */
 const OVERLOAD_CONNECTIONS = 2048;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** Measures the peak, offers twice of it for so many seconds, and looks whether all that was accepted was written. */
 export async function runOverload(
@@ -91,7 +91,7 @@ export async function runOverload(
     const accepted = acceptedOf(over);
     say('Waiting until all that was accepted is written …');
     const sent = { accountIds: running.accountIds, prefix: 'over' };
-    for (const from = Date.now(); Date.now() - from < PATIENCE_MS; await sleep(200)) {
+    for (const from = Date.now(); Date.now() - from < TIMEOUT_MS; await sleep(200)) {
       if ((await countOrders(client, sent)) >= accepted.length) break;
     }
     const stored = await readStoredOrders(client, sent, over.acceptedAt.length);

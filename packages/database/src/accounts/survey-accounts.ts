@@ -19,7 +19,7 @@ const counted = (from: string) =>
  *
  * @param filter.text a part of the name, in any case, or an id.
  */
-export async function surveyAccounts(
+export async function listAccountsWithCounts(
   db: Knex,
   filter: { text?: string | undefined; after?: number | undefined; limit: number },
 ): Promise<SurveyedAccount[]> {

@@ -5,7 +5,7 @@ import { keepWords } from '../orders/keep-words.ts';
 import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
 import { eraseReceipts } from './erase-receipts.ts';
 import { type CustomerOrder, isRedacted, type StoredOrder } from './find-customer.ts';
-import { inPortions, payloadOf, readReceipts, withBodies } from './walk-receipts.ts';
+import { inPortions, payloadOf, readReceipts, withBodies } from './scan-receipts.ts';
 
 /** What was changed of one order. */
 interface ErasedOrder {

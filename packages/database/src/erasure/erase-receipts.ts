@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { normalizeOrder, redactedBody, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
-import { ascending } from '../receipts/among.ts';
+import { ascending } from '../receipts/id-in.ts';
 import { isRedacted } from './find-customer.ts';
-import { lockReceipts, payloadOf, type StoredReceipt } from './walk-receipts.ts';
+import { lockReceipts, payloadOf, type StoredReceipt } from './scan-receipts.ts';
 
 /** Where a body lies in a row of bodies; the start counts from 1. */
 type Range = Pick<StoredReceipt, 'body_start' | 'body_length'>;

@@ -10,7 +10,7 @@ import {
 } from '@orders/domain';
 import type { Knex } from 'knex';
 import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
-import { FIRST_UUID, payloadOf, readReceipts, type StoredReceipt, walkReceipts, withBodies } from './walk-receipts.ts';
+import { FIRST_UUID, payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
 /** Orders, or events of the log, that one statement reads: each may be as large as a body. */
 const PAGE = 100;
@@ -66,7 +66,7 @@ export async function findCustomer(
   }
   for (const sourceOrderId of await findInHistory(db, accountId, search)) add(sourceOrderId, ['history']);
   for (const sourceOrderId of await findInResends(db, accountId, search)) add(sourceOrderId, ['resends']);
-  for await (const ids of walkReceipts(db, accountId)) {
+  for await (const ids of scanReceipts(db, accountId)) {
     for await (const receipts of readReceipts(db, accountId, ids)) {
       for (const receipt of await withBodies(db, accountId, receipts))
         add(receipt.source_order_id, whereInReceipt(receipt, search), receipt.receipt_id);
@@ -84,7 +84,7 @@ function newlyFound(sourceOrderId: string): CustomerOrder {
 
 /** Once it is known which orders they are: all of their receipts, also those in which the customer is not mentioned. */
 async function complete(db: Knex, accountId: number, found: ReadonlyMap<string, CustomerOrder>): Promise<void> {
-  for await (const ids of walkReceipts(db, accountId)) {
+  for await (const ids of scanReceipts(db, accountId)) {
     for await (const receipts of readReceipts(db, accountId, ids))
       for (const receipt of receipts) found.get(receipt.source_order_id)?.receiptIds.push(receipt.receipt_id);
   }

@@ -26,7 +26,7 @@ export async function undoReview(
   db: Knex,
   { accountId, orderIds, by }: { accountId: number; orderIds: readonly number[]; by: string },
 ): Promise<UndoOutcome | null> {
-  const undone = db.transaction(async (trx) => {
+  const inRolledBackTransaction = db.transaction(async (trx) => {
     await trx.raw(`set local statement_timeout = ${STATEMENT_MS}`);
     // Nor may this process stop before it says commit.
     await trx.raw(`set local idle_in_transaction_session_timeout = ${STATEMENT_MS}`);
@@ -67,7 +67,7 @@ export async function undoReview(
     if (clock.rows[0]?.is_late) throw new TooLate('the time to undo was over before it was done');
     return { changed, unchanged };
   });
-  return undone.catch(async (error) => {
+  return inRolledBackTransaction.catch(async (error) => {
     if (!(error instanceof TooLate)) throw error;
     return { changed: [], unchanged: await statesOf(db, accountId, orderIds) };
   });

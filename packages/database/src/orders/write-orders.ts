@@ -1,6 +1,6 @@
 import type { NormalizedOrder } from '@orders/domain';
 import { type Connection, run } from '../connect.ts';
-import { among } from '../receipts/among.ts';
+import { idIn } from '../receipts/id-in.ts';
 
 /** A claimed receipt with what its payload was normalized to. */
 export interface WritableOrder extends NormalizedOrder {
@@ -46,7 +46,7 @@ with input as materialized (
       updated_at = now(), lease_id = null, lease_expires_at = null
   from input i
   where i.earlier_order_id is null
-    and ${among('r.receipt_id', '$3')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
+    and ${idIn('r.receipt_id', '$3')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and r.lease_id = $1::uuid and r.state = 'normalized'
   returning r.receipt_id, r.order_id, r.channel, r.received_at, i.account_id, i.source_order_id, i.order_number,
             i.customer_name, i.customer_phone, i.customer_email, i.customer_id, i.address, i.emirate, i.emirate_code, i.area, i.items,

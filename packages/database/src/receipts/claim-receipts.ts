@@ -1,6 +1,6 @@
 import type { ReceiptState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
-import { among, ascending } from './among.ts';
+import { ascending, idIn } from './id-in.ts';
 
 /** A receipt held under a lease, with the body to work on. */
 export interface ClaimedReceipt {
@@ -63,14 +63,14 @@ with unflushed as materialized (
   select set_config('synchronous_commit', 'off', true)
 ), free as materialized (
   select receipt_id, account_id from receipts
-  where ${among('receipt_id', '$1')} and not runs_alone and ${FREE} and exists (select from unflushed)
+  where ${idIn('receipt_id', '$1')} and not runs_alone and ${FREE} and exists (select from unflushed)
   for update skip locked
 ), claimed as (
   update receipts r
   set state = 'normalized', lease_id = $2::uuid, lease_expires_at = now() + $3::int * interval '1 ms',
       normalized_at = now(), updated_at = now(), next_attempt_at = null
   from free
-  where ${among('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
+  where ${idIn('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
   returning r.*
 )
 ${selectClaimed('$4')}`,
@@ -94,7 +94,7 @@ export async function claimReceipts(
 
 const FIND_SUSPECTS = {
   name: 'find-suspects',
-  text: `select receipt_id from receipts where ${among('receipt_id', '$1')} and (${LAPSED} or (runs_alone and ${FREE})) order by 1`,
+  text: `select receipt_id from receipts where ${idIn('receipt_id', '$1')} and (${LAPSED} or (runs_alone and ${FREE})) order by 1`,
 };
 
 /** Those of the receipts whose worker died, now or in an earlier attempt: they must run alone. */
@@ -152,7 +152,7 @@ const RELEASE = {
   name: 'release-lease',
   text: `
 update receipts set lease_id = null, lease_expires_at = null, updated_at = now()
-where ${among('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'`,
+where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'`,
 };
 
 /** Gives receipts back unharmed: the next to come takes them at once, and no attempt and no crash is counted. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Database, run } from '../connect.ts';
-import { among, ascending } from './among.ts';
+import { ascending, idIn } from './id-in.ts';
 
 /** A delivery whose idempotency key was used before. */
 export interface Replay {
@@ -73,7 +73,7 @@ const READ_BODIES = {
   text: `
 with found as materialized (
   select receipt_id, account_id, batch_id, body_start, body_length from receipts
-  where ${among('receipt_id', '$2')} and account_id = $1::int and erased_at is null
+  where ${idIn('receipt_id', '$2')} and account_id = $1::int and erased_at is null
 )
 select f.receipt_id as "receiptId", substring(p.bodies from f.start for f.length) as body
 from (

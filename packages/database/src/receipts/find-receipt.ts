@@ -1,6 +1,6 @@
 import type { ListedReceipt, Receipt, ReceiptState } from '@orders/domain';
 import { type Connection, type Database, run } from '../connect.ts';
-import { among, ascending } from './among.ts';
+import { ascending, idIn } from './id-in.ts';
 
 /** A receipt, and whose it is. */
 export interface ReceiptRow extends Receipt {
@@ -84,7 +84,7 @@ const FIND_FINAL = {
   name: 'find-final-receipts',
   text: `
 select receipt_id, state, order_id from receipts
-where ${among('receipt_id', '$1')} and state in ('written', 'duplicate', 'dead')`,
+where ${idIn('receipt_id', '$1')} and state in ('written', 'duplicate', 'dead')`,
 };
 
 /** Those of the given receipts that are in a final state. */

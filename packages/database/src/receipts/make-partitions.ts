@@ -23,7 +23,7 @@ const OPTIONS: Record<PartitionedTable, string> = {
 /** Rows moved out of a default partition in one transaction: some 0.3 s, and after each Postgres reads what is left, under a lock. */
 const PORTION = 50_000;
 /** Rests between portions, in milliseconds, in which those who waited get their turn. */
-const REST_MS = 300;
+const RETRY_DELAY_MS = 300;
 /** With more rows than this where new ones are still coming, none is moved that is younger than `STILL_COMING_MS`. */
 const FEW = 1000;
 const STILL_COMING_MS = 60_000;
@@ -126,7 +126,7 @@ async function fillRange(
 ): Promise<string[]> {
   const made: string[] = [];
   while (from < to && !signal?.aborted) {
-    if (made.length > 0) await sleep(REST_MS, null, { signal }).catch(() => {});
+    if (made.length > 0) await sleep(RETRY_DELAY_MS, null, { signal }).catch(() => {});
     const next = await findIdInDefault(knex, table, { from, to }, PORTION);
     const end = next === undefined ? to : Math.min(timeOf(next) + 1, to);
     const name = await makePartition(knex, table, { from, to: end }, signal);

@@ -1,5 +1,5 @@
 import { type Database, run } from '../connect.ts';
-import { among, ascending } from './among.ts';
+import { ascending, idIn } from './id-in.ts';
 
 /** A batch of receipts that somebody has to ring for. */
 export interface Batch {
@@ -26,7 +26,7 @@ export async function sweepOutbox(database: Database, limit: number, leaseMs: nu
   return run<Batch>(database, SWEEP, [limit, leaseMs]);
 }
 
-const FIND_PROMISES = {
+const FIND_OUTBOX_ROWS = {
   name: 'find-promises',
   text: 'select receipt_ids as "receiptIds" from outbox where batch_id = $1::uuid',
 };
@@ -44,7 +44,7 @@ with unsettled as materialized (
                else now() + $3::int * interval '1 ms'
              end) as due_at
   from receipts
-  where ${among('receipt_id', '$4')} and state in ('received', 'normalized', 'failed')
+  where ${idIn('receipt_id', '$4')} and state in ('received', 'normalized', 'failed')
 ), settled as (
   delete from outbox o using unsettled
   where o.batch_id = $1::uuid and o.receipt_ids = $2::uuid[] and unsettled.receipt_ids is null
@@ -59,7 +59,7 @@ where o.batch_id = $1::uuid and o.receipt_ids = $2::uuid[] and unsettled.receipt
  * one of them runs out, or `graceMs` milliseconds after a bell should have been answered.
  */
 export async function settleBatch(database: Database, batchId: string, graceMs: number): Promise<void> {
-  for (const { receiptIds } of await run<{ receiptIds: string[] }>(database, FIND_PROMISES, [batchId])) {
+  for (const { receiptIds } of await run<{ receiptIds: string[] }>(database, FIND_OUTBOX_ROWS, [batchId])) {
     await run(database, SETTLE, [batchId, receiptIds, graceMs, ascending(receiptIds)]);
   }
 }

@@ -13,7 +13,7 @@ export interface Load {
 /** As far as promises and dead receipts are counted. A promise is for one receipt when few come, and for up to 500 under load. */
 const LOAD_COUNTED_TO = 10_000;
 /** Promises looked at for the oldest receipt, from either end, and receipts of each. */
-const [PROMISES, RECEIPTS] = [25, 20];
+const [OUTBOX_ROWS, RECEIPTS] = [25, 20];
 
 const READ = {
   name: 'read-load',
@@ -34,8 +34,8 @@ select (
 )::int as dead, (
   select greatest(0, coalesce(date_part('epoch', now() - min(receipt.due_since)), 0))
   from (
-    (select receipt_ids from outbox order by batch_id limit ${PROMISES})
-    union all (select receipt_ids from outbox order by due_at limit ${PROMISES})
+    (select receipt_ids from outbox order by batch_id limit ${OUTBOX_ROWS})
+    union all (select receipt_ids from outbox order by due_at limit ${OUTBOX_ROWS})
   ) as promised
   cross join lateral unnest(receipt_ids[1:${RECEIPTS}]) as id
   cross join lateral (

@@ -1,6 +1,6 @@
 import type { Channel } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
-import { ascending } from './among.ts';
+import { ascending } from './id-in.ts';
 
 /** An order that passed every check, as intake hands it over. */
 export interface IncomingReceipt {

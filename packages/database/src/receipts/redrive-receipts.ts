@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { reopenBuckets } from '../activity/buckets.ts';
 import { recordAudit } from '../audit.ts';
-import { among, ascending } from './among.ts';
+import { ascending, idIn } from './id-in.ts';
 import { RETENTION_LOCK } from './partitions.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function redriveReceipts(
          update receipts
          set state = 'received', attempts = 0, crashes = 0, runs_alone = false, error_code = null, updated_at = now(),
              history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
-         where ${among('receipt_id', ':ids')} and state = 'dead' and (:accountId::int is null or account_id = :accountId)
+         where ${idIn('receipt_id', ':ids')} and state = 'dead' and (:accountId::int is null or account_id = :accountId)
          returning receipt_id, account_id
        ), promised as (
          insert into outbox (batch_id, receipt_ids, account_ids, due_at)

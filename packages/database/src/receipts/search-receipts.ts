@@ -1,7 +1,7 @@
-import { type Connection, type Database, run, undone } from '../connect.ts';
+import { type Connection, type Database, inRolledBackTransaction, run } from '../connect.ts';
 import { findOrderBySource } from '../orders/find-order-by-source.ts';
-import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './browse-receipts.ts';
 import type { ListedReceiptRow } from './find-receipt.ts';
+import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './list-receipts.ts';
 import { timeOf } from './partitions.ts';
 
 /** What was found, and how far was looked for receipts that no index knows by their `source_order_id`. */
@@ -63,7 +63,7 @@ const FOLLOWING = { scan: scanBySource('>'), last: lastOfScan('>') };
  * are dead are always found; other repeats of an order among the newest receipts of all, and among those that followed the order's.
  */
 export async function searchReceipts(database: Database, accountId: number, text: string): Promise<ReceiptSearch> {
-  return undone(database, IN_KEY_ORDER, (connection) => search(connection, accountId, text));
+  return inRolledBackTransaction(database, IN_KEY_ORDER, (connection) => search(connection, accountId, text));
 }
 
 async function search(connection: Connection, accountId: number, text: string): Promise<ReceiptSearch> {

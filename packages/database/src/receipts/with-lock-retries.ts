@@ -6,7 +6,7 @@ import { sqlstateOf } from '../database-errors.ts';
 const LOCK_TIMEOUT = '200ms';
 const ATTEMPTS = 5;
 /** Random, so that workers which want the same lock do not ask for it together; far longer than the time that senders wait. */
-const [MIN_REST_MS, MAX_REST_MS] = [500, 2000];
+const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [500, 2000];
 // Lock not available, deadlock, statement timeout; and a row that came into the default partition while another was attached.
 const RETRIABLE = ['55P03', '40P01', '57014', '23514'];
 
@@ -29,8 +29,8 @@ export async function withLockRetries<T>(
       });
     } catch (error) {
       if (attempt === ATTEMPTS || signal?.aborted || !RETRIABLE.includes(sqlstateOf(error) ?? '')) throw error;
-      const restMs = MIN_REST_MS + Math.random() * (MAX_REST_MS - MIN_REST_MS);
-      await sleep(restMs, null, { signal }).catch(() => {});
+      const pauseMs = MIN_PAUSE_MS + Math.random() * (MAX_PAUSE_MS - MIN_PAUSE_MS);
+      await sleep(pauseMs, null, { signal }).catch(() => {});
       if (signal?.aborted) throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { lockEditable, storeEdits } from '../orders/edit-order.ts';
 import type { OrderJson } from '../orders/orders.ts';
-import { findReceiptRecord } from '../receipts/operate-receipts.ts';
+import { findReceiptRecord } from '../receipts/receipt-records.ts';
 import type { Decision } from './find-resends.ts';
 import { isOfItem, takeWhole } from './take-whole.ts';
 

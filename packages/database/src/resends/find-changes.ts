@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   compareResent,
   type Difference,
@@ -109,7 +109,7 @@ async function compareWith(
   // One after the other: what a payload becomes may be fifty times as large. Other batches run between long ones.
   for (const { orderId, acceptedId, erasedAt, body } of firsts) {
     if (erasedAt !== null) continue;
-    if (body && body.length > LONG_BODY_BYTES) await nextTurn();
+    if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
     const first = body === null ? stored.get(orderId)?.order : normalizeOrder(parseBody(body)).order;
     for (const { receiptId, order } of byOrder.get(orderId) ?? []) {
       const differences = first ? compareResent(first, order) : [];

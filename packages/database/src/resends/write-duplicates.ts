@@ -1,6 +1,6 @@
 import { type Connection, type Database, inTransaction, run } from '../connect.ts';
 import { sqlstateOf } from '../database-errors.ts';
-import { among } from '../receipts/among.ts';
+import { idIn } from '../receipts/id-in.ts';
 import { type Changes, findChanges, lastAccepted, type RepeatedOrder } from './find-changes.ts';
 
 /** A receipt that ended `duplicate`. */
@@ -19,7 +19,7 @@ with moved as (
       error_code = null, updated_at = now(), lease_id = null, lease_expires_at = null
   from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[], $8::boolean[])
     as i(receipt_id, account_id, order_id, warnings, is_changed)
-  where ${among('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
+  where ${idIn('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and r.lease_id = $1::uuid and r.state = 'normalized'
   returning r.receipt_id, r.received_at, i.account_id, i.order_id, i.is_changed
 ), kept as (

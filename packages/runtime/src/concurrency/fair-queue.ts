@@ -30,7 +30,7 @@ export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
     start();
   }
 
-  function waitForTurn(key: Key, signal: AbortSignal | undefined): Promise<void> {
+  function waitForSlot(key: Key, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
         signal?.removeEventListener('abort', leave);
@@ -52,7 +52,7 @@ export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
   return async (key, work, signal) => {
     signal?.throwIfAborted();
     if (running < maxConcurrent && waiting.size === 0) running += 1;
-    else await waitForTurn(key, signal);
+    else await waitForSlot(key, signal);
     try {
       return await work();
     } finally {

@@ -14,10 +14,10 @@ export interface TimeSlicer {
 
 /** Creates a slicer; a process needs one. */
 export function createTimeSlicer(): TimeSlicer {
-  const inTurn = createFairQueue<number>(1);
+  const runFairly = createFairQueue<number>(1);
   return {
     async next(accountId) {
-      await inTurn(accountId, () => new Promise(setImmediate));
+      await runFairly(accountId, () => new Promise(setImmediate));
       const endsAt = performance.now() + SLICE_MS;
       return () => performance.now() >= endsAt;
     },

@@ -14,7 +14,7 @@ export type ResendsChoice = Account['resends'];
 
 /** How long what is replaced still works; in the order of the choice. */
 export const LASTINGS = ['none', '1h', '24h', '7d'] as const;
-export type Lasting = (typeof LASTINGS)[number];
+export type Grace = (typeof LASTINGS)[number];
 
 /** How often the page looks for what senders do meanwhile, in milliseconds. */
 const LOOK_EVERY_MS = 2000;
@@ -67,7 +67,7 @@ export function createKey(accountId: number, name: string): Promise<NewKey> {
   return call('POST', `${at(accountId)}/keys`, { body: { name } });
 }
 
-export function replaceKey(accountId: number, keyId: number, grace: Lasting): Promise<NewKey> {
+export function replaceKey(accountId: number, keyId: number, grace: Grace): Promise<NewKey> {
   return call('POST', `${at(accountId)}/keys/${keyId}/replace`, { body: { grace } });
 }
 
@@ -79,7 +79,7 @@ export async function revealSecrets(accountId: number): Promise<Secret[]> {
   return (await call<{ secrets: Secret[] }>('POST', `${at(accountId)}/signing/reveal`)).secrets;
 }
 
-export function rotateSecret(accountId: number, overlap: Lasting): Promise<unknown> {
+export function rotateSecret(accountId: number, overlap: Grace): Promise<unknown> {
   return call('POST', `${at(accountId)}/signing/rotate`, { body: { overlap } });
 }
 

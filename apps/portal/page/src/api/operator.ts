@@ -1,4 +1,4 @@
-import type { AuditEvent, DeadOfAll, SurveyedAccount, User } from '@orders/database';
+import type { AuditEvent, DeadLetterOfAccount, SurveyedAccount, User } from '@orders/database';
 import type { LaneState } from '@orders/queue';
 import type { Json } from './types.ts';
 
@@ -34,7 +34,7 @@ export interface ServiceState {
   oldest_pending_at: string | null;
 }
 
-export type DeadRow = Json<DeadOfAll>;
+export type DeadRow = Json<DeadLetterOfAccount>;
 
 export interface DeadPage {
   dead: DeadRow[];

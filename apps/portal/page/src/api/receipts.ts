@@ -2,7 +2,7 @@ import type { ReceiptSearch } from '@orders/database';
 import type { listedReceiptJson, receiptJson } from '@orders/domain';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
-import type { RedrivePreview } from '../../../src/receipts/rehearse-redrive.ts';
+import type { RedrivePreview } from '../../../src/receipts/dry-run-redrive.ts';
 import { call, type Query } from './client.ts';
 import type { Json } from './types.ts';
 

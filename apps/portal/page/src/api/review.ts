@@ -34,12 +34,12 @@ export function listedOf({ items: _items, warnings: _warnings, ...listed }: Orde
 }
 
 /** The interface takes this many orders at once. */
-export const MOST_AT_ONCE = 1000;
+export const MAX_ORDERS_PER_REQUEST = 1000;
 
-async function inParts(ids: number[], ask: (part: number[]) => Promise<ReviewOutcome>): Promise<ReviewOutcome> {
+async function chunkBySize(ids: number[], ask: (part: number[]) => Promise<ReviewOutcome>): Promise<ReviewOutcome> {
   const whole: ReviewOutcome = { changed: [], unchanged: [] };
-  for (let from = 0; from < ids.length; from += MOST_AT_ONCE) {
-    const { changed, unchanged } = await ask(ids.slice(from, from + MOST_AT_ONCE));
+  for (let from = 0; from < ids.length; from += MAX_ORDERS_PER_REQUEST) {
+    const { changed, unchanged } = await ask(ids.slice(from, from + MAX_ORDERS_PER_REQUEST));
     whole.changed.push(...changed);
     whole.unchanged.push(...unchanged);
   }
@@ -53,14 +53,14 @@ export function review(
   to: ReviewState,
   reason: string | undefined,
 ): Promise<ReviewOutcome> {
-  return inParts(ids, (order_ids) =>
+  return chunkBySize(ids, (order_ids) =>
     call('POST', `/accounts/${accountId}/orders/review`, { body: { order_ids, to, reason } }),
   );
 }
 
 /** Takes back what was confirmed or rejected a moment ago. */
 export function undoReview(accountId: number, ids: number[]): Promise<ReviewOutcome> {
-  return inParts(ids, (order_ids) =>
+  return chunkBySize(ids, (order_ids) =>
     call('POST', `/accounts/${accountId}/orders/review/undo`, { body: { order_ids } }),
   );
 }

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createKey, type Key, type Lasting, type NewKey, replaceKey } from '../../api/integrations.ts';
+import { createKey, type Grace, type Key, type NewKey, replaceKey } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -8,7 +8,7 @@ import { Field } from '../../parts/field.tsx';
 import { FormButtons } from '../../parts/form-buttons.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { LastingChoice } from './lasting-choice.tsx';
-import { useDoing } from './use-doing.ts';
+import { useAction } from './use-action.ts';
 
 interface Closing {
   onClose: () => void;
@@ -19,7 +19,7 @@ export function CreateKeyDialog({ onDone, onClose }: Closing & { onDone: (key: N
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [name, setName] = useState('');
-  const creating = useDoing();
+  const creating = useAction();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     creating.run(async () => onDone(await createKey(accountId, name)));
@@ -69,8 +69,8 @@ export function NewKeyDialog({ made, onClose }: Closing & { made: NewKey }): Rea
 export function ReplaceKeyDialog(props: Closing & { old: Key; onDone: (key: NewKey) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
-  const [grace, setGrace] = useState<Lasting>('24h');
-  const replacing = useDoing();
+  const [grace, setGrace] = useState<Grace>('24h');
+  const replacing = useAction();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     replacing.run(async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)));

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { chooseResends, type ResendsChoice, useResendsChoice } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
-import { useDoing } from './use-doing.ts';
+import { useAction } from './use-action.ts';
 
 const CHOICES: ResendsChoice[] = ['ignore', 'hold'];
 
@@ -14,7 +14,7 @@ export function ResendsCard(): ReactNode {
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const choice = useResendsChoice(accountId);
-  const saving = useDoing();
+  const saving = useAction();
   const [chosen, setChosen] = useState<ResendsChoice | null>(null);
   const [isSaved, setSaved] = useState(false);
   const id = useId();

@@ -7,7 +7,7 @@ import { useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { useDoing } from './use-doing.ts';
+import { useAction } from './use-action.ts';
 
 /** How often its receipt is asked for, in milliseconds: somebody waits for it, and it is written at once. */
 const LOOK_EVERY_MS = 400;
@@ -17,7 +17,7 @@ export function TestOrderCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [sent, setSent] = useState<string | null>(null);
-  const sending = useDoing();
+  const sending = useAction();
   return (
     <section className="card stack" aria-labelledby="test-title">
       <header className="spread">

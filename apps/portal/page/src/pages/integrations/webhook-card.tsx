@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import {
-  type Lasting,
+  type Grace,
   revealSecrets,
   rotateSecret,
   type Secret,
@@ -16,7 +16,7 @@ import { FormButtons } from '../../parts/form-buttons.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Ago, fullTime } from '../../parts/time.tsx';
 import { LastingChoice } from './lasting-choice.tsx';
-import { useDoing } from './use-doing.ts';
+import { useAction } from './use-action.ts';
 
 /** Where deliveries go, and the secret that webhooks are signed with. */
 export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) => void }): ReactNode {
@@ -56,7 +56,7 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
   const queryClient = useQueryClient();
   const [shown, setShown] = useState<Secret[] | null>(null);
   const [isRotating, setRotating] = useState(false);
-  const revealing = useDoing();
+  const revealing = useAction();
   const show = (secrets: Secret[] | null) => {
     setShown(secrets);
     onSecret(secrets?.[0]?.secret ?? null);
@@ -145,8 +145,8 @@ function SecretItem({ row, text, isNewest }: { row: SecretRow; text: string | nu
 function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
-  const [overlap, setOverlap] = useState<Lasting>('24h');
-  const rotating = useDoing();
+  const [overlap, setOverlap] = useState<Grace>('24h');
+  const rotating = useAction();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     rotating.run(async () => {

@@ -14,8 +14,8 @@ import { PointingArea } from './pointing.tsx';
 import { RawPayload } from './raw-payload.tsx';
 import { ResendPanel } from './resend-panel.tsx';
 import { ReviewButtons } from './review-buttons.tsx';
+import { useMediaQuery } from './use-media-query.ts';
 import { useOrder } from './use-order.ts';
-import { useWide } from './use-wide.ts';
 
 /** In the place of a pointer: the first field with a warning, or none. */
 export const FIRST_WARNED = 'first warned';
@@ -41,7 +41,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   const { detail, edit, decision } = useOrder(accountId, orderId, onLoaded);
   const order = detail.data?.order ?? listed;
   const pane = useRef<HTMLElement>(null);
-  const isWide = useWide();
+  const isWide = useMediaQuery();
   const notices = useNotices();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another order begins at its top, and where it has taken the list's place, with the focus.
   useEffect(() => {

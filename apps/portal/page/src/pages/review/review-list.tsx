@@ -7,7 +7,7 @@ import { ListHead } from './list-head.tsx';
 import { NewOrdersPill } from './new-orders-pill.tsx';
 import { OrderList } from './order-list.tsx';
 import type { useLiveList } from './use-live-list.ts';
-import type { usePlace } from './use-place.ts';
+import type { useReviewUrl } from './use-review-url.ts';
 import type { useSelection } from './use-selection.ts';
 import type { useSteps } from './use-steps.ts';
 
@@ -24,7 +24,7 @@ export function ReviewList({
   live: ReturnType<typeof useLiveList>;
   selection: ReturnType<typeof useSelection>;
   steps: ReturnType<typeof useSteps>;
-  place: ReturnType<typeof usePlace>;
+  place: ReturnType<typeof useReviewUrl>;
   isCompact: boolean;
   isCovered: boolean;
   onReview: (to: ReviewState) => void;

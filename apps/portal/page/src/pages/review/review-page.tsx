@@ -12,11 +12,11 @@ import { RESEND_PANEL } from './resend-panel.tsx';
 import { ReviewList } from './review-list.tsx';
 import { StateTabs } from './state-tabs.tsx';
 import { useLiveList } from './use-live-list.ts';
-import { usePlace } from './use-place.ts';
+import { useMediaQuery } from './use-media-query.ts';
+import { useReviewUrl } from './use-review-url.ts';
 import { useSelection } from './use-selection.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
 import { useSteps } from './use-steps.ts';
-import { useWide } from './use-wide.ts';
 import './list.css';
 import './order.css';
 import './payload.css';
@@ -26,7 +26,7 @@ import './review.css';
 /** The orders of an account that wait for review, and what a dispatcher does with them. */
 export function ReviewPage(): ReactNode {
   const { t } = useTranslation('review');
-  const place = usePlace();
+  const place = useReviewUrl();
   const { accountId, openId, filters, addressOf, open } = place;
   const live = useLiveList(accountId, filters);
   const { orders } = live;
@@ -34,7 +34,7 @@ export function ReviewPage(): ReactNode {
   const queryClient = useQueryClient();
   const selection = useSelection(orders);
   const steps = useSteps(orders, place);
-  const isWide = useWide();
+  const isWide = useMediaQuery();
   const search = useRef<HTMLInputElement>(null);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
   const [rejecting, setRejecting] = useState<number[] | null>(null);

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
-import { MOST_AT_ONCE, type ReviewOutcome, type ReviewState, review, undoReview } from '../../api/review.ts';
+import { MAX_ORDERS_PER_REQUEST, type ReviewOutcome, type ReviewState, review, undoReview } from '../../api/review.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { useProblemText } from '../../parts/problem-note.tsx';
 
@@ -67,7 +67,7 @@ export function useReview(
     } catch (error) {
       move(ids, before);
       notices.show({ kind: 'bad', text: isProblem(error, 'order_not_found') ? t('notice.gone') : textOf(error) });
-      if (ids.length > MOST_AT_ONCE) on.onUncertain();
+      if (ids.length > MAX_ORDERS_PER_REQUEST) on.onUncertain();
       return null;
     } finally {
       for (const id of ids) underWay.current.delete(id);

@@ -1,0 +1,32 @@
+import { useCallback, useMemo } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { useAccountId } from '../../api/session.ts';
+import { type Filters, readFilters, writeFilters } from './filters.ts';
+
+/** Where the page stands: the filters and the open order, both kept in its address, so that it can be shared and gone back to. */
+export function useReviewUrl() {
+  const accountId = useAccountId();
+  const search = useSearch();
+  const [location, navigate] = useLocation();
+  const base = `/accounts/${accountId}/review`;
+  const openId = Number(location.slice(base.length + 1)) || null;
+  const filters = useMemo(() => readFilters(search), [search]);
+  const addressOf = useCallback(
+    (orderId: number | null, changed: Filters = filters) =>
+      `${base}${orderId === null ? '' : `/${orderId}`}${writeFilters(changed)}`,
+    [base, filters],
+  );
+  /** Opens an order, or the list alone. `replace`: the way back skips the place that is left. */
+  const open = useCallback(
+    (orderId: number | null, { replace = false } = {}) => navigate(addressOf(orderId), { replace }),
+    [navigate, addressOf],
+  );
+  const filter = useCallback(
+    (patch: Partial<Filters>, { replace = false } = {}) => {
+      const changed = { ...filters, ...patch };
+      navigate(addressOf(changed.state === filters.state ? openId : null, changed), { replace });
+    },
+    [navigate, addressOf, filters, openId],
+  );
+  return { accountId, openId, filters, addressOf, open, filter };
+}

@@ -1,0 +1,38 @@
+import { isStorageUnavailable, sqlstateOf } from '@orders/database';
+import { Problem } from '@orders/domain';
+import { writeProblem } from '@orders/http';
+import { describeError, type Logger } from '@orders/runtime';
+import type { ErrorRequestHandler } from 'express';
+import { contextOf, logFields } from './context.ts';
+import { Disconnected } from './fair-limiter.ts';
+
+/** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
+export function problemHandler(logger: Logger): ErrorRequestHandler {
+  return (error, request, response, _next) => {
+    if (error instanceof Disconnected) return;
+    const context = contextOf(request);
+    const problem = asProblem(error);
+    context.problem = problem.code;
+    if (problem.status >= 500) {
+      logger.log(problem.code === 'internal_error' ? 'error' : 'warn', 'request failed', {
+        ...logFields(context),
+        code: problem.code,
+        error: describeError(error, { stack: problem.code === 'internal_error' }),
+      });
+    }
+    if (response.headersSent || !response.writable) response.destroy();
+    else writeProblem(request, response, problem, context.requestId);
+  };
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  // What the JSON parser refuses: no JSON or cut short, too long, nested too deep, or in another charset or encoding.
+  const status = (error as { status?: unknown }).status;
+  if (status === 413) return new Problem('payload_too_large');
+  if (status === 400 || status === 403 || status === 415) return new Problem('malformed_body');
+  if (isStorageUnavailable(error)) return new Problem('storage_unavailable');
+  // What no rule of ours kept from a value that Postgres cannot hold: SQLSTATE class 22, data exceptions.
+  if (sqlstateOf(error)?.startsWith('22')) return new Problem('invalid_request');
+  return new Problem('internal_error');
+}

@@ -1,0 +1,34 @@
+import { requestIdOf } from '@orders/http';
+import type { Logger } from '@orders/runtime';
+import type { RequestHandler } from 'express';
+import { contextOf, logFields, setContext } from './context.ts';
+import { Disconnected } from './fair-limiter.ts';
+import type { PortalMetrics } from './metrics.ts';
+
+/** Gives each request its id, and logs and counts it when it is over. Paths hold ids of orders and receipts only, and are not logged. */
+export function startRequest({ logger, metrics }: { logger: Logger; metrics: PortalMetrics }): RequestHandler {
+  return (request, response, next) => {
+    const closing = new AbortController();
+    setContext(request, { requestId: requestIdOf(request), startedAt: performance.now(), closed: closing.signal });
+    response.setHeader('X-Request-Id', contextOf(request).requestId);
+    response.on('close', () => {
+      closing.abort(new Disconnected());
+      const context = contextOf(request);
+      const { startedAt, problem } = context;
+      const duration = performance.now() - startedAt;
+      const [route = 'none'] = [request.route?.path as string | string[] | undefined].flat();
+      const status = response.writableFinished ? response.statusCode : 499;
+      metrics.requests.inc({ route, status, code: problem ?? '' });
+      metrics.requestSeconds.observe({ route }, duration / 1000);
+      logger.log(route === 'none' && !problem ? 'debug' : 'info', problem ? 'refused' : 'answered', {
+        method: request.method,
+        route,
+        status,
+        ...(problem && { code: problem }),
+        ...logFields(context),
+        duration_ms: Math.round(duration * 10) / 10,
+      });
+    });
+    next();
+  };
+}

@@ -1,0 +1,70 @@
+import { type Database, failReceipt, isDamage, sqlstateOf } from '@orders/database';
+import type { AttemptErrorCode, Warning } from '@orders/domain';
+import { backoff, type Producer } from '@orders/queue';
+import { describeError, type Logger } from '@orders/runtime';
+import { type Lease, logFields } from './lease.ts';
+import type { WorkerMetrics } from './metrics.ts';
+
+/** When a receipt that failed is tried again; times in milliseconds. */
+interface RetrySchedule {
+  /** Attempts in all before it is dead. */
+  attempts: number;
+  base: number;
+  cap: number;
+}
+
+/** Counts a failed attempt against one receipt, and rings for its next one. */
+export type RecordFailure = (
+  lease: Lease,
+  receipt: { receiptId: string; attempts: number; warnings: Warning[] },
+  error: unknown,
+) => Promise<void>;
+
+/** A `RecordFailure` that writes to this database and rings this bell. */
+export function createRecordFailure(deps: {
+  database: Database;
+  producer: Producer;
+  retries: RetrySchedule;
+  metrics: WorkerMetrics;
+  logger: Logger;
+}): RecordFailure {
+  const { database, producer, retries, metrics, logger } = deps;
+  return async (lease, { receiptId, attempts, warnings }, error) => {
+    const sqlstate = sqlstateOf(error);
+    const code = codeOf(error);
+    const description = describeError(error, { stack: code === 'unexpected_error' });
+    const delayMs = backoff(attempts, retries);
+    const state = await failReceipt(database, {
+      receiptId,
+      leaseId: lease.id,
+      delayMs,
+      maxAttempts: retries.attempts,
+      error: { code, sqlstate, constraint: description.constraint ?? null },
+      warnings,
+    });
+    if (state === null) return;
+    metrics.outcomes.inc({ outcome: state });
+    const next = state === 'failed' ? { next_attempt_in_ms: Math.round(delayMs) } : {};
+    logger.warn(`receipt ${state}`, {
+      ...logFields(receiptId, lease.trace),
+      attempt: attempts + 1,
+      code,
+      ...next,
+      error: description,
+    });
+    lease.trace?.moved(receiptId, state, { 'orders.attempt': attempts + 1, 'orders.error_code': code });
+    if (state !== 'failed') return;
+    for (const { batchId, receiptIds, traces } of lease.wakeUps) {
+      if (!receiptIds.includes(receiptId)) continue;
+      const traceparent = traces?.[receiptId];
+      const trace = traceparent === undefined ? {} : { traces: { [receiptId]: traceparent } };
+      producer.wakeUp('bulk', { batchId, receiptIds: [receiptId], ...trace }, delayMs);
+    }
+  };
+}
+
+function codeOf(error: unknown): AttemptErrorCode {
+  // A write that meets damage is infrastructure and costs no attempt, so here it is the body.
+  if (isDamage(error)) return 'body_unreadable';
+  return sqlstateOf(error) ? 'write_refused' : 'unexpected_error';
+}

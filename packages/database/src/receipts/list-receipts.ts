@@ -1,0 +1,92 @@
+import type { ReceiptState } from '@orders/domain';
+import type { Knex } from 'knex';
+import { type Connection, type Database, inRolledBackTransaction, run } from '../connect.ts';
+import { type DeadFilter, findDead } from './dead-letters.ts';
+import { JOIN_ORIGINAL, LISTED_RECEIPT_COLUMNS, type ListedReceiptRow } from './find-receipt.ts';
+import { ascending, idIn } from './id-in.ts';
+import { firstUuidAt, timeOf } from './partitions.ts';
+
+/** Receipts of all accounts that one look goes through at most; an index by account would cost each order more than this does. */
+export const EXAMINED = 50_000;
+/** For statements that go through so many: by the key's order they stop there, while to sort they would read all there is first. */
+export const IN_KEY_ORDER = { statement_timeout: 5000, enable_sort: 'off', enable_bitmapscan: 'off' };
+export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+export interface ReceiptPage {
+  receipts: ListedReceiptRow[];
+  /** Where to go on, older; null when there are no more. */
+  next: string | null;
+}
+
+const BROWSE = {
+  name: 'browse-receipts',
+  // From the newest on, one after the other, until the page is full. `offset 0` leaves no way but to look each of this account's up.
+  text: `
+select ${LISTED_RECEIPT_COLUMNS}
+from (select receipt_id, account_id from receipts where receipt_id < $2::uuid order by receipt_id desc limit ${EXAMINED}) e
+cross join lateral (
+  select * from receipts x
+  where x.receipt_id = e.receipt_id and x.account_id = e.account_id and ($3::text is null or x.state = $3::text)
+  offset 0
+) r ${JOIN_ORIGINAL}
+where e.account_id = $1::int
+order by e.receipt_id desc limit $4::int`,
+};
+
+const LAST_EXAMINED = {
+  name: 'last-examined-receipt',
+  text: `select receipt_id from receipts where receipt_id < $1::uuid order by receipt_id desc offset ${EXAMINED - 1} limit 1`,
+};
+
+/**
+ * Receipts of an account, newest first. Of those that are not dead only a bounded number of everybody's is gone through for a page, so
+ * a page may hold fewer than `limit`, or none, and yet not be the last.
+ *
+ * @param page.before a receipt's id, or `next` of the page before.
+ */
+export async function listAccountReceipts(
+  database: Database,
+  accountId: number,
+  page: { state?: ReceiptState | undefined; before?: string | undefined; limit: number },
+): Promise<ReceiptPage> {
+  const { state = null, before = LAST_UUID, limit } = page;
+  const { receipts, last } = await inRolledBackTransaction(database, IN_KEY_ORDER, async (connection) => {
+    const receipts = await run<ListedReceiptRow>(connection, BROWSE, [accountId, before, state, limit]);
+    if (receipts.length === limit) return { receipts, last: receipts.at(-1) };
+    const [last] = await run<{ receipt_id: string }>(connection, LAST_EXAMINED, [before]);
+    return { receipts, last };
+  });
+  if (receipts.length === limit) return { receipts, next: last?.receipt_id ?? null };
+  if (!last) return { receipts, next: null };
+  // The last that was examined may be another account's, and no concern of this one; its time will do.
+  const next = firstUuidAt(timeOf(last.receipt_id) + 1);
+  return { receipts: receipts.filter(({ receipt_id }) => receipt_id >= next), next };
+}
+
+const FIND_ALL = {
+  name: 'find-receipts',
+  text: `
+select ${LISTED_RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL}
+where ${idIn('r.receipt_id', '$2')} and r.account_id = $1::int order by r.receipt_id desc`,
+};
+
+/** Those of the receipts that the account has, newest first. */
+export async function findReceipts(
+  database: Connection,
+  accountId: number,
+  receiptIds: readonly string[],
+): Promise<ListedReceiptRow[]> {
+  return run<ListedReceiptRow>(database, FIND_ALL, [accountId, ascending(receiptIds)]);
+}
+
+/** Dead receipts of an account, newest first. */
+export async function listAccountDeadLetters(
+  db: Knex,
+  database: Database,
+  accountId: number,
+  page: DeadFilter & { before?: string | undefined; limit: number },
+): Promise<ReceiptPage> {
+  const ids = await findDead(db, accountId, page, page.limit, page.before ?? LAST_UUID);
+  const receipts = await findReceipts(database, accountId, ids);
+  return { receipts, next: ids.length === page.limit ? (ids.at(-1) ?? null) : null };
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '@orders/domain';
+
+const CUT_SHORT = 'The body ended before its announced length.';
+
+/** What bounds a body. */
+interface BodyBounds {
+  maxBytes: number;
+  /**
+   * Reserves memory: for the whole body where its length is announced, else for each chunk. False when there is no room. Until a promise is
+   * settled, nothing more is read.
+   */
+  take?: (bytes: number) => boolean | Promise<boolean>;
+}
+
+/**
+ * Reads the exact bytes of a body; an absent body is empty. One that is refused is refused as soon as that is known; the rest of it is
+ * read and thrown away, so that its sender is still there to receive the reply.
+ *
+ * @param done is called once, with the body or else with the {Problem} `payload_too_large`, `overloaded` when there is no room for it, or
+ * `malformed_body` when it ends before its announced length.
+ */
+export function readRawBody(
+  request: IncomingMessage,
+  { maxBytes, take = () => true }: BodyBounds,
+  done: (problem: Problem | null, body?: Buffer) => void,
+): void {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  let buffer: Buffer = Buffer.alloc(0);
+  let size = 0;
+  let isOver = false;
+  const finish = (problem: Problem | null) => {
+    if (isOver) return;
+    isOver = true;
+    const body = buffer.subarray(0, size);
+    buffer = Buffer.alloc(0);
+    if (problem) done(problem);
+    else done(null, body);
+  };
+  const refuse = () => finish(new Problem('payload_too_large', { detail: tooLarge(maxBytes) }));
+  const reserve = (bytes: number, next: () => void) => {
+    const proceed = (hasRoom: boolean) => {
+      if (isOver) return;
+      if (hasRoom) next();
+      else finish(new Problem('overloaded'));
+    };
+    const hasRoom = take(bytes);
+    if (typeof hasRoom === 'boolean') return proceed(hasRoom);
+    request.pause();
+    void hasRoom.then(proceed).then(() => request.resume());
+  };
+  const read = () => {
+    request.on('data', (chunk: Buffer) => {
+      if (isOver) return;
+      if (size + chunk.length > maxBytes) return refuse();
+      const add = () => {
+        buffer = append(buffer, size, chunk, announced);
+        size += chunk.length;
+      };
+      if (announced > 0) add();
+      else reserve(chunk.length, add);
+    });
+    request.on('end', () => finish(null));
+  };
+  request.on('close', () => {
+    if (!isOver) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
+  });
+  // One whose connection broke before this point tells nobody any more.
+  if (request.destroyed) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
+  else if (announced > maxBytes) refuse();
+  else if (announced > 0) reserve(announced, read);
+  else read();
+  if (isOver) request.resume();
+}
+
+/**
+ * The first chunk is taken as it is. For more there is a buffer of the announced length, or one that doubles. A list of chunks would take a
+ * hundred times the memory of a body that is sent byte by byte.
+ *
+ * @param announced the length of the whole body; 0 when it is not known.
+ */
+function append(buffer: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
+  if (size === 0) return chunk;
+  const needed = size + chunk.length;
+  let target = buffer;
+  if (needed > buffer.length) {
+    target = Buffer.allocUnsafeSlow(announced || Math.max(needed, 2 * buffer.length));
+    buffer.copy(target, 0, 0, size);
+  }
+  chunk.copy(target, size);
+  return target;
+}
+
+function tooLarge(maxBytes: number): string {
+  return `The body is over ${maxBytes} bytes, the most this service accepts.`;
+}

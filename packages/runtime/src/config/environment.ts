@@ -1,0 +1,276 @@
+import { readFileSync } from 'node:fs';
+import Joi from 'joi';
+import leven from 'leven';
+import ms from 'ms';
+import { LOG_LEVELS } from '../observability/log-level.ts';
+import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
+
+/** The configuration is wrong or incomplete: one line that says what to set, fit to be printed as it is. */
+export class ConfigurationError extends Error {}
+
+/**
+ * Reads and validates the environment once; everything else takes typed slices of the result. What the schema names may come from a
+ * file instead: `DATABASE_URL_FILE` is where `DATABASE_URL` lies. A variable that is empty counts as unset. Writes a warning to
+ * stderr for each variable that looks like a misspelled setting.
+ *
+ * @throws {ConfigurationError} naming every variable that is missing or wrong; values and paths are never echoed, as they may be secrets.
+ */
+export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Schema>, env: NodeJS.ProcessEnv): T {
+  warnOfMisspellings(Object.keys(schema), env);
+  const present = readValues(Object.keys(schema), env);
+  const { error, value } = Joi.object(schema).validate(present, {
+    abortEarly: false,
+    errors: { wrap: { label: false } },
+    context: present,
+  });
+  if (!error) return value as T;
+  throw misconfigured(error.details.map((detail) => detail.message));
+}
+
+/** Shorter names, such as HOST and PORT, resemble each other by chance. */
+const MIN_NAME_LENGTH = 6;
+/** No two settings are this close. */
+const MAX_MISSPELLED_CHARACTERS = 2;
+
+function warnOfMisspellings(settings: string[], env: NodeJS.ProcessEnv): void {
+  const known = settings.flatMap((name) => [name, `${name}_FILE`]).filter(({ length }) => length >= MIN_NAME_LENGTH);
+  for (const name of Object.keys(env)) {
+    if (settings.includes(name) || known.includes(name)) continue;
+    const meant = known.find((setting) => leven(setting, name.toUpperCase()) <= MAX_MISSPELLED_CHARACTERS);
+    if (meant !== undefined)
+      process.stderr.write(`Configuration: ${name} is not a setting of this process. Did you mean ${meant}?\n`);
+  }
+}
+
+function misconfigured(reasons: string[]): ConfigurationError {
+  return new ConfigurationError(`Configuration: ${[...new Set(reasons)].join('; ')}.`);
+}
+
+/** What each variable is set to, or the content of its file without the line break that editors and `echo` put at the end. */
+function readValues(names: string[], env: NodeJS.ProcessEnv): Record<string, string> {
+  const values: Record<string, string> = {};
+  const reasons: string[] = [];
+  for (const name of names) {
+    const { [name]: own, [`${name}_FILE`]: path } = env;
+    if (own) values[name] = own;
+    if (!path) continue;
+    const content = readOrNull(path)?.replace(/[\r\n]+$/, '');
+    if (own) reasons.push(`${name} and ${name}_FILE are both set; set one of them`);
+    else if (content === undefined) reasons.push(`${name}_FILE must be a file that can be read`);
+    else if (content === '') reasons.push(`${name}_FILE is an empty file`);
+    else values[name] = content;
+  }
+  if (reasons.length > 0) throw misconfigured(reasons);
+  return values;
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A time span such as `30s`, `5m`, `24h` or `7d`; the value read is in milliseconds.
+ *
+ * @param longest what is accepted; a timer or an integer of Postgres holds no more than 24 days.
+ */
+export function duration(fallback: string, longest = '24d'): Joi.Schema {
+  return Joi.string()
+    .custom((text: string) => {
+      const value = parseDuration(text);
+      if (value > parseDuration(longest)) throw new Error('too long');
+      return value;
+    })
+    .message(`{{#label}} must be a time span such as 30s, 5m, 24h or 7d, at most ${longest}`)
+    .default(parseDuration(fallback));
+}
+
+/**
+ * Milliseconds of a time span such as `30s` or `7d`. The unit is required: a bare `30` could be meant as seconds.
+ *
+ * @throws {Error} when the text is no time span, or one of less than a millisecond.
+ */
+export function parseDuration(text: string): number {
+  const value = /^[\d.]+ *[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
+  if (value === undefined || !(value >= 1)) throw new Error('not a time span');
+  return value;
+}
+
+/** How long a server goes on serving after it says that it drains, in milliseconds; none unless set. */
+export const drainDelay: Joi.Schema = Joi.string()
+  .custom((text: string) => (text === '0' ? 0 : parseDuration(text)))
+  .message('{{#label}} must be 0 or a time span such as 5s')
+  .default(0);
+
+/** A whole number within bounds, with a default. */
+export function wholeNumber(fallback: number, min = 1, max = Number.MAX_SAFE_INTEGER): Joi.Schema {
+  return Joi.number().integer().min(min).max(max).default(fallback);
+}
+
+/** An address in the web without a path; a slash at its end is taken off. */
+export const webOrigin: Joi.StringSchema = Joi.string()
+  .custom((text: string) => {
+    const { protocol, origin, href } = new URL(text);
+    if (!/^https?:$/.test(protocol) || href !== `${origin}/`) throw new Error('more than an origin');
+    return origin;
+  })
+  .message('{{#label}} must be http or https, a host and at most a port, such as https://orders.example.com');
+
+/** What a sender's commands take from the environment. */
+export interface SenderEnvironment {
+  /** Where the service is, without a slash at its end; a prefix of its routes belongs to it. */
+  ORDERS_URL: string;
+  ORDERS_API_KEY: string;
+  ORDERS_SIGNING_SECRET: string;
+}
+
+export const senderEnvironment: Record<keyof SenderEnvironment, Joi.Schema> = {
+  ORDERS_URL: Joi.string()
+    .custom((text: string) => {
+      const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
+      if (!/^https?:$/.test(protocol) || username || password || search || hash)
+        throw new Error('more than an address');
+      return origin + pathname.replace(/\/+$/, '');
+    })
+    .message('{{#label}} must be an address such as https://orders.example.com, without a user, query or hash'),
+  ORDERS_API_KEY: Joi.string()
+    .pattern(/^[\x21-\x7e]+$/)
+    .message('{{#label}} must be an API key of the account, without blanks'),
+  ORDERS_SIGNING_SECRET: Joi.string(),
+};
+
+/** What every process that logs and serves health takes from the environment. */
+export interface ProcessEnvironment {
+  NODE_ENV: string;
+  LOG_LEVEL: string;
+  LOG_FORMAT: 'json' | 'text';
+  ADMIN_HOST: string;
+  ADMIN_PORT: number;
+  /** Lets callers that are not on the loopback change the log level. */
+  ADMIN_TOKEN?: string;
+  DRAIN_TIMEOUT: number;
+  /** The commit that the image was built from; `unknown` elsewhere. */
+  REVISION: string;
+}
+
+/** A password or token that a program made. */
+export const randomSecret: Joi.StringSchema = Joi.string()
+  .pattern(/^[\x21-\x7e]{16,}$/)
+  .message('{{#label}} must be at least 16 visible ASCII characters; make one with: openssl rand -hex 24');
+
+export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = {
+  NODE_ENV: Joi.string().default('development'),
+  LOG_LEVEL: Joi.string()
+    .valid(...LOG_LEVELS)
+    .default('info'),
+  LOG_FORMAT: Joi.string()
+    .valid('json', 'text')
+    .default(process.stdout.isTTY ? 'text' : 'json'),
+  ADMIN_HOST: Joi.string().default('127.0.0.1'),
+  ADMIN_PORT: wholeNumber(0, 0, 65_535),
+  ADMIN_TOKEN: randomSecret,
+  DRAIN_TIMEOUT: duration('25s'),
+  // Only shown, so a value that is no revision stops nothing.
+  REVISION: Joi.string()
+    .pattern(/^[\w.-]{1,64}$/)
+    .default('unknown')
+    .failover('unknown'),
+};
+
+/**
+ * An address that its client can read, too: one that it cannot read, such as with a port above 65,535, a client finds out only later, and
+ * what it throws quotes the address with the password. A Postgres behind a Unix socket has no host.
+ */
+function address(...schemes: string[]): Joi.StringSchema {
+  return Joi.string()
+    .uri({ scheme: schemes })
+    .custom((text: string, { prefs }) => {
+      decodeURIComponent(new URL(text.replace(/@(?=[/?]|$)/, '@localhost')).href);
+      return withPassword(text, prefs.context?.PGPASSWORD);
+    })
+    .message('{{#label}} must be an address with a valid host, port and percent-encoding');
+}
+
+/** As `PGPASSWORD` works everywhere: an address of Postgres that has a password keeps it. */
+function withPassword(address: string, password: string | undefined): string {
+  const parts = /^(postgres(?:ql)?:\/\/)(?:([^/?#@:]*)(:[^/?#@]*)?@)?(.*)$/.exec(address);
+  if (!parts || password === undefined) return address;
+  const [, scheme, user = '', own, rest] = parts;
+  return own === undefined ? `${scheme}${user}:${encodeURIComponent(password)}@${rest}` : address;
+}
+
+/** Where Postgres is and how to talk to it. */
+export interface DatabaseEnvironment {
+  DATABASE_URL: string;
+  PG_POOL_SIZE: number;
+  PG_PREPARED: boolean;
+  /** Milliseconds. */
+  PG_QUERY_TIMEOUT: number;
+}
+
+/** What `PGPASSWORD` says is in the addresses afterwards. */
+export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD', Joi.Schema> = {
+  PGPASSWORD: Joi.string().strip(),
+  DATABASE_URL: address('postgres', 'postgresql').required(),
+  PG_POOL_SIZE: wholeNumber(10, 1, 1000),
+  PG_PREPARED: Joi.boolean().truthy('on').falsy('off').default(true),
+  PG_QUERY_TIMEOUT: duration('10s'),
+};
+
+/** A standby of that Postgres, for look-ups that bear a copy. */
+export const databaseReadUrl = address('postgres', 'postgresql');
+
+const clusterAddress = Joi.string()
+  .custom((text: string) => {
+    parseClusterAddress(text);
+    return text;
+  })
+  .message(
+    '{{#label}} must be redis-cluster://[user:password@]host:port,host:port with valid hosts, ports and percent-encoding',
+  );
+
+/** Where the queue is: Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`) or BullMQ's Postgres backend (`postgres://`). */
+export const queueUrl = Joi.alternatives()
+  .conditional(Joi.string().pattern(CLUSTER_SCHEME), {
+    // biome-ignore lint/suspicious/noThenProperty: so Joi calls it.
+    then: clusterAddress,
+    otherwise: address('redis', 'rediss', 'postgres', 'postgresql'),
+  })
+  .required();
+
+/**
+ * The key that signing secrets are encrypted with at rest: 32 bytes as base64 or hex.
+ *
+ * @throws {Error} when it is not 32 bytes.
+ */
+export function parseSecretsKey(text: string): Buffer {
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  if (key.length !== 32) throw new Error('SECRETS_KEY must be 32 bytes as base64 or hex.');
+  return key;
+}
+
+const secretsKey = Joi.string()
+  .custom((text: string) => parseSecretsKey(text))
+  .message('{{#label}} must be 32 bytes as base64 or hex; make one with: openssl rand -base64 32');
+
+/** The key that signing secrets are encrypted with, and while it is exchanged the other one: the old, or before that the new. */
+export interface SecretsEnvironment {
+  SECRETS_KEY: Buffer;
+  SECRETS_KEY_PREVIOUS?: Buffer;
+}
+
+export const secretsEnvironment: Record<keyof SecretsEnvironment, Joi.StringSchema> = {
+  SECRETS_KEY: secretsKey.required(),
+  SECRETS_KEY_PREVIOUS: secretsKey,
+};
+
+/** The key that seals, and with it, where there is one, the other that opens as well. */
+export function secretsKeysOf({
+  SECRETS_KEY,
+  SECRETS_KEY_PREVIOUS,
+}: SecretsEnvironment): Buffer | readonly [current: Buffer, previous: Buffer] {
+  return SECRETS_KEY_PREVIOUS ? [SECRETS_KEY, SECRETS_KEY_PREVIOUS] : SECRETS_KEY;
+}

@@ -1,0 +1,41 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { limitConcurrency } from '../src/index.ts';
+
+test('so many at once, the others in the order in which they came, also behind one that fails', async () => {
+  const started: string[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const runFairly = limitConcurrency(2);
+  const add = (name: string) =>
+    runFairly(() => {
+      started.push(name);
+      return new Promise<string>((resolve, reject) => {
+        ends.set(name, (error) => (error ? reject(error) : resolve(name)));
+      });
+    });
+
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(add);
+  await turn();
+  expect(started).toEqual(['a', 'b']);
+  ends.get('b')?.(new Error('broken'));
+  await expect(b).rejects.toThrow('broken');
+  expect(started).toEqual(['a', 'b', 'c']);
+  const e = add('e');
+  ends.get('a')?.();
+  expect(await a).toBe('a');
+  await turn();
+  expect(started).toEqual(['a', 'b', 'c', 'd']);
+  for (const name of ['c', 'd']) ends.get(name)?.();
+  expect(await Promise.all([c, d])).toEqual(['c', 'd']);
+  await turn();
+  ends.get('e')?.();
+  expect(await e).toBe('e');
+
+  const all = ['f', 'g', 'h'].map(add);
+  await turn();
+  expect(started.slice(5)).toEqual(['f', 'g']);
+  for (const name of ['f', 'g']) ends.get(name)?.();
+  await turn();
+  ends.get('h')?.();
+  await Promise.all(all);
+});

@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { openKnex } from '@orders/database';
+import { isFinal } from '@orders/domain';
+import { type Child, ensureDatabase, startPostgres, startRedis } from '@orders/local-services';
+import type { Knex } from 'knex';
+import { compareSchemas } from '../harness/describe-schema.ts';
+import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';
+import { startApp, untilReady } from '../harness/processes.ts';
+import { type Ledger, onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
+import { until } from '../harness/until.ts';
+
+const NEW = resolve(import.meta.dirname, '../..');
+const SERVERS: Server[] = ['intake1', 'intake2'];
+const SENDERS = 8;
+
+type Say = (text: string) => void;
+
+/**
+ * Two intakes behind haproxy and two workers of the old version; under load `orders migrate` of this one, then each process replaced, the
+ * workers first; then, on the schema of this version, each replaced by an old one again, the intakes first.
+ * The migrated schema is compared with a fresh one.
+ *
+ * @param old the working tree of the old version.
+ * @returns what went wrong.
+ */
+export async function testUpgrade({
+  old,
+  directory,
+  say,
+}: {
+  old: string;
+  directory: string;
+  say: Say;
+}): Promise<string[]> {
+  const closes: (() => Promise<unknown>)[] = [];
+  try {
+    // Postgres runs as another user where this runs as root.
+    await chmod(directory, 0o755);
+    const postgres = await startPostgres({ directory: join(directory, 'postgres'), password: 'upgrade' });
+    closes.push(() => postgres.stop());
+    await ensureDatabase(postgres.url);
+    const redis = await startRedis({ directory: join(directory, 'redis') });
+    closes.push(() => redis.child.stop());
+    const env = {
+      DATABASE_URL: postgres.url,
+      QUEUE_URL: redis.url,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      SWEEP_AFTER: '2s',
+    };
+    const haproxy = await startHaproxy();
+    closes.push(() => haproxy.close());
+    const launch: typeof startApp = async (...app) => {
+      const child = await startApp(...app);
+      closes.push(() => child.stop());
+      return child;
+    };
+    const service = await startService({ env, haproxy, root: old, launch });
+    await orders(old, env, 'accounts', 'create', 'Upgrade');
+    const { key } = JSON.parse(await orders(old, env, 'keys', 'create', 'Upgrade', '--json'));
+    const senders = Array.from({ length: SENDERS }, () => onOneConnection(haproxy.url, { key }));
+    const { ledger, untilAccepted, stop } = startSteadyLoad(senders);
+    const report = async (step: string) => {
+      await untilAccepted(200);
+      say(`${step}: ${ledger.accepted.size} accepted, ${ledger.failed.size} failed`);
+    };
+    await report('the old version');
+    say((await orders(NEW, env, 'migrate')).split('\n')[0] ?? '');
+    const differences = await compareWithFresh(env);
+    say(`the schema: ${differences.length} differences from a fresh one`);
+    await report('the old version on the new schema');
+    await service.replaceWorkers(NEW);
+    await report('with new workers');
+    await service.replaceIntakes(NEW);
+    await report('the new version');
+    await service.replaceIntakes(old);
+    await service.replaceWorkers(old);
+    await report('the old version again');
+    await stop();
+    const refusals = Map.groupBy(ledger.failed.values(), (failure) => failure);
+    const failed = [...refusals].map(([failure, all]) => `${all.length} requests: ${failure}`);
+    return [...differences, ...failed, ...(await findLoss(env, ledger, say))];
+  } finally {
+    for (const close of closes.reverse()) await close();
+  }
+}
+
+interface Service {
+  /** Replaces each worker by one of another working tree, one after the other. */
+  replaceWorkers(root: string): Promise<void>;
+  replaceIntakes(root: string): Promise<void>;
+}
+
+async function startService({
+  env,
+  haproxy,
+  root: first,
+  launch,
+}: {
+  env: Record<string, string>;
+  haproxy: Haproxy;
+  root: string;
+  launch: typeof startApp;
+}): Promise<Service> {
+  await orders(first, env, 'migrate');
+  const startWorker = (root: string) => launch('worker', env, { root });
+  const startIntake = async (root: string, server: Server) => {
+    const { port, adminPort } = haproxy.places[server];
+    const own = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: LONG_ENOUGH };
+    const child = await launch('intake', { ...env, ...own }, { root });
+    await untilReady(adminPort);
+    await haproxy.undrain(server);
+    await haproxy.untilUp(server);
+    return { child, drainsByItself: await knowsDrainDelay(root) };
+  };
+  const workers = [await startWorker(first), await startWorker(first)];
+  const intakes = { intake1: await startIntake(first, 'intake1'), intake2: await startIntake(first, 'intake2') };
+  async function replaceWorkers(root: string): Promise<void> {
+    for (const [index, worker] of workers.entries()) {
+      await endWell(worker);
+      workers[index] = await startWorker(root);
+    }
+  }
+  async function replaceIntakes(root: string): Promise<void> {
+    for (const server of SERVERS) {
+      const { child, drainsByItself } = intakes[server];
+      // A version from before DRAIN_DELAY is taken out by the operator instead.
+      if (!drainsByItself) await haproxy.drain(server);
+      await endWell(child);
+      intakes[server] = await startIntake(root, server);
+    }
+  }
+  return { replaceWorkers, replaceIntakes };
+}
+
+async function endWell(child: Child): Promise<void> {
+  await child.stop();
+  if (child.process.exitCode !== 0) throw new Error(`a process ended with ${child.process.exitCode ?? 'a signal'}`);
+}
+
+async function knowsDrainDelay(root: string): Promise<boolean> {
+  return (await readFile(join(root, 'apps/intake/src/config.ts'), 'utf8')).includes('DRAIN_DELAY');
+}
+
+/** @returns what a command of a version prints. */
+async function orders(root: string, env: Record<string, string>, ...args: string[]): Promise<string> {
+  const child = await startApp('cli', env, { root, args, output: 'pipe' });
+  const { stdout, stderr } = child.process;
+  if (!stdout || !stderr) throw new Error('no pipes');
+  const [printed, complaint] = await Promise.all([text(stdout), text(stderr), child.exited]);
+  if (child.process.exitCode !== 0) throw new Error(`orders ${args.join(' ')}: ${complaint}`);
+  return printed;
+}
+
+/** @returns how the upgraded schema differs from one that this version makes of an empty database. */
+async function compareWithFresh(env: { DATABASE_URL: string }): Promise<string[]> {
+  const url = new URL(env.DATABASE_URL);
+  url.pathname += '_fresh';
+  await ensureDatabase(url.href);
+  await orders(NEW, { ...env, DATABASE_URL: url.href }, 'migrate');
+  const [upgraded, fresh] = [env.DATABASE_URL, url.href].map((address) => openKnex({ url: address })) as [Knex, Knex];
+  try {
+    const { missing, unexpected } = await compareSchemas(upgraded, fresh);
+    return [
+      ...missing.map((line) => `the upgraded schema lacks: ${line}`),
+      ...unexpected.map((line) => `only the upgraded schema has: ${line}`),
+    ];
+  } finally {
+    await Promise.all([upgraded.destroy(), fresh.destroy()]);
+  }
+}
+
+/** Waits until each receipt is final, and compares what is stored with what was accepted. */
+async function findLoss(env: { DATABASE_URL: string }, { accepted }: Ledger, say: Say): Promise<string[]> {
+  const knex = openKnex({ url: env.DATABASE_URL });
+  try {
+    const receipts = await until('each receipt is final', async () => {
+      const rows = await knex('receipts').select('receipt_id', 'state');
+      return rows.every(({ state }) => isFinal(state)) && rows;
+    });
+    const states = new Map(receipts.map(({ receipt_id, state }) => [receipt_id, state]));
+    const stored = await knex('orders').pluck('source_order_id');
+    const lost = [...accepted].filter(([id, receiptId]) => states.get(receiptId) !== 'written' || !stored.includes(id));
+    const doubled = stored.length - new Set(stored).size;
+    say(`${accepted.size} accepted, ${stored.length} orders, ${lost.length} lost, ${doubled} doubled`);
+    return [...lost.map(([id]) => `lost: ${id}`), ...(doubled > 0 ? [`${doubled} orders doubled`] : [])];
+  } finally {
+    await knex.destroy();
+  }
+}
