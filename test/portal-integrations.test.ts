@@ -349,7 +349,7 @@ describeWith('chromium')('in a browser', () => {
 });
 
 test.each(['en', 'ar'])('what is put on record here has its words in %s', async (language) => {
-  const { default: texts } = await import(`../apps/portal/page/src/text/${language}/audit.json`, {
+  const { default: texts } = await import(`../apps/portal/page/src/locales/${language}/audit.json`, {
     with: { type: 'json' },
   });
   const keys = ['key_created', 'key_replaced', 'key_revoked'];
@@ -358,7 +358,7 @@ test.each(['en', 'ar'])('what is put on record here has its words in %s', async 
 });
 
 test.each(['en', 'ar'])('every refusal and every cause has its words in %s', async (language) => {
-  const { default: texts } = await import(`../apps/portal/page/src/text/${language}/integrations.json`, {
+  const { default: texts } = await import(`../apps/portal/page/src/locales/${language}/integrations.json`, {
     with: { type: 'json' },
   });
   const { what, how, diagnosis, batch } = texts.rejected;

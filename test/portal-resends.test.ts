@@ -503,7 +503,7 @@ describeWith('chromium')('on the page', () => {
 
 test.each(['en', 'ar'])('what is put on record of resends has its words in %s', (language) => {
   const textsOf = (name: string) => {
-    const path = `../apps/portal/page/src/text/${language}/${name}.json`;
+    const path = `../apps/portal/page/src/locales/${language}/${name}.json`;
     return JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8'));
   };
   const actions = ['resend_accepted', 'resend_refused', 'resends_hold_changed'];

@@ -376,7 +376,7 @@ describe('the list', () => {
 });
 
 test.each(['en', 'ar'])('each kind of warning has a text in %s', (language) => {
-  const path = join(import.meta.dirname, `../apps/portal/page/src/text/${language}/review.json`);
+  const path = join(import.meta.dirname, `../apps/portal/page/src/locales/${language}/review.json`);
   const { warning } = JSON.parse(readFileSync(path, 'utf8'));
   expect(new Set(Object.keys(warning))).toEqual(new Set([...Object.keys(WARNINGS), 'show']));
 });

@@ -1,7 +1,7 @@
 // First, so that what lies beside a page comes after them and wins.
 import './styles/tokens.css';
 import './styles/base.css';
-import './styles/parts.css';
+import './styles/components.css';
 import './styles/forms.css';
 import './styles/layout.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
@@ -10,8 +10,8 @@ import { createRoot } from 'react-dom/client';
 import { isProblem, onSignedOut } from './api/client.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './pages/preferences.tsx';
-import { Notices } from './parts/notices.tsx';
-import { startTexts } from './text/index.ts';
+import { Notices } from './components/notices.tsx';
+import { startTexts } from './locales/index.ts';
 
 const queryClient = new QueryClient({
   defaultOptions: {

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { LANGUAGES, type Language, speak } from '../text/index.ts';
+import { LANGUAGES, type Language, speak } from '../locales/index.ts';
 
 /** Chooses the language of the whole portal. */
 export function LanguageSelect(): ReactNode {

@@ -3,8 +3,8 @@ import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { AuditPage } from '../../api/operator.ts';
-import { Field } from '../../parts/field.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Field } from '../../components/field.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
 import { AuditTable } from './audit-table.tsx';
 
 /** What was done, newest first, as the interface at `path` has it. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AuditPage } from '../../api/operator.ts';
-import { fullTime } from '../../parts/time.tsx';
+import { fullTime } from '../../components/time.tsx';
 
 type Event = AuditPage['events'][number];
 

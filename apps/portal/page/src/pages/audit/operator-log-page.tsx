@@ -1,6 +1,6 @@
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Field } from '../../parts/field.tsx';
+import { Field } from '../../components/field.tsx';
 import { AuditList } from './audit-list.tsx';
 
 /** Who did what in all accounts. */

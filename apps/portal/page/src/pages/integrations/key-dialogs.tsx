@@ -2,11 +2,11 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createKey, type Grace, type Key, type NewKey, replaceKey } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { FormButtons } from '../../parts/form-buttons.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-buttons.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
 import { LastingChoice } from './lasting-choice.tsx';
 import { useAction } from './use-action.ts';
 

@@ -4,8 +4,8 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Key, type NewKey, revokeKey, useKeys } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
 import { CreateKeyDialog, NewKeyDialog, ReplaceKeyDialog } from './key-dialogs.tsx';
 import { KeysTable } from './keys-table.tsx';
 

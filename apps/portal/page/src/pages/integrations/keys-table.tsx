@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../api/integrations.ts';
-import { Ago, fullTime } from '../../parts/time.tsx';
+import { Ago, fullTime } from '../../components/time.tsx';
 
 const BADGES = { active: 'badge badge-good', expired: 'badge', revoked: 'badge' };
 

@@ -2,8 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Rejected, useRejected } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Ago } from '../../components/time.tsx';
 
 /** So many are shown at first. */
 const PAGE = 20;

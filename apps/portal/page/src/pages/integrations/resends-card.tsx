@@ -3,7 +3,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { chooseResends, type ResendsChoice, useResendsChoice } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
 import { useAction } from './use-action.ts';
 
 const CHOICES: ResendsChoice[] = ['ignore', 'hold'];

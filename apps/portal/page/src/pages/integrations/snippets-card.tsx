@@ -3,8 +3,8 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
 import { useSession } from '../../api/session.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { LANGUAGES, type SnippetLanguage, snippet } from './snippets.ts';
 
 const NAMES: Record<SnippetLanguage, string> = { curl: 'curl', node: 'Node.js', python: 'Python', php: 'PHP' };

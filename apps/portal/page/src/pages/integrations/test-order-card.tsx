@@ -5,8 +5,8 @@ import { Link } from 'wouter';
 import { sendTestOrder } from '../../api/integrations.ts';
 import { useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 import { useAction } from './use-action.ts';
 
 /** How often its receipt is asked for, in milliseconds: somebody waits for it, and it is written at once. */

@@ -10,11 +10,11 @@ import {
   useSigning,
 } from '../../api/integrations.ts';
 import { useAccountId, useSession } from '../../api/session.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FormButtons } from '../../parts/form-buttons.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Ago, fullTime } from '../../parts/time.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { FormButtons } from '../../components/form-buttons.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Ago, fullTime } from '../../components/time.tsx';
 import { LastingChoice } from './lasting-choice.tsx';
 import { useAction } from './use-action.ts';
 

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { AccountRow } from '../../api/operator.ts';
-import { formatCount } from '../../parts/numbers.ts';
+import { formatCount } from '../../components/numbers.ts';
 import { ManageAccount } from './manage-account.tsx';
 
 /** Accounts, with the way into each. */

@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { DeadPage } from '../../api/operator.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Ago } from '../../components/time.tsx';
 
 /** Receipts of all accounts that ran out of attempts, those that did so last first. */
 export function DeadList(): ReactNode {

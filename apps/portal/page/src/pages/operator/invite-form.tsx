@@ -3,8 +3,8 @@ import { type FormEvent, type ReactNode, useDeferredValue, useId, useState } fro
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import type { AccountPage, InvitationLink } from '../../api/operator.ts';
-import { Field } from '../../parts/field.tsx';
-import { useProblemText } from '../../parts/problem-note.tsx';
+import { Field } from '../../components/field.tsx';
+import { useProblemText } from '../../components/problem-note.tsx';
 
 /** Invites somebody, as holder of an account or as operator. */
 export function InviteForm({

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { InvitationLink } from '../../api/operator.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { fullTime } from '../../parts/time.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { fullTime } from '../../components/time.tsx';
 
 /** Shows a one-time link, this once. */
 export function LinkDialog({ link, onClose }: { link: InvitationLink; onClose: () => void }): ReactNode {

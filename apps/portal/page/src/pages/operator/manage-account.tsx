@@ -3,11 +3,11 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import type { AccountRow } from '../../api/operator.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { useNotices } from '../../parts/notices.tsx';
-import { ProblemNote, useProblemText } from '../../parts/problem-note.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 
 type Change = { suspended: boolean } | { signing: boolean } | { rate_limit: string };
 

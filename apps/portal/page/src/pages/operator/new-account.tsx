@@ -3,11 +3,11 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import type { AccountRow } from '../../api/operator.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/field.tsx';
-import { FormButtons } from '../../parts/form-buttons.tsx';
-import { useNotices } from '../../parts/notices.tsx';
-import { useProblemText } from '../../parts/problem-note.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { FormButtons } from '../../components/form-buttons.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { useProblemText } from '../../components/problem-note.tsx';
 
 /** Makes an account. */
 export function NewAccount(): ReactNode {

@@ -3,9 +3,9 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { ServiceState } from '../../api/operator.ts';
-import { formatCount } from '../../parts/numbers.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { formatCount } from '../../components/numbers.ts';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Ago } from '../../components/time.tsx';
 import { DeadList } from './dead-list.tsx';
 import './operator.css';
 

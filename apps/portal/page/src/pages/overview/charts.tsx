@@ -13,7 +13,7 @@ import {
   YAxis,
 } from 'recharts';
 import type { OverviewPoint } from '../../api/overview.ts';
-import { formatCount, formatDuration } from '../../parts/numbers.ts';
+import { formatCount, formatDuration } from '../../components/numbers.ts';
 import { formatStep, LATENCIES, OUTCOMES, type Series } from './series.ts';
 
 interface ChartProps {

@@ -1,6 +1,6 @@
 import type { OverviewPoint } from '../../api/overview.ts';
-import { formatCount, formatDuration } from '../../parts/numbers.ts';
-import { locale } from '../../text/index.ts';
+import { formatCount, formatDuration } from '../../components/numbers.ts';
+import { locale } from '../../locales/index.ts';
 
 /** One of the things drawn over time; `name` is that of its text below `series`. */
 export interface Series {

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Overview } from '../../api/overview.ts';
 import { useAccountId } from '../../api/session.ts';
-import { formatCount, formatDuration } from '../../parts/numbers.ts';
+import { formatCount, formatDuration } from '../../components/numbers.ts';
 import { movingOf } from './series.ts';
 
 /** The numbers of the whole range, each with its words. */

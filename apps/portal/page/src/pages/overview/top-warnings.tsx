@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Overview } from '../../api/overview.ts';
 import { useAccountId } from '../../api/session.ts';
-import { formatCount } from '../../parts/numbers.ts';
+import { formatCount } from '../../components/numbers.ts';
 
 /** What best effort had to mend most often, by the sender's field. */
 export function TopWarnings({ warnings }: { warnings: Overview['warnings'] }): ReactNode {

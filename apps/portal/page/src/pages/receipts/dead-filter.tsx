@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useDeadCounts } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
-import { Field } from '../../parts/field.tsx';
+import { Field } from '../../components/field.tsx';
 import type { Filters } from './filters.ts';
 
 /** Narrows the dead receipts to those that died of one cause. */

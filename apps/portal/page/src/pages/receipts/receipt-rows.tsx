@@ -3,8 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
+import { Ago } from '../../components/time.tsx';
 
 /** Receipts one below the other, each a way to all that is known of it. */
 export function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactNode {

@@ -5,11 +5,11 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
-import { ChangeList } from '../../parts/change-list.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { StateBadge } from '../../parts/state-badge.tsx';
-import { fullTime } from '../../parts/time.tsx';
+import { ChangeList } from '../../components/change-list.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
+import { fullTime } from '../../components/time.tsx';
 import { RedriveDialog } from './redrive-dialog.tsx';
 import { Timeline } from './timeline.tsx';
 

@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { RedrivePreview } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useNotices } from '../../parts/notices.tsx';
-import { ProblemNote, useProblemText } from '../../parts/problem-note.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 
 /**
  * Shows how a redrive would end now, and does it.

@@ -3,8 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ReceiptEvent } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
-import { formatDuration } from '../../parts/numbers.ts';
-import { exactTime } from '../../parts/time.tsx';
+import { formatDuration } from '../../components/numbers.ts';
+import { exactTime } from '../../components/time.tsx';
 
 const KINDS: Partial<Record<ReceiptEvent['kind'], string>> = {
   written: 'is-good',

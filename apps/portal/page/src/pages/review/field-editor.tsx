@@ -1,7 +1,7 @@
 import { Check, X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { EMIRATE_NAMES } from '../../parts/order-values.ts';
+import { EMIRATE_NAMES } from '../../components/order-values.ts';
 import type { FieldKind } from './fields.ts';
 import { EMIRATE_CODES } from './filters.ts';
 

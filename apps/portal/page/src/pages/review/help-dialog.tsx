@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 
 const KEYS: [keys: string[], name: string][] = [
   [['J', '↓'], 'next'],

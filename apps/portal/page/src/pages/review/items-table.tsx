@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Edits, Order, Warning } from '../../api/review.ts';
-import { formatCount } from '../../parts/numbers.ts';
+import { formatCount } from '../../components/numbers.ts';
 import { EditorButtons, editorKeys } from './field-editor.tsx';
 import { EditButton, type Editing, useFocusBack } from './field-row.tsx';
 import { WarningNotes } from './warning-notes.tsx';

@@ -1,8 +1,8 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryEntry } from '../../api/review.ts';
-import { ChangeList } from '../../parts/change-list.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { ChangeList } from '../../components/change-list.tsx';
+import { Ago } from '../../components/time.tsx';
 
 /** Who did what to an order, newest first. */
 export function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNode {

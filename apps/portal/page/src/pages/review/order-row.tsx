@@ -3,8 +3,8 @@ import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder } from '../../api/review.ts';
-import { emirateText, formatAmount, formatPhone } from '../../parts/format-value.ts';
-import { Ago } from '../../parts/time.tsx';
+import { emirateText, formatAmount, formatPhone } from '../../components/format-value.ts';
+import { Ago } from '../../components/time.tsx';
 
 interface OrderRowProps {
   order: ListedOrder;

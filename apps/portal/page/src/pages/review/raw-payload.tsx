@@ -1,8 +1,8 @@
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { goTo, rawIdOf, usePointing, warningIdOf } from './pointing.tsx';
 import { cutAtPointers, indented } from './raw-marks.ts';
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FormButtons } from '../../parts/form-buttons.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { FormButtons } from '../../components/form-buttons.tsx';
 
 const REASONS = ['cancelled', 'duplicate', 'unreachable', 'outOfArea', 'unavailable'] as const;
 

@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { isHeld, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
-import { ChangeList } from '../../parts/change-list.tsx';
-import { fieldLabel, fieldText, isSameValue, readable, valueAt } from '../../parts/order-values.ts';
-import { Ago } from '../../parts/time.tsx';
+import { ChangeList } from '../../components/change-list.tsx';
+import { fieldLabel, fieldText, isSameValue, readable, valueAt } from '../../components/order-values.ts';
+import { Ago } from '../../components/time.tsx';
 import './resend-panel.css';
 
 /** Its id, by which it gets the focus. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../api/review.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
 import { isNarrowed } from './filters.ts';
 import { ListHead } from './list-head.tsx';
 import { NewOrdersPill } from './new-orders-pill.tsx';

@@ -3,7 +3,7 @@ import { Keyboard } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
-import { useNotices } from '../../parts/notices.tsx';
+import { useNotices } from '../../components/notices.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { FIRST_WARNED, OrderPane } from './order-pane.tsx';

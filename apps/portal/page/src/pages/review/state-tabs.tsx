@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { formatCount } from '../../parts/numbers.ts';
+import { formatCount } from '../../components/numbers.ts';
 import { type Filters, STATES } from './filters.ts';
 import { useCounts } from './use-new-orders.ts';
 

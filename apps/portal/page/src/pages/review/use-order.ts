@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { decide, type Edits, type ListedOrder, listedOf, type OrderDetail } from '../../api/review.ts';
-import { useNotices } from '../../parts/notices.tsx';
-import { useProblemText } from '../../parts/problem-note.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { useProblemText } from '../../components/problem-note.tsx';
 
 const POLL = 5000;
 

@@ -3,8 +3,8 @@ import { useCallback, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import { MAX_ORDERS_PER_REQUEST, type ReviewOutcome, type ReviewState, review, undoReview } from '../../api/review.ts';
-import { useNotices } from '../../parts/notices.tsx';
-import { useProblemText } from '../../parts/problem-note.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { useProblemText } from '../../components/problem-note.tsx';
 
 /** How long a notice offers to take it back, in milliseconds; the service allows it a little longer. */
 const UNDO_SHOWN = 7000;

@@ -2,8 +2,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
-import { Field } from '../../parts/field.tsx';
-import { ProblemNote, useProblemText } from '../../parts/problem-note.tsx';
+import { Field } from '../../components/field.tsx';
+import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { LanguageSelect } from '../preferences.tsx';
 
 interface Invitation {

@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { Json } from '../../api/types.ts';
-import { Field } from '../../parts/field.tsx';
-import { useNotices } from '../../parts/notices.tsx';
-import { ProblemNote, useProblemText } from '../../parts/problem-note.tsx';
-import { fullTime } from '../../parts/time.tsx';
+import { Field } from '../../components/field.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { fullTime } from '../../components/time.tsx';
 
 type OpenSession = Json<UserSession> & { current: boolean };
 

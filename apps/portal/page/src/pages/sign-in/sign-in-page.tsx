@@ -2,8 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
-import { Field } from '../../parts/field.tsx';
-import { useProblemText } from '../../parts/problem-note.tsx';
+import { Field } from '../../components/field.tsx';
+import { useProblemText } from '../../components/problem-note.tsx';
 import { LanguageSelect } from '../preferences.tsx';
 
 export function SignInPage(): ReactNode {

@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
 import type { ListedOrder } from '../api/review.ts';
-import { locale } from '../text/index.ts';
+import { locale } from '../locales/index.ts';
 
 /** Dear to make and cheap to use, and a list shows many amounts. */
 const formats = new Map<string, Intl.NumberFormat>();

@@ -1,4 +1,4 @@
-import { locale } from '../text/index.ts';
+import { locale } from '../locales/index.ts';
 
 /** A number of things, as the reader writes it. */
 export function formatCount(value: number): string {
