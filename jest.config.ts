@@ -1,10 +1,10 @@
 import type { Config } from 'jest';
 
 /** They take minutes, and run with `npm run test:full`. */
-const LONG_TESTS = ['<rootDir>/test/kubernetes-guide'];
+const LONG_TESTS = ['<rootDir>/test/deploy/kubernetes-guide'];
 
 const config: Config = {
-  testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts', '<rootDir>/test/*.test.ts'],
+  testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts', '<rootDir>/test/*/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.TEST_FULL === 'on' ? [] : LONG_TESTS)],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

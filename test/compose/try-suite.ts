@@ -2,7 +2,7 @@ import { line, type Report, type RunContext } from './report.ts';
 import { run } from './run.ts';
 
 /** Test files that ask the most of Postgres and Redis; nothing in them needs either to be killed. */
-const FILES = 'test/(repeats|processing|status|storage|plans|claim-race|rate-limits|preview)\\.';
+const FILES = 'test/(worker/(duplicates|processing|storage|plans|claim-race)|intake/(status|rate-limits|preview))\\.';
 
 /** Runs a part of the test suite with Postgres and Redis from containers only. */
 export async function trySuite({ signal, say }: RunContext): Promise<Report> {

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SessionContext, useSessionQuery } from './api/session.ts';
+import { ProblemNote } from './components/problem-note.tsx';
 import { Shell } from './pages/shell.tsx';
 import { InvitationPage } from './pages/sign-in/invitation-page.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
-import { ProblemNote } from './components/problem-note.tsx';
 
 /** The whole portal: an invitation, the sign-in, or what is behind it. */
 export function App(): ReactNode {

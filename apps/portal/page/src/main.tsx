@@ -9,9 +9,9 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { isProblem, onSignedOut } from './api/client.ts';
 import { App } from './app.tsx';
-import { applyTheme } from './pages/preferences.tsx';
 import { Notices } from './components/notices.tsx';
 import { startTexts } from './locales/index.ts';
+import { applyTheme } from './pages/preferences.tsx';
 
 const queryClient = new QueryClient({
   defaultOptions: {

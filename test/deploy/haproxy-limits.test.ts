@@ -1,0 +1,84 @@
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Haproxy, startHaproxy } from '../harness/haproxy.ts';
+import { describeWith } from '../harness/programs.ts';
+import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** Of one address here; 500 as shipped. haproxy takes 200 connections in all. */
+const LIMIT = 50;
+const HALF_OPEN = 300;
+
+describeWith('haproxy')('haproxy before intake', () => {
+  let stack: Stack;
+  let account: TestAccount;
+  let haproxy: Haproxy;
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack('postgres');
+    account = await stack.account();
+    haproxy = await startHaproxy({ connectionsByAddress: LIMIT });
+    const { port, adminPort } = haproxy.places.intake1;
+    await stack.intake({ PORT: String(port), ADMIN_PORT: String(adminPort) });
+    await haproxy.untilUp('intake1');
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await haproxy.close();
+    await stack.close();
+  });
+
+  function open(localAddress: string): Socket {
+    const { port } = new URL(haproxy.url);
+    const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress });
+    // One that is refused may be reset.
+    sockets.push(socket.on('error', () => {}));
+    return socket;
+  }
+  const orderOf = (name: string) => {
+    const body = JSON.stringify({ source_order_id: name });
+    const head = [
+      'POST /ingest/orders HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${account.key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+    ];
+    return { head: `${head.join('\r\n')}\r\n\r\n`, body };
+  };
+  /** The status line of the reply, or nothing where the connection was refused. */
+  async function send(localAddress: string, name: string): Promise<string> {
+    const socket = open(localAddress);
+    const { head, body } = orderOf(name);
+    socket.write(head + body);
+    const reply = await text(socket).catch(() => '');
+    return reply.split('\r\n')[0] ?? '';
+  }
+
+  test('an address that opens heads and never ends them gets a bounded number of connections; another one is served', async () => {
+    const halfOpen = Array.from({ length: HALF_OPEN }, () => open('127.0.0.1'));
+    for (const socket of halfOpen) socket.resume().write('POST /ingest/orders HTTP/1.1\r\nHost: x\r\n');
+    const left = () => halfOpen.filter((socket) => !socket.closed);
+    await until('those beyond the limit are closed', async () => left().length <= LIMIT);
+    expect(left()).toHaveLength(LIMIT);
+    expect(await send('127.0.0.2', 'another')).toBe('HTTP/1.1 202 Accepted');
+    expect(await send('127.0.0.1', 'the same')).toBe('');
+    for (const socket of halfOpen) socket.destroy();
+    await until('the address is served again', async () => (await send('127.0.0.1', 'again')).includes('202'));
+  });
+
+  test('intake sees an order once its body is there', async () => {
+    const before = await haproxy.forwarded();
+    const slow = open('127.0.0.1');
+    const { head, body } = orderOf('slow');
+    slow.write(head + body.slice(0, 5));
+    expect(await send('127.0.0.2', 'quick')).toBe('HTTP/1.1 202 Accepted');
+    expect(await haproxy.forwarded()).toBe(before + 1);
+    slow.write(body.slice(5));
+    expect(await text(slow)).toMatch(/^HTTP\/1\.1 202 /);
+    expect(await haproxy.forwarded()).toBe(before + 2);
+  });
+});

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { apps, describeManifests, environmentOf, guide, theOne } from '../harness/pods.ts';
+import { withStack } from '../harness/stack.ts';
+
+describeManifests('the alerts', () => {
+  const file = readFileSync(resolve(import.meta.dirname, '../../deploy/prometheus/alerts.yml'), 'utf8');
+
+  test('are the resource that the Prometheus operator reads, with labels that it can be told to look for', () => {
+    const { metadata, spec } = theOne('PrometheusRule', 'orders');
+    // kustomize adds line breaks where an expression has some, which PromQL does not mind.
+    const normal = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll(/(?:\\n|\s)+/g, ' '));
+    expect(normal(spec)).toEqual(normal({ groups: parse(file).groups }));
+    const { release } = theOne('PodMonitor', 'orders').metadata.labels;
+    expect([release, metadata.labels.release]).toEqual(['kube-prometheus-stack', 'kube-prometheus-stack']);
+  });
+
+  test('know the apps by the jobs that the pod monitor names them', () => {
+    const { relabelings } = theOne('PodMonitor', 'orders').spec.podMetricsEndpoints[0];
+    expect(relabelings).toEqual([
+      {
+        sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_name'],
+        targetLabel: 'job',
+        replacement: expect.any(String),
+      },
+      { sourceLabels: ['__meta_kubernetes_pod_label_cluster'], targetLabel: 'cluster' },
+    ]);
+    for (const { labels } of apps) expect(labels.cluster).toMatch(/./);
+    // By both, and by nothing else that a pod would have to bring.
+    expect(file).toContain('by (cluster, namespace)');
+    const jobs = apps.map(({ labels }) => relabelings[0].replacement.replace('$1', labels['app.kubernetes.io/name']));
+    const wanted = new Set([...file.matchAll(/job=~?"([^"]+)"/g)].map(([, pattern]) => pattern as string));
+    expect(wanted.size).toBeGreaterThan(0);
+    for (const pattern of wanted) expect(jobs.some((job) => new RegExp(`^(${pattern})$`).test(job))).toBe(true);
+  });
+});
+
+describeManifests('scaling', () => {
+  test('of workers goes by what every intake shows of the load, and goes on without Prometheus', async () => {
+    const { spec } = theOne('ScaledObject', 'worker');
+    await withStack('postgres', async (stack) => {
+      const { adminUrl } = await stack.intake();
+      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+      for (const { metadata } of spec.triggers) {
+        // The same figure on each intake, hence max.
+        const [, metric, namespace] = /^max\((\w+)\{namespace="(\w+)"\}\)$/.exec(metadata.query) ?? [];
+        expect(metrics).toMatch(new RegExp(`^${metric} 0$`, 'm'));
+        expect(namespace).toBe(theOne('ScaledObject', 'worker').metadata.namespace);
+      }
+    });
+    for (const { metadata } of spec.triggers) expect(metadata.ignoreNullValues).toBe('false');
+    expect(spec.fallback.replicas).toBeGreaterThanOrEqual(spec.minReplicaCount);
+    expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1);
+  });
+
+  test('stops where the connections of Postgres would not do', () => {
+    const most: Record<string, number> = {
+      intake: theOne('HorizontalPodAutoscaler', 'intake').spec.maxReplicas,
+      worker: theOne('ScaledObject', 'worker').spec.maxReplicaCount,
+      portal: theOne('Deployment', 'portal').spec.replicas,
+    };
+    // The portal has two pools; intake reads the load, and a worker has three connections for maintenance.
+    const connections = apps.map(({ name, container }) => {
+      const pool = Number(environmentOf(container).PG_POOL_SIZE);
+      const { maxSurge } = theOne('Deployment', name).spec.strategy.rollingUpdate;
+      const ofOne = { intake: pool + 1, worker: pool + 3, portal: 2 * pool }[name] ?? Number.NaN;
+      return ((most[name] ?? Number.NaN) + maxSurge) * ofOne;
+    });
+    const sum = connections.reduce((all, some) => all + some, 10);
+    expect(guide).toContain(`| | | | ${sum} |`);
+    expect(sum + 3).toBeLessThanOrEqual(Number(/`max_connections = (\d+)`/.exec(guide)?.[1]));
+  });
+});

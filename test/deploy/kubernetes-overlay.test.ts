@@ -1,0 +1,82 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { fillIn, type Manifest, render, withAllComponents } from '../harness/manifests.ts';
+import { describeWith } from '../harness/programs.ts';
+
+const copies: string[] = [];
+afterEach(() => {
+  for (const directory of copies.splice(0)) rmSync(join(directory, '../..'), { recursive: true });
+});
+
+/** What an operator gets who edits the example so. */
+function installed(edit: (text: string) => string, files: Record<string, string> = {}): Manifest[] {
+  const directory = fillIn(edit);
+  copies.push(directory);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return render(directory);
+}
+const ofKind = (manifests: Manifest[], kind: string): Manifest[] => manifests.filter((one) => one.kind === kind);
+const podsOf = (manifests: Manifest[]): Manifest[] =>
+  [...ofKind(manifests, 'Deployment'), ...ofKind(manifests, 'Job')].map(({ spec }) => spec.template);
+const kinds = (manifests: Manifest[]) => new Set(manifests.map(({ kind }) => kind));
+
+describeWith('kubectl')('the example, filled in', () => {
+  test('with another namespace has nothing left of the first, the load that workers are scaled by included', () => {
+    const manifests = installed((text) => text.replace('namespace: orders', 'namespace: orders-2'));
+    expect(ofKind(manifests, 'Namespace')[0].metadata.name).toBe('orders-2');
+    for (const { kind, metadata } of manifests) {
+      if (kind !== 'Namespace') expect([kind, metadata.namespace]).toEqual([kind, 'orders-2']);
+    }
+    const [{ spec }] = ofKind(manifests, 'ScaledObject');
+    for (const { metadata } of spec.triggers) expect(metadata.query).toContain('{namespace="orders-2"}');
+  });
+
+  test('takes the host names of its routes from the settings', () => {
+    const settings = 'INTAKE_URL=https://in.example.net\nPORTAL_URL=https://people.example.net/\n';
+    const both = installed((text) => text.replace('gateway-api # or ', 'gateway-api\n  - '), {
+      'settings.env': settings,
+    });
+    expect(ofKind(both, 'HTTPRoute').map(({ spec }) => spec.hostnames)).toEqual([
+      ['in.example.net'],
+      ['people.example.net'],
+    ]);
+    const [{ spec }] = ofKind(both, 'Ingress');
+    expect([spec.rules[0].host, spec.tls[0].hosts[0]]).toEqual(['in.example.net', 'in.example.net']);
+    const [{ data }] = ofKind(both, 'ConfigMap');
+    expect(data).toMatchObject({ INTAKE_URL: 'https://in.example.net', RATE_LIMIT: '200/1s' });
+  });
+
+  test('without any component needs nothing that is not part of Kubernetes', () => {
+    const manifests = installed((text) => text.replaceAll(/^ +- \.\.\/\.\.\/components.*\n/gm, ''));
+    const groups = new Set(manifests.map(({ apiVersion }) => apiVersion.replace(/\/?v\d+$/, '')));
+    expect(groups).toEqual(new Set(['', 'apps', 'autoscaling', 'batch', 'networking.k8s.io', 'policy']));
+    expect(kinds(manifests)).not.toContain('Ingress');
+  });
+
+  test('has a pull secret and a private CA where it asks for them, in every pod, and not otherwise', () => {
+    const plain = installed((text) => text);
+    expect(ofKind(plain, 'ServiceAccount')[0]).not.toHaveProperty('imagePullSecrets');
+    for (const { spec } of podsOf(plain)) expect(spec).not.toHaveProperty('volumes');
+
+    const all = installed(withAllComponents, { 'ca.crt': 'a certificate' });
+    expect(ofKind(all, 'ServiceAccount').map((one) => one.imagePullSecrets)).toEqual([[{ name: 'registry' }]]);
+    const ca = ofKind(all, 'ConfigMap').find(({ data }) => data['ca.crt'] === 'a certificate');
+    expect(podsOf(all)).toHaveLength(5);
+    for (const { spec } of podsOf(all)) {
+      const [container] = spec.containers;
+      expect(spec.serviceAccountName).toBe('orders');
+      expect(spec.volumes).toEqual([{ name: 'private-ca', configMap: { name: ca.metadata.name } }]);
+      expect(container.volumeMounts).toEqual([{ name: 'private-ca', mountPath: '/etc/private-ca', readOnly: true }]);
+      const { value } = container.env.find(({ name }: Manifest) => name === 'NODE_EXTRA_CA_CERTS');
+      expect(value).toBe('/etc/private-ca/ca.crt');
+    }
+  });
+
+  test('puts the name of the cluster on every pod, and into no selector, so that it can be added later', () => {
+    const manifests = installed((text) => text.replace('cluster: production', 'cluster: north'));
+    for (const { metadata } of podsOf(manifests)) expect(metadata.labels.cluster).toBe('north');
+    for (const { spec } of manifests.filter(({ kind }) => /Deployment|Service$|PodDisruption|NetworkPolicy/.test(kind)))
+      expect(JSON.stringify([spec.selector, spec.podSelector])).not.toContain('north');
+  });
+});

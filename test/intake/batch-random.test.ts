@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { hostileBody } from '../harness/arbitrary-request.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+/** `npm run test:full` sends 600. */
+const COUNT = Number(process.env.RANDOM_BATCHES ?? 30);
+if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_BATCHES takes a whole number above 0.');
+/** The same batches again: RANDOM_SEED=… of the run that failed. */
+const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  account = await stack.account();
+});
+afterAll(() => stack.close());
+
+/** Bytes as one line: without line breaks, and without the white space around it. */
+const asLine = (bytes: Buffer) =>
+  Buffer.from(
+    bytes
+      .toString('latin1')
+      .replaceAll('\n', ' ')
+      .replace(/^[ \t\r]+|[ \t\r]+$/g, ''),
+    'latin1',
+  );
+
+type Result = { receipt_id?: string; error?: { status: number; code: string; detail: string; errors?: unknown[] } };
+
+test(
+  `${COUNT} random batches (RANDOM_SEED=${SEED}): each order gets what it would get alone, and those with a receipt are stored as they came`,
+  async () => {
+    const send = async (bodies: Buffer[]) => {
+      const sent = bodies.map(asLine).filter((line) => line.length > 0);
+      const reply = await intake.api.batch(account, Buffer.concat(sent.flatMap((line) => [line, Buffer.from('\r\n')])));
+      if (sent.length === 0) return expect(reply.body.code).toBe('malformed_body');
+      const results: Result[] = reply.body.results;
+      expect([reply.status, results.length]).toEqual([202, sent.length]);
+      for (const [index, line] of sent.entries()) {
+        // A preview checks as an order does, and stores nothing.
+        const alone = await intake.api.preview(account, line);
+        const { error } = results[index] as Result;
+        const verdict = error && [error.status, error.code, error.errors];
+        expect(verdict).toEqual(alone.status === 200 ? undefined : [alone.status, alone.body.code, alone.body.errors]);
+      }
+      const stored = sent.filter((_, index) => results[index]?.receipt_id);
+      const { rows } = await stack.database.knex.raw(
+        `select substring(p.bodies from r.body_start for r.body_length) as body
+         from receipts r join receipt_payloads p using (batch_id, account_id) where receipt_id = any(?) order by receipt_id`,
+        [results.flatMap(({ receipt_id }) => receipt_id ?? [])],
+      );
+      expect(rows.map(({ body }: { body: Buffer }) => body.toString('hex'))).toEqual(
+        stored.map((line) => line.toString('hex').replace(/^efbbbf(?=.)/, (mark) => (line === sent[0] ? '' : mark))),
+      );
+    };
+    const bodies = fc.array(hostileBody, { maxLength: 12 });
+    await fc.assert(fc.asyncProperty(bodies, send), { numRuns: COUNT, seed: SEED, endOnFailure: true });
+  },
+  COUNT * 5000 + 60_000,
+);

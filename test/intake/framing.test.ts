@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { exchange, openRaw } from '../harness/raw-http.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  account = await stack.account();
+});
+afterAll(() => stack.close());
+
+const BODY = '{"source_order_id":"framing"}';
+
+/** A request for an order with the given version, Host headers and framing. */
+function request(version: string, hosts: string[], framing: string): Buffer {
+  const lines = [
+    `POST /ingest/orders HTTP/${version}`,
+    ...hosts.map((host) => `Host: ${host}`),
+    `Authorization: Bearer ${account.key}`,
+    'Content-Type: application/json',
+    framing,
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+}
+
+const CHUNKED_BODY = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+const LENGTH = `Content-Length: ${BODY.length}`;
+
+test.each([
+  ['two Host headers', '1.1', ['a', 'b'], LENGTH, BODY, 400],
+  ['the same Host header twice', '1.1', ['a', 'a'], LENGTH, BODY, 400],
+  ['a chunked body over HTTP/1.0', '1.0', ['a'], 'Transfer-Encoding: chunked', CHUNKED_BODY, 400],
+  ['another transfer coding before chunked', '1.1', ['a'], 'Transfer-Encoding: gzip, chunked', CHUNKED_BODY, 501],
+  ['HTTP/2.0', '2.0', ['a'], LENGTH, BODY, 505],
+] as const)(
+  '%s: refused, nothing is stored and the connection is closed',
+  async (_what, version, hosts, framing, body, status) => {
+    const connection = openRaw(intake.api.url);
+    connection.socket.write(Buffer.concat([request(version, [...hosts], framing), Buffer.from(body)]));
+    expect((await connection.reply())?.status).toBe(status);
+    await connection.closed;
+    expect(await stack.database.knex('receipts').where({ account_id: account.id })).toEqual([]);
+  },
+);
+
+test('a plain chunked request is accepted', async () => {
+  const chunked = request('1.1', ['a'], 'Transfer-Encoding: Chunked');
+  expect((await exchange(intake.api.url, chunked, CHUNKED_BODY))?.status).toBe(202);
+});
+
+test('replies forbid sniffing and ask for HTTPS', async () => {
+  const { headers } = await intake.api.order(account, {});
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'strict-transport-security': 'max-age=31536000',
+  });
+});
+
+test.each(['package.json', 'index.html', 'swagger-initializer.js', 'README.md'])(
+  'of the library that renders the document, /docs/%s is not served',
+  async (file) => expect((await fetch(`${intake.api.url}/docs/${file}`)).status).toBe(404),
+);

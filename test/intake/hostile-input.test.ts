@@ -1,0 +1,509 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Child, freePort } from '@orders/local-services';
+import fc from 'fast-check';
+import type { Knex } from 'knex';
+import { type Api, openApi } from '../harness/api.ts';
+import { type HostileRequest, hostileRequest, inChunks } from '../harness/arbitrary-request.ts';
+import { countStored } from '../harness/count-stored.ts';
+import { checkReplies } from '../harness/openapi-check.ts';
+import { startApp } from '../harness/processes.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
+import { sign } from '../harness/sign.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** `npm run test:full` sends 20,000. */
+const COUNT = Number(process.env.RANDOM_REQUESTS ?? 1_000);
+if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_REQUESTS takes a whole number above 0.');
+/** The same requests again: RANDOM_SEED=… of the run that failed. */
+const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+  intake = await stack.intake({ REQUEST_TIMEOUT: '2s' });
+  account = await stack.account({ signing: true });
+});
+afterAll(() => stack.close());
+
+const stored = () => countStored(stack.database.knex);
+
+/** The head of an order's request by hand. */
+const orderHead = (headers: [string, string | number][], key = account.key) =>
+  head('POST /ingest/orders HTTP/1.1', [
+    ['Host', 'x'],
+    ['Authorization', `Bearer ${key}`],
+    ['Content-Type', 'application/json'],
+    ...headers,
+  ]);
+
+const outcome = (reply: RawReply | null) => `${reply?.status} ${reply?.body.code ?? ''}`.trim();
+
+describe('JSON', () => {
+  test('of duplicate members the last counts, in the receipt as in the order', async () => {
+    const body = '{"source_order_id":"first","emirate":"Dubai","source_order_id":"last","emirate":"Sharjah"}';
+    const preview = await intake.api.preview(account, body);
+    expect(preview.body.normalized).toMatchObject({ source_order_id: 'last', emirate: 'Sharjah' });
+    const accepted = await intake.api.order(account, body);
+    const { body: receipt } = await intake.api.status(account, accepted.body.receipt_id);
+    expect(receipt.source_order_id).toBe('last');
+  });
+
+  test.each([
+    ['objects', '{"a":', '}'],
+    ['lists', '[', ']'],
+  ])('nested 64 levels deep in %s is taken, 65 and as many as a body can hold are not', async (what, open, close) => {
+    const nested = (levels: number) =>
+      `{"source_order_id":"nested ${what}","x":${open.repeat(levels - 1)}1${close.repeat(levels - 1)}}`;
+    expect((await intake.api.order(account, nested(64))).status).toBe(202);
+    expect((await intake.api.preview(account, nested(64))).status).toBe(200);
+    const before = await stored();
+    expect((await intake.api.order(account, nested(65))).body.code).toBe('malformed_body');
+    const deepest = await intake.api.order(account, nested(Math.floor(260_000 / (open.length + close.length))));
+    expect(deepest.body.code).toBe('malformed_body');
+    expect(await stored()).toBe(before);
+  });
+
+  test.each([
+    ['1e400', '1e400'],
+    ['-1e400', '-1e400'],
+    ['1e-400', '1e-400'],
+    ['-0', '-0'],
+    ['of 400 digits', '9'.repeat(400)],
+    ['of 400 decimals', `0.${'9'.repeat(400)}`],
+    ['of 400 digits in its exponent', `1e${'0'.repeat(399)}1`],
+  ])('a number, %s, is taken wherever it stands', async (what, number) => {
+    const fields = ['order_number', 'address', 'emirate', 'area', 'total', 'currency', 'delivery_instructions', 'x'];
+    const body = `{"source_order_id":"number ${what}",${fields.map((name) => `"${name}":${number}`)},
+        "customer":{"name":${number},"phone":${number},"email":${number},"id":${number}},
+        "items":[${number},{"name":${number},"quantity":${number},"sku":${number}}]}`;
+    expect((await intake.api.preview(account, body)).status).toBe(200);
+    expect((await intake.api.order(account, body)).status).toBe(202);
+  });
+
+  test.each([
+    ['an overlong slash in two bytes', [0xc0, 0xaf]],
+    ['an overlong slash in three', [0xe0, 0x80, 0xaf]],
+    ['an overlong slash in four', [0xf0, 0x80, 0x80, 0xaf]],
+    ['an overlong U+0000', [0xc0, 0x80]],
+    ['a lone continuation byte', [0x80]],
+    ['a sequence cut short after one byte', [0xe2]],
+    ['a sequence cut short after two', [0xe2, 0x82]],
+    ['a sequence cut short after three', [0xf0, 0x9f, 0x98]],
+    ['surrogates encoded one by one (CESU-8)', [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]],
+    ['beyond U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+    ['the byte F5', [0xf5, 0x80, 0x80, 0x80]],
+    ['the byte FE', [0xfe]],
+    ['the byte FF', [0xff]],
+  ])('with %s is refused, in a value and in a name, and stores nothing', async (_what, bytes) => {
+    const before = await stored();
+    for (const [start, end] of [
+      ['{"source_order_id":"', '"}'],
+      ['{"source_order_id":"utf-8","', '":1}'],
+      ['{"source_order_id":"utf-8"}', ''],
+    ]) {
+      const body = Buffer.concat([Buffer.from(start ?? ''), Buffer.from(bytes), Buffer.from(end ?? '')]);
+      expect((await intake.api.order(account, body)).body.code).toBe('malformed_body');
+      expect((await intake.api.webhook(account, body)).body.code).toBe('malformed_body');
+    }
+    expect(await stored()).toBe(before);
+  });
+
+  test('in UTF-16 is refused', async () => {
+    const body = Buffer.from('\ufeff{"source_order_id":"utf-16"}', 'utf16le');
+    expect((await intake.api.order(account, body)).body.code).toBe('malformed_body');
+  });
+
+  test('with a raw NUL is refused; escaped it is taken anywhere but in source_order_id', async () => {
+    const before = await stored();
+    for (const body of ['{"source_order_id":"nul","area":"a\0b"}', '{"source_order_id":"nul"\0}', '\0', '{"a\0":1}'])
+      expect((await intake.api.order(account, body)).body.code).toBe('malformed_body');
+    expect(await stored()).toBe(before);
+    const escaped = await intake.api.order(account, '{"source_order_id":"nul","area":"a\\u0000b","\\u0000":"\\u0000"}');
+    expect(escaped.status).toBe(202);
+  });
+
+  test('with members called __proto__ and constructor is taken, and they are nothing but members', async () => {
+    const trap = '{"polluted":true,"name":"inherited","phone":"0501234567","isAdmin":true}';
+    const traps = `"__proto__":${trap},"constructor":{"prototype":${trap}},"toString":1,"hasOwnProperty":1,"length":-1`;
+    const body = `{"source_order_id":"proto",${traps},"customer":{${traps}},"items":[{${traps}}],"address":{${traps}}}`;
+    const { body: preview } = await intake.api.preview(account, body);
+    expect(preview.normalized.customer).toEqual({ name: null, phone: null, email: null, id: null });
+    const accepted = await intake.api.order(account, body, { 'Idempotency-Key': 'proto' });
+    expect(accepted.status).toBe(202);
+    expect((await intake.api.order(account, body, { 'Idempotency-Key': 'proto' })).body).toEqual({
+      receipt_id: accepted.body.receipt_id,
+      duplicate: true,
+    });
+    expect('polluted' in {}).toBe(false);
+    expect(typeof {}.toString).toBe('function');
+    expect((await intake.api.order(account, `{"__proto__":{"source_order_id":"inherited"}}`)).status).toBe(422);
+  });
+});
+
+describe('the length of a body', () => {
+  const order = '{"source_order_id":"length"}';
+
+  test('announced longer than what comes: 408 while the sender waits, 400 when it ends; nothing is stored', async () => {
+    const before = await stored();
+    const longer = orderHead([['Content-Length', order.length + 1]]);
+    expect((await exchange(intake.api.url, longer, order))?.status).toBe(408);
+    const ended = openRaw(intake.api.url);
+    ended.socket.end(Buffer.concat([longer, Buffer.from(order)]));
+    expect((await ended.reply())?.status).toBe(400);
+    expect(await stored()).toBe(before);
+  });
+
+  test('announced shorter, so that the order is cut: malformed_body says so, and nothing is stored', async () => {
+    const before = await stored();
+    const reply = await exchange(intake.api.url, orderHead([['Content-Length', order.length - 1]]), order);
+    expect(outcome(reply)).toBe('400 malformed_body');
+    expect(await stored()).toBe(before);
+  });
+
+  test('announced shorter by what is no part of the order: it is accepted, and its sender is told', async () => {
+    const before = await stored();
+    const reply = await exchange(intake.api.url, orderHead([['Content-Length', order.length]]), `${order} and more`);
+    expect(reply?.status).toBe(202);
+    expect(await stored()).toBe(before + 3);
+    expect((await intake.api.status(account, reply?.body.receipt_id)).status).toBe(200);
+  });
+
+  test.each([
+    ['twice, and not the same', ['28', '29']],
+    ['twice in one', ['28, 28']],
+    ['as more than there are bytes in the world', ['9'.repeat(30)]],
+    ['below zero', ['-1']],
+    ['in hex', ['0x1c']],
+    ['as nothing', ['']],
+  ])('announced %s: the plain 400 of the parser, and nothing is stored', async (_what, lengths) => {
+    const before = await stored();
+    const headers = lengths.map((length): [string, string] => ['Content-Length', length]);
+    const reply = await exchange(intake.api.url, orderHead(headers), order);
+    expect(outcome(reply)).toBe('400');
+    expect(await stored()).toBe(before);
+  });
+
+  const chunked = (...headers: [string, string][]) => orderHead([['Transfer-Encoding', 'chunked'], ...headers]);
+
+  test.each([
+    ['of one byte', inChunks(Buffer.from(order), 1)],
+    ['with extensions', Buffer.from(`1c;name=value\r\n${order}\r\n0\r\n\r\n`)],
+    ['with a trailer that changes nothing', Buffer.from(`1C\r\n${order}\r\n0\r\nIdempotency-Key: not ok\r\n\r\n`)],
+  ])('in chunks %s is not needed', async (_what, chunks) => {
+    expect((await exchange(intake.api.url, chunked(), chunks))?.status).toBe(202);
+  });
+
+  test('in chunks over the limit: payload_too_large', async () => {
+    const reply = await exchange(intake.api.url, chunked(), inChunks(Buffer.alloc(300_000, ' '), 1000));
+    expect(outcome(reply)).toBe('413 payload_too_large');
+  });
+
+  test.each([
+    ['of no size', `zz\r\n${order}\r\n0\r\n\r\n`],
+    ['of a size below zero', `-1\r\n${order}\r\n0\r\n\r\n`],
+    ['of a size past any integer', `${'f'.repeat(17)}\r\n${order}\r\n0\r\n\r\n`],
+    ['longer than they say', `1\r\n${order}\r\n0\r\n\r\n`],
+    ['with extensions without end', `1c;${'x'.repeat(20_000)}\r\n${order}\r\n0\r\n\r\n`],
+  ])('in chunks %s: the plain answer of the parser, and nothing is stored', async (_what, chunks) => {
+    const before = await stored();
+    expect(outcome(await exchange(intake.api.url, chunked(), chunks))).toMatch(/^4(00|13)$/);
+    expect(await stored()).toBe(before);
+  });
+});
+
+describe('a header', () => {
+  const body = '{"source_order_id":"header"}';
+  const withHeader = (name: string, value: string) =>
+    exchange(
+      intake.api.url,
+      orderHead([
+        ['Content-Length', body.length],
+        [name, value],
+      ]),
+      body,
+    );
+
+  test.each(['X-Request-Id', 'Idempotency-Key', 'Prefer', 'x-service-signature'])(
+    '%s cannot put another into the reply',
+    async (name) => {
+      for (const lineEnd of ['\r\n', '\n', '\r', '%0d%0a', '\\r\\n', '\u0085', '\u000b']) {
+        const reply = await withHeader(name, `a${lineEnd}X-Injected: 1`);
+        expect(reply?.headers).not.toHaveProperty('x-injected');
+        expect(reply?.headers['x-request-id'] ?? '').not.toMatch(/injected/i);
+        expect(reply?.status).toBeLessThan(500);
+      }
+    },
+  );
+
+  test.each([
+    '/ingest/status/a%0d%0aX-Injected:1',
+    '/%0d%0aX-Injected:1',
+    '/ingest/orders%0d%0a',
+    '/ingest/status/%00',
+  ])('cannot come out of the path %s', async (path) => {
+    const authorization: [string, string] = ['Authorization', `Bearer ${account.key}`];
+    const reply = await exchange(intake.api.url, head(`GET ${path} HTTP/1.1`, [['Host', 'x'], authorization]));
+    expect(reply?.status).toBe(404);
+    expect(JSON.stringify(reply)).not.toMatch(/injected/i);
+  });
+
+  test.each(['/a b', '/a\0', '\r', ''])(
+    'cannot come out of the target %j: the plain 400 of the parser',
+    async (path) => {
+      const reply = await exchange(intake.api.url, head(`GET ${path} HTTP/1.1`, [['Host', 'x']]));
+      expect(outcome(reply)).toBe('400');
+      expect(reply?.headers).not.toHaveProperty('x-injected');
+    },
+  );
+
+  test.each([
+    'http://[',
+    'http://[::/',
+    'http://a:99999999/none',
+    'http:',
+    'a:b',
+    '*',
+    '//',
+    '/\u00a0',
+    'http://x/none',
+    'foo://x?y',
+  ])('cannot come out of the target %j, which is no path of ours: not_found', async (path) => {
+    const method = path === '*' ? 'OPTIONS' : 'GET';
+    const reply = await exchange(intake.api.url, head(`${method} ${path} HTTP/1.1`, [['Host', 'x']]));
+    expect(outcome(reply)).toMatch(/^(404 not_found|400)$/);
+  });
+});
+
+describe('a key or a signature of the wrong length or alphabet', () => {
+  const body = '{"source_order_id":"wrong"}';
+  const long = 'a'.repeat(10_000);
+  const sendWebhook = (...signatures: string[]) =>
+    exchange(
+      intake.api.url,
+      head('POST /ingest/webhook HTTP/1.1', [
+        ['Host', 'x'],
+        ['Authorization', `Bearer ${account.key}`],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', body.length],
+        ...signatures.map((signature): [string, string] => ['x-service-signature', signature]),
+      ]),
+      body,
+    );
+
+  test.each([
+    ['empty', ''],
+    ['one character', 'a'],
+    ['of our prefix alone', 'oik_'],
+    ['10 kB long', `oik_${long}`],
+    ['not ASCII', 'oik_schl\u00fcssel'],
+    ['of bytes that are no UTF-8', 'oik_\u00ff\u00fe\u0080'],
+    ['of other signs', `oik_${'-'.repeat(49)}`],
+  ])('a key, %s: refused as unknown or missing', async (_what, key) => {
+    const reply = await exchange(intake.api.url, orderHead([['Content-Length', body.length]], key), body);
+    expect(outcome(reply)).toMatch(/^401 (invalid|missing)_api_key$/);
+  });
+
+  test('the right key with more before or behind it, or in other letters: invalid_api_key', async () => {
+    const { key } = account;
+    for (const wrong of [`${key}a`, `a${key}`, key.slice(0, -1), key.toUpperCase(), `${key}\u00e9`, `${key},${key}`]) {
+      const reply = await exchange(intake.api.url, orderHead([['Content-Length', body.length]], wrong), body);
+      expect(outcome(reply)).toBe('401 invalid_api_key');
+    }
+  });
+
+  test.each([
+    ['empty', () => ''],
+    ['of the prefix alone', () => 'sha256='],
+    ['of one digit', () => 'a'],
+    ['of an odd number of digits', (right: string) => right.slice(1)],
+    ['of one digit more', (right: string) => `${right}0`],
+    ['10 kB long', () => `sha256=${long}`],
+    ['not ASCII', (right: string) => right.replace(/.$/, '\u00e9')],
+    ['with the prefix twice', (right: string) => `sha256=sha256=${right}`],
+    ['twice in one', (right: string) => `${right},${right}`],
+    ['in base64', (right: string) => Buffer.from(right, 'hex').toString('base64')],
+  ])('a signature, %s: invalid_signature', async (_what, wrong) => {
+    const before = await stored();
+    expect(outcome(await sendWebhook(wrong(sign(account.secret, body))))).toBe('401 invalid_signature');
+    expect(await stored()).toBe(before);
+  });
+
+  test('the right signature in two headers: invalid_signature', async () => {
+    const right = sign(account.secret, body);
+    expect(outcome(await sendWebhook(right, right))).toBe('401 invalid_signature');
+  });
+
+  test.each([
+    ['empty', ''],
+    ['not ASCII', 'a\u00e9'],
+    ['of bytes that are no UTF-8', '\u00ff'],
+    ['with a tab', 'a\tb'],
+    ['10 kB long', 'k'.repeat(10_000)],
+  ])('an Idempotency-Key, %s: invalid_idempotency_key, and nothing is stored', async (_what, key) => {
+    const before = await stored();
+    const headers: [string, string | number][] = [
+      ['Content-Length', body.length],
+      ['Idempotency-Key', key],
+    ];
+    expect(outcome(await exchange(intake.api.url, orderHead(headers), body))).toBe('400 invalid_idempotency_key');
+    expect(await stored()).toBe(before);
+  });
+
+  test('two Idempotency-Key headers: invalid_idempotency_key', async () => {
+    const headers: [string, string | number][] = [
+      ['Content-Length', body.length],
+      ['Idempotency-Key', 'a'],
+      ['Idempotency-Key', 'a'],
+    ];
+    expect(outcome(await exchange(intake.api.url, orderHead(headers), body))).toBe('400 invalid_idempotency_key');
+  });
+});
+
+describe('an intake under fire', () => {
+  let child: Child;
+  let api: Api;
+  let adminUrl: string;
+  let check: ReturnType<typeof checkReplies>;
+  let printed = '';
+
+  beforeAll(async () => {
+    const [port, adminPort] = [await freePort(), await freePort()];
+    // A process of its own, so that its memory can be measured, its death be seen, and what it prints: errors and what Node warns of.
+    child = await startApp(
+      'intake',
+      { ...stack.env, PORT: String(port), ADMIN_PORT: String(adminPort) },
+      { output: 'pipe' },
+    );
+    for (const stream of [child.process.stdout, child.process.stderr]) stream?.on('data', (text) => (printed += text));
+    const url = `http://127.0.0.1:${port}`;
+    api = await until('it answers', () => openApi(url).catch(() => null));
+    adminUrl = `http://127.0.0.1:${adminPort}`;
+    check = checkReplies((await api.send('GET', '/openapi.json')).body);
+  });
+  afterAll(async () => {
+    await child.stop();
+    expect({ exitCode: child.process.exitCode, printed }).toEqual({ exitCode: 0, printed: '' });
+  });
+
+  async function megabytesHeld(): Promise<number> {
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    return Number(/^process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]) / 2 ** 20;
+  }
+
+  test.each(['keep-alive', 'close'])(
+    '50 MB of white space are refused with 413 and never held in memory; their sender can send them to the end (Connection: %s)',
+    async (connection) => {
+      const before = await megabytesHeld();
+      const blank = Buffer.alloc(2 ** 20, ' ');
+      const chunk = Buffer.concat([Buffer.from('100000\r\n'), blank, Buffer.from('\r\n')]);
+      const announced: [string, number] = ['Content-Length', 50 * blank.length + 1];
+      const chunked: [string, string] = ['Transfer-Encoding', 'chunked'];
+      const senders = [announced, chunked, announced, chunked, announced, chunked].map((framing) => {
+        const sender = openRaw(api.url);
+        sender.socket.write(orderHead([framing, ['Connection', connection]]));
+        return { ...sender, part: framing === chunked ? chunk : blank, end: framing === chunked ? '0\r\n\r\n' : ' ' };
+      });
+      const sendAll = async ({ socket, part, closed }: (typeof senders)[number]) => {
+        for (let sent = 0; sent < 50; sent++) {
+          if (!socket.write(part)) await Promise.race([once(socket, 'drain'), closed]);
+        }
+      };
+      await Promise.all(senders.map(sendAll));
+      expect((await megabytesHeld()) - before).toBeLessThan(150);
+      for (const { socket, end } of senders) socket.write(end);
+      const replies = await Promise.all(senders.map(({ reply }) => reply()));
+      expect(replies.map(outcome)).toEqual(Array(6).fill('413 payload_too_large'));
+      if (connection === 'keep-alive') for (const { socket } of senders) socket.end();
+      expect(await Promise.all(senders.map(({ closed }) => closed))).toEqual(Array(6).fill(null));
+    },
+  );
+
+  test('many requests that wait on one connection each get their reply, and Node warns of none', async () => {
+    const waiting = openRaw(api.url);
+    const body = '{"source_order_id":"side by side"}';
+    const one = Buffer.concat([
+      orderHead([
+        ['Content-Length', body.length],
+        ['Prefer', 'wait=1'],
+      ]),
+      Buffer.from(body),
+    ]);
+    waiting.socket.write(Buffer.concat(Array(20).fill(one)));
+    for (let heard = 0; heard < 20; heard++) expect((await waiting.reply())?.status).toBe(202);
+    waiting.socket.destroy();
+    expect(printed).toBe('');
+  });
+
+  test(
+    `${COUNT} random requests (RANDOM_SEED=${SEED}): each gets its reply, no 5xx, and is stored whole or not at all; what is stored is processed`,
+    async () => {
+      const accepted = new Map<string, string>();
+      // Not the one that is soon out of patience: on a busy machine a large body may take that long.
+      const { api: patient } = await stack.intake();
+      const unheard = await megabytesHeld();
+      let before = await stored();
+
+      async function send(request: HostileRequest): Promise<void> {
+        const reply = await exchange(patient.url, request.bytes);
+        const after = await stored();
+        const added = after - before;
+        before = after;
+        if (!reply) throw new Error('no reply');
+        expectSound(request, reply);
+        const isNew = reply.status === 202 && !reply.body.duplicate;
+        const keptAs: string | undefined = reply.body?.kept_as;
+        // Receipt, body, outbox row and, if there was one, the idempotency key. What is kept has a key, and is stored once.
+        expect(isNew ? [3, 4] : keptAs ? [0, 3, 4] : [0]).toContain(added);
+        if (added === 0) return;
+        expect(JSON.parse(utf8.decode(request.body)).source_order_id).toEqual(expect.any(String));
+        accepted.set(keptAs ?? reply.body.receipt_id, digest(request.body));
+      }
+
+      await fc.assert(fc.asyncProperty(hostileRequest(account), send), { numRuns: COUNT, seed: SEED });
+
+      expect(accepted.size).toBeGreaterThan(COUNT / 20);
+      const { rows } = await stack.database.knex.raw(
+        `select receipt_id, encode(sha256(substring(p.bodies from r.body_start for r.body_length)), 'hex') as digest
+         from receipts r join receipt_payloads p using (batch_id, account_id) where receipt_id = any(?)`,
+        [[...accepted.keys()]],
+      );
+      const found = new Map(rows.map((row: Record<string, string>) => [row.receipt_id, row.digest]));
+      expect(found).toEqual(accepted);
+      expect({ exitCode: child.process.exitCode, printed }).toEqual({ exitCode: null, printed: '' });
+      expect((await megabytesHeld()) - unheard).toBeLessThan(300);
+
+      const worker = await stack.worker();
+      const good = await api.order(account, { source_order_id: 'good', emirate: 'Dubai' }, { Prefer: 'wait=30' });
+      expect(good.body).toMatchObject({ status: 'written' });
+      await until('all are processed', async () => (await stack.database.knex('outbox').first()) === undefined);
+      const receipts = stack.database.knex('receipts').distinct('state');
+      const isKept = (receipts: Knex.QueryBuilder) => receipts.where({ error_code: 'idempotency_key_reused' });
+      expect(await isKept(receipts.clone()).pluck('state')).toEqual(['dead']);
+      const others = receipts.clone().whereNull('error_code').orderBy('state').pluck('state');
+      expect(await others).toEqual(['duplicate', 'written']);
+      await worker.close();
+    },
+    COUNT * 30 + 60_000,
+  );
+
+  function expectSound(request: HostileRequest, reply: RawReply): void {
+    expect(reply.headers).not.toHaveProperty('x-injected');
+    if (request.isForged) expect(reply.status).not.toBe(202);
+    // What never reached the application is answered by Node.
+    if (!('x-request-id' in reply.headers)) expect([400, 413, 417, 431, 501, 505]).toContain(reply.status);
+    else {
+      expect(reply.status).toBeLessThan(500);
+      check(request.method, request.target.replace(/[?#].*/s, ''), reply);
+    }
+  }
+
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  const digest = (body: Buffer) => createHash('sha256').update(body).digest('hex');
+});

@@ -1,0 +1,428 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setHoldResends } from '@orders/database';
+import { runOrders } from '../harness/erasure.ts';
+import { putGates, shutGate, whoWait } from '../harness/gates.ts';
+import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
+import { readMetrics } from '../harness/read-metrics.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const REUSED = 'idempotency_key_reused';
+const FIRST = { source_order_id: 'A', customer: { name: 'Aisha Khan', phone: '050 123 4567' }, total: 49 };
+const RESENT = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
+const OTHER = { ...FIRST, source_order_id: 'B' };
+const key = (text: string) => ({ 'Idempotency-Key': text });
+
+let stack: Stack;
+let intakes: [RunningIntake, RunningIntake];
+let account: TestAccount;
+let client: PortalClient;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  const patient = { PG_QUERY_TIMEOUT: '50s' };
+  intakes = [await stack.intake(patient), await stack.intake(patient)];
+  await putGates(stack.database.knex);
+});
+afterAll(() => stack.close());
+
+async function begin(): Promise<void> {
+  account = await stack.account();
+}
+async function openPortal(): Promise<string> {
+  client = await signIn(await stack.portal(), await createPerson(stack, account.id));
+  return `/accounts/${account.id}`;
+}
+
+interface Kept {
+  receipt_id: string;
+  kept_as: string;
+}
+const send = (order: unknown, text: string, intake = intakes[0]) => intake.api.order(account, order, key(text));
+/** Sends it and expects that it is kept. */
+async function sendKept(order: unknown, text: string, intake = intakes[0]): Promise<Kept> {
+  const { status, body, headers } = await send(order, text, intake);
+  const { receipt_id, kept_as } = body;
+  expect([status, body]).toEqual([202, { receipt_id, duplicate: true, payload_mismatch: true, kept_as }]);
+  expect(headers['idempotent-replayed']).toBe('true');
+  expect(kept_as).not.toBe(receipt_id);
+  return body;
+}
+async function acceptFirst(text: string, order: unknown = FIRST): Promise<string> {
+  const { body } = await send(order, text);
+  expect(body).toEqual({ receipt_id: body.receipt_id });
+  return body.receipt_id;
+}
+const statusOf = async (receiptId: string) => (await intakes[0].api.status(account, receiptId)).body;
+const finalOf = async (receiptId: string) => (await intakes[0].api.final(account, receiptId)).body;
+const rows = (table: string) => stack.database.knex(table).where({ account_id: account.id });
+const bodyOf = async (receiptId: string) => {
+  const { rows: found } = await stack.database.knex.raw(
+    `select substring(p.bodies from r.body_start for r.body_length) as body
+     from receipts r join receipt_payloads p using (batch_id, account_id) where receipt_id = ?`,
+    [receiptId],
+  );
+  return found[0].body.toString();
+};
+const outboxOf = async (receiptId: string) =>
+  (await stack.database.knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
+/** Bytes of the account's stored bodies, without spaces: these take the place of a body that was not kept. */
+async function storedBytes(): Promise<number> {
+  const { rows: sums } = await stack.database.knex.raw(
+    'select sum(length(replace(encode(bodies, ?), ?, ?)))::int as bytes from receipt_payloads where account_id = ?',
+    ['escape', ' ', '', account.id],
+  );
+  return sums[0].bytes;
+}
+const bytesOf = (...orders: object[]) => orders.map((one) => JSON.stringify(one).replaceAll(' ', '')).join('').length;
+async function withWorker(work: () => Promise<void>): Promise<void> {
+  const worker = await stack.worker();
+  await work();
+  await worker.close();
+}
+
+describe('under a used key the same order with other content', () => {
+  test('is kept as it came and ends as a resend that says what changed', async () => {
+    await begin();
+    const original = await acceptFirst('same');
+    const { receipt_id, kept_as } = await sendKept(RESENT, 'same');
+    expect(receipt_id).toBe(original);
+    expect(await bodyOf(kept_as)).toBe(JSON.stringify(RESENT));
+    expect(await outboxOf(kept_as)).toHaveLength(1);
+    await withWorker(async () => {
+      expect((await finalOf(original)).status).toBe('written');
+      expect(await finalOf(kept_as)).toMatchObject({
+        status: 'duplicate',
+        error: null,
+        duplicate_of: { receipt_id: original },
+        changes: [{ pointer: '/customer/phone', from: '+971501234567', to: '+971507654321' }],
+      });
+    });
+    expect(await rows('orders')).toHaveLength(1);
+  });
+
+  test('holds the order where the account holds resends', async () => {
+    await begin();
+    await setHoldResends(stack.database.knex, account.id, true);
+    const original = await acceptFirst('held');
+    const { kept_as } = await sendKept(RESENT, 'held');
+    await withWorker(async () => {
+      await finalOf(original);
+      await finalOf(kept_as);
+    });
+    const base = await openPortal();
+    const [order] = await rows('orders');
+    const detail = await client.get(`${base}/orders/${order.order_id}`);
+    expect(detail.body.resends).toMatchObject([{ receipt_id: kept_as, decision: null }]);
+    const review = await client.post(`${base}/orders/review`, { order_ids: [order.order_id], to: 'confirmed' });
+    expect(review.body).toMatchObject({ changed: [], unchanged: [{ order_id: order.order_id, held: true }] });
+  });
+
+  test('wakes the worker by itself, without the sweeper', async () => {
+    await begin();
+    const unswept = { SWEEP_INTERVAL: '1h', SWEEP_AFTER: '1h' };
+    const worker = await stack.worker(unswept);
+    const intake = await stack.intake(unswept);
+    await intake.api.order(account, FIRST, { ...key('woken'), Prefer: 'wait=30' });
+    const { kept_as } = await sendKept(RESENT, 'woken', intake);
+    expect((await intake.api.final(account, kept_as)).body.status).toBe('duplicate');
+    await intake.close();
+    await worker.close();
+  });
+});
+
+describe('under a used key another order', () => {
+  test('is kept dead, without an attempt, an outbox row or an order', async () => {
+    await begin();
+    const original = await acceptFirst('other');
+    const { receipt_id, kept_as } = await sendKept(OTHER, 'other');
+    expect(receipt_id).toBe(original);
+    const kept = await statusOf(kept_as);
+    expect(kept).toMatchObject({
+      status: 'dead',
+      source_order_id: 'B',
+      attempts: 0,
+      order_id: null,
+      error: { code: REUSED },
+    });
+    expect(await bodyOf(kept_as)).toBe(JSON.stringify(OTHER));
+    expect(await outboxOf(kept_as)).toEqual([]);
+    await withWorker(async () => {
+      expect((await finalOf(original)).status).toBe('written');
+    });
+    expect((await rows('orders')).map((order) => order.source_order_id)).toEqual(['A']);
+    const { body } = await intakes[0].api.reconcile(account, ['A', 'B', 'C']);
+    expect(body.results.map(({ status }: { status: string }) => status)).toEqual(['written', 'dead', 'never_seen']);
+  });
+
+  test('is an order of its own once it is redriven in the portal, which names the original', async () => {
+    await begin();
+    const original = await acceptFirst('redriven');
+    const { kept_as } = await sendKept(OTHER, 'redriven');
+    const base = await openPortal();
+    const dead = await client.get(`${base}/receipts?state=dead&error_code=${REUSED}`);
+    expect(dead.body.receipts).toMatchObject([{ receipt_id: kept_as, attempts: 0, error: { code: REUSED } }]);
+    expect((await client.get(`${base}/dead-letters/counts`)).body).toEqual({
+      codes: [{ error_code: REUSED, count: 1 }],
+    });
+    const detail = await client.get(`${base}/receipts/${kept_as}`);
+    const keptEvent = { kind: 'kept', at: expect.any(String), kept_from: original };
+    expect(detail.body.events).toMatchObject([{ kind: 'received' }, keptEvent, { kind: 'dead' }]);
+    const preview = await client.post(`${base}/receipts/${kept_as}/redrive-preview`);
+    expect(preview.body).toMatchObject({ matching: 1, tried: 1, written: 1, duplicate: 0, failing: [] });
+    expect((await client.post(`${base}/receipts/${kept_as}/redrive`)).status).toBe(200);
+    await withWorker(async () => {
+      expect(await finalOf(kept_as)).toMatchObject({ status: 'written', attempts: 1, error: null });
+    });
+    expect(await rows('dead_letters')).toEqual([]);
+    const after = await client.get(`${base}/receipts/${kept_as}`);
+    expect(after.body.events.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'received',
+      'kept',
+      'dead',
+      'redriven',
+      'normalized',
+      'written',
+    ]);
+    expect((await rows('orders')).map((order) => order.source_order_id).sort()).toEqual(['A', 'B']);
+  });
+
+  test('each of 50 orders under one constant key, sent at once to two intakes, is kept and can be redriven', async () => {
+    await begin();
+    const orders = Array.from({ length: 50 }, (_, index) => ({ source_order_id: `constant ${index}`, total: index }));
+    const replies = await Promise.all(orders.map((order, index) => send(order, 'constant', intakes[index % 2])));
+    const kept = replies.flatMap(({ body }) => body.kept_as ?? []);
+    expect(kept).toHaveLength(49);
+    expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1);
+    expect(await rows('dead_letters')).toHaveLength(49);
+    const { code, stdout } = await runOrders(
+      stack,
+      'receipts',
+      'redrive',
+      '--all-dead',
+      '--account',
+      String(account.id),
+    );
+    expect([code, stdout]).toEqual([0, expect.stringContaining('49')]);
+    await withWorker(async () => {
+      for (const receiptId of [replies[0]?.body.receipt_id, ...kept])
+        expect((await finalOf(receiptId)).status).toBe('written');
+    });
+    const written = (await rows('orders')).map((order) => order.source_order_id);
+    expect(new Set(written)).toEqual(new Set(orders.map((order) => order.source_order_id)));
+    expect(written).toHaveLength(50);
+  });
+
+  test('is counted by what it is kept as', async () => {
+    await begin();
+    const read = async (name: string, label: string, value: string) =>
+      (await readMetrics(intakes[0].adminUrl)).get(name)?.samples.find(({ labels }) => labels[label] === value)
+        ?.value ?? 0;
+    const readAll = async () => [
+      await read('intake_payload_mismatches_total', 'kept_as', 'dead'),
+      await read('intake_payload_mismatches_total', 'kept_as', 'resend'),
+      await read('intake_receipts_total', 'outcome', 'accepted'),
+      await read('intake_receipts_total', 'outcome', 'kept'),
+      await read('intake_receipts_total', 'outcome', 'replayed'),
+    ];
+    const before = await readAll();
+    await acceptFirst('counted');
+    await sendKept(OTHER, 'counted');
+    await sendKept(RESENT, 'counted');
+    await sendKept(OTHER, 'counted');
+    for (const order of [FIRST, RESENT, OTHER]) await intakes[0].api.batch(account, [order], key('counted'));
+    const after = await readAll();
+    expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([3, 2, 2, 4, 5]);
+  });
+});
+
+describe('the same content again', () => {
+  test('returns what it is kept as, in whatever spelling; a third content gets a receipt of its own', async () => {
+    await begin();
+    const original = await acceptFirst('again');
+    for (const order of [RESENT, OTHER]) {
+      const { kept_as } = await sendKept(order, 'again');
+      const members = Object.entries(order).toReversed();
+      for (const [index, spelling] of [order, Object.fromEntries(members), { ...order, total: '49.00' }].entries())
+        expect(await sendKept(spelling, 'again', intakes[index % 2])).toMatchObject({ receipt_id: original, kept_as });
+      const third = await sendKept({ ...order, total: 50 }, 'again');
+      expect(third.kept_as).not.toBe(kept_as);
+    }
+    expect(await rows('receipts')).toHaveLength(5);
+    expect((await send(FIRST, 'again')).body).toEqual({ receipt_id: original, duplicate: true });
+  });
+
+  test.each([
+    [49, '49.00'],
+    ['49', 49.0],
+  ])('with a total of %p and then %p is no mismatch at all', async (total, again) => {
+    await begin();
+    const original = await acceptFirst('number', { ...FIRST, total, items: [{ quantity: 2 }] });
+    const { body } = await send({ ...FIRST, total: again, items: [{ quantity: '2' }] }, 'number');
+    expect(body).toEqual({ receipt_id: original, duplicate: true });
+  });
+
+  test.each([
+    ['the same order', RESENT],
+    ['another order', OTHER],
+  ])('twenty times at once at two intakes, %s: one receipt, which all name', async (_, order) => {
+    await begin();
+    await acceptFirst('at-once');
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (__, index) => sendKept(order, 'at-once', intakes[index % 2])),
+    );
+    expect(new Set(replies.map(({ kept_as }) => kept_as)).size).toBe(1);
+    expect(await rows('receipts')).toHaveLength(2);
+    // What lost the race leaves no body behind.
+    expect(await storedBytes()).toBe(bytesOf(FIRST, order));
+    expect(await rows('receipt_payloads')).toHaveLength(2);
+  });
+
+  test('at two intakes in the same moment: the second waits for the first and names its receipt', async () => {
+    await begin();
+    const { knex } = stack.database;
+    await acceptFirst('moment');
+    const gate = await shutGate(knex, 'keys taken');
+    const first = sendKept(OTHER, 'moment', intakes[0]);
+    await whoWait(knex, 1, 'advisory');
+    const second = sendKept(OTHER, 'moment', intakes[1]);
+    await whoWait(knex, 1, 'transactionid');
+    await gate.release();
+    expect(await first).toEqual(await second);
+    expect(await rows('dead_letters')).toHaveLength(1);
+  });
+});
+
+describe('in a batch', () => {
+  const lines = (orders: object[]) => Buffer.from(orders.map((order) => JSON.stringify(order)).join('\n'));
+
+  test('each order is accepted, mismatched or refused, and the three add up', async () => {
+    await begin();
+    const orders = [FIRST, { source_order_id: 'C' }, { source_order_id: 'D' }];
+    const first = await intakes[0].api.batch(account, lines(orders), key('batch'));
+    expect(first.body).toMatchObject({ accepted: 3, mismatched: 0, refused: 0 });
+    const ids = first.body.results.map((result: Kept) => result.receipt_id);
+    const again = [RESENT, { source_order_id: 'C' }, { source_order_id: 'E' }, { source_order_id: 'F' }, {}];
+    const replies = [
+      await intakes[1].api.batch(account, lines(again), key('batch')),
+      await intakes[0].api.batch(account, again, key('batch')),
+    ];
+    const [{ results }] = replies.map(({ body }) => body) as [{ results: Kept[] }];
+    for (const [index, { body }] of replies.entries()) {
+      expect(body).toMatchObject({ accepted: 2, mismatched: 2, refused: 1 });
+      expect(body.results).toEqual([
+        { receipt_id: ids[0], duplicate: true, payload_mismatch: true, kept_as: results[0]?.kept_as },
+        { receipt_id: ids[1], duplicate: true },
+        { receipt_id: ids[2], duplicate: true, payload_mismatch: true, kept_as: results[2]?.kept_as },
+        { receipt_id: results[3]?.receipt_id, ...(index > 0 && { duplicate: true }) },
+        { error: expect.objectContaining({ code: 'validation_failed' }) },
+      ]);
+    }
+    expect((await statusOf(results[2]?.kept_as as string)).error.code).toBe(REUSED);
+    await withWorker(async () => {
+      expect((await finalOf(results[0]?.kept_as as string)).status).toBe('duplicate');
+    });
+    const { log } = intakes[1];
+    const kept = { receipt_id: ids[0], kept_receipt_id: results[0]?.kept_as, kept_as: 'resend' };
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', orders: 2, kept: expect.arrayContaining([kept]) }),
+    );
+  });
+
+  test('the body of what is kept already is not stored again beside one that is new', async () => {
+    await begin();
+    const named = (...names: string[]) => names.map((name) => ({ source_order_id: name }));
+    for (const orders of [named('A', 'B'), named('C', 'B'), named('C', 'D')])
+      await intakes[0].api.batch(account, orders, key('beside'));
+    expect(await rows('receipts')).toHaveLength(4);
+    expect(await storedBytes()).toBe(bytesOf(...named('A', 'B', 'C', 'D')));
+  });
+
+  test('with other orders at every place none is lost', async () => {
+    await begin();
+    const orders = (name: string) => Array.from({ length: 700 }, (_, n) => ({ source_order_id: `${name} ${n}` }));
+    await intakes[0].api.batch(account, lines(orders('first')), key('all'));
+    const { body } = await intakes[0].api.batch(account, lines(orders('second')), key('all'));
+    expect(body).toMatchObject({ accepted: 0, mismatched: 700, refused: 0 });
+    expect(new Set(body.results.map((result: Kept) => result.kept_as)).size).toBe(700);
+    expect(await rows('dead_letters')).toHaveLength(700);
+  });
+});
+
+describe('where the original is gone', () => {
+  async function eraseCustomer(): Promise<void> {
+    const { code, stderr } = await runOrders(stack, 'erase', String(account.id), '--phone', '0501234567', '--json');
+    expect([code, stderr]).toEqual([0, '']);
+  }
+
+  test('because its customer was erased: another order is kept; the same one is not stored again', async () => {
+    await begin();
+    const original = await acceptFirst('erased');
+    await withWorker(async () => {
+      await finalOf(original);
+    });
+    await eraseCustomer();
+    const { kept_as } = await sendKept({ source_order_id: 'B', total: 1 }, 'erased');
+    expect((await statusOf(kept_as)).error.code).toBe(REUSED);
+    for (const order of [FIRST, RESENT]) {
+      expect((await send(order, 'erased')).body).toEqual({ receipt_id: original, duplicate: true });
+    }
+    expect(await rows('receipts')).toHaveLength(2);
+  });
+
+  test('because its week was dropped: the key has outlived it, and is free', async () => {
+    await begin();
+    const original = await acceptFirst('dropped');
+    await withWorker(async () => {
+      await finalOf(original);
+    });
+    await rows('receipts').delete();
+    const next = await acceptFirst('dropped', OTHER);
+    expect((await send(OTHER, 'dropped')).body).toEqual({ receipt_id: next, duplicate: true });
+  });
+
+  test('an erasure finds a kept delivery, dead or not', async () => {
+    await begin();
+    const original = await acceptFirst('found', { source_order_id: 'A' });
+    const [resend, dead] = [await sendKept(FIRST, 'found'), await sendKept(OTHER, 'found')];
+    await eraseCustomer();
+    for (const { kept_as } of [resend, dead]) expect(await bodyOf(kept_as)).not.toMatch(/Aisha|4567/);
+    await runOrders(stack, 'receipts', 'redrive', dead.kept_as);
+    await withWorker(async () => {
+      expect((await finalOf(original)).status).toBe('written');
+      expect((await finalOf(resend.kept_as)).status).toBe('duplicate');
+      expect((await finalOf(dead.kept_as)).status).toBe('written');
+    });
+  });
+});
+
+test('a worker that starts later finds the kept ones where they were: the resend is processed, the dead one stays', async () => {
+  await begin();
+  const original = await acceptFirst('later');
+  const [resend, dead] = [await sendKept(RESENT, 'later'), await sendKept(OTHER, 'later')];
+  for (let start = 0; start < 2; start += 1) {
+    await withWorker(async () => {
+      await until('what can be written is', async () => (await finalOf(resend.kept_as)).status === 'duplicate');
+    });
+  }
+  expect((await finalOf(original)).status).toBe('written');
+  expect(await statusOf(dead.kept_as)).toMatchObject({ status: 'dead', attempts: 0 });
+});
+
+test('one that Postgres refuses to store does not cost its neighbours their place', async () => {
+  await begin();
+  const { knex } = stack.database;
+  await knex.raw(`
+    create function refuse_kept() returns trigger language plpgsql as
+    $$ begin raise exception 'refused'; end $$;
+    create trigger refuse_kept before insert on receipts for each row
+    when (new.source_order_id = 'refused') execute function refuse_kept()`);
+  const lines = (orders: object[]) => Buffer.from(orders.map((order) => JSON.stringify(order)).join('\n'));
+  const [a, b, c] = ['A', 'B', 'C'].map((name) => ({ source_order_id: name }));
+  await intakes[0].api.batch(account, lines([a, b, c] as object[]), key('refusing'));
+  const other = [{ source_order_id: 'X' }, { source_order_id: 'refused' }, { source_order_id: 'Z' }];
+  const { body } = await intakes[0].api.batch(account, lines(other), key('refusing'));
+  expect(body).toMatchObject({ accepted: 0, mismatched: 2, refused: 1 });
+  expect(body.results[1].error.code).toBe('internal_error');
+  await knex.raw('drop function refuse_kept cascade');
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PROBLEMS } from '@orders/domain';
+import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake({ BASE_PATH: '/delivery/api' });
+});
+afterAll(() => stack.close());
+
+test('/openapi.json is an OpenAPI 3.1 document that names each route and each problem code', async () => {
+  const { status, body } = await intake.api.send('GET', '/openapi.json');
+  expect(status).toBe(200);
+  expect(body.openapi).toMatch(/^3\.1\./);
+  expect(Object.keys(body.paths)).toEqual([
+    '/ingest/orders',
+    '/ingest/orders/batch',
+    '/ingest/webhook',
+    '/ingest/preview',
+    '/ingest/reconcile',
+    '/ingest/status/{receipt_id}',
+    '/openapi.json',
+  ]);
+  const ofRoutes = JSON.stringify(body.paths);
+  const ofAnyRoute = Object.keys(PROBLEMS).filter((code) => !['not_found', 'method_not_allowed'].includes(code));
+  expect(ofAnyRoute.filter((code) => !ofRoutes.includes(`\`${code}\``))).toEqual([]);
+  expect(body.servers).toEqual([{ url: '/delivery/api' }]);
+});
+
+test('/docs is a page whose scripts, styles and images this service ships', async () => {
+  const page = await intake.api.send('GET', '/docs');
+  expect(page.headers['content-type']).toMatch(/^text\/html/);
+  expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+  const references = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(
+    ([, reference]) => reference as string,
+  );
+  expect(references.length).toBeGreaterThanOrEqual(4);
+  for (const reference of references) {
+    expect(reference).toMatch(/^\/delivery\/api\/docs\//);
+    const file = await fetch(new URL(reference, intake.api.url));
+    expect({ reference, status: file.status }).toEqual({ reference, status: 200 });
+  }
+});
+
+test.each([
+  ['POST', '/docs', 405],
+  ['GET', '/docs/none.js', 404],
+])('%s %s: %d', async (method, path, status) => {
+  expect((await intake.api.send(method, path)).status).toBe(status);
+});
+
+test('a precondition or a range on a file of the page is no fault of ours', async () => {
+  const file = `${intake.api.url}/docs/swagger-ui.css`;
+  expect((await fetch(file, { headers: { Range: 'bytes=99999999-' } })).status).toBe(200);
+  expect((await fetch(file, { headers: { 'If-Match': '"x"' } })).status).toBe(404);
+});
+
+test('BASE_PATH is the prefix of every route, and of Location', async () => {
+  const account = await stack.account();
+  const { status, headers, body } = await intake.api.order(account, { source_order_id: 'prefixed' });
+  expect(status).toBe(202);
+  expect(headers.location).toBe(`/delivery/api/ingest/status/${body.receipt_id}`);
+  const bare = await fetch(new URL('/ingest/orders', intake.api.url), { method: 'POST' });
+  expect(bare.status).toBe(404);
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listOrders } from '@orders/database';
+import { countStored } from '../harness/count-stored.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker();
+  account = await stack.account();
+});
+afterAll(() => stack.close());
+
+const MESSY = {
+  source_order_id: 'preview-1',
+  customer: 'Aisha, 050 123 4567',
+  address: 'Villa 7, Al Nahda, Sharjah',
+  items: [{ name: 'Soup', quantity: '2' }],
+  total: 'Dhs. 1,250/-',
+  gift: true,
+};
+
+describe('a preview', () => {
+  test('says what would become of an order, and stores nothing', async () => {
+    const before = await countStored(stack.database.knex);
+    const { status, body } = await intake.api.preview(account, MESSY, { 'Idempotency-Key': 'preview' });
+    expect(status).toBe(200);
+    expect(body.normalized).toEqual({
+      source_order_id: 'preview-1',
+      order_number: 'preview-1',
+      customer: { name: 'Aisha, 050 123 4567', phone: '+971501234567', email: null, id: null },
+      address: 'Villa 7, Al Nahda, Sharjah',
+      emirate: 'Sharjah',
+      emirate_code: 'AE-SH',
+      area: null,
+      items: [{ name: 'Soup', quantity: 2, sku: null }],
+      total: '1250',
+      currency: 'AED',
+      delivery_instructions: null,
+    });
+    expect(body.warnings.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`)).toEqual([
+      '/customer customer_as_text',
+      '/address inferred',
+      '/items/0/quantity quantity_from_text',
+      '/gift unknown_field',
+    ]);
+    expect(body.duplicate_of).toBeNull();
+    expect(await countStored(stack.database.knex)).toBe(before);
+  });
+
+  test('is what the order becomes when it is sent, and then names that one', async () => {
+    const order = { ...MESSY, source_order_id: 'preview-2' };
+    const { body: preview } = await intake.api.preview(account, order);
+    const { body: sent } = await intake.api.order(account, order, { Prefer: 'wait=30' });
+    const [stored] = await listOrders(stack.database.knex, { accountId: account.id });
+    expect(stored).toMatchObject({ ...preview.normalized, warnings: preview.warnings, order_id: sent.order_id });
+    const { body: again } = await intake.api.preview(account, order);
+    expect(again).toEqual({ ...preview, duplicate_of: { receipt_id: sent.receipt_id, order_id: sent.order_id } });
+  });
+
+  test('does not tell of an order of another account', async () => {
+    const other = await stack.account();
+    await intake.api.order(account, { source_order_id: 'preview-3' }, { Prefer: 'wait=30' });
+    expect((await intake.api.preview(account, { source_order_id: 'preview-3' })).body.duplicate_of).not.toBeNull();
+    expect((await intake.api.preview(other, { source_order_id: 'preview-3' })).body.duplicate_of).toBeNull();
+  });
+
+  test.each([
+    ['no key', {}, '{}', 401, 'missing_api_key'],
+    ['another media type', { 'Content-Type': 'text/plain' }, '{}', 415, 'unsupported_media_type'],
+    ['no JSON', {}, '{', 400, 'malformed_body'],
+    ['no id', {}, '{"emirate":"Dubai"}', 422, 'validation_failed'],
+    ['too large', {}, `{"source_order_id":"${'x'.repeat(300_000)}"}`, 413, 'payload_too_large'],
+  ])('is refused like an order: %s', async (what, headers, body, status, code) => {
+    const authorization = what === 'no key' ? {} : { Authorization: `Bearer ${account.key}` };
+    const sent = { 'Content-Type': 'application/json', ...authorization, ...headers } as Record<string, string>;
+    const reply = await intake.api.send('POST', '/ingest/preview', sent, body);
+    expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
+  });
+});

@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createKey, revokeKey, rotateSigning } from '@orders/database';
+import { countStored } from '../harness/count-stored.ts';
+import { type GateName, type Hold, lockTables, putGates, shutGate, whoWait } from '../harness/gates.ts';
+import { expectSettled, written } from '../harness/settled.ts';
+import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+describe('races at the door, forced', () => {
+  let stack: Stack;
+  let intakes: [RunningIntake, RunningIntake];
+  let worker: RunningWorker | undefined;
+  let account: TestAccount;
+  let holds: Hold[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack('postgres');
+    const patient = { PG_QUERY_TIMEOUT: '50s' };
+    intakes = [await stack.intake(patient), await stack.intake(patient)];
+    await putGates(stack.database.knex);
+  });
+  afterAll(() => stack.close());
+  afterEach(async () => {
+    for (const { release } of holds) await release();
+    holds = [];
+    await worker?.close();
+    worker = undefined;
+  });
+
+  const keep = (hold: Hold): Hold => {
+    holds.push(hold);
+    return hold;
+  };
+  const shut = async (gate: GateName) => keep(await shutGate(stack.database.knex, gate));
+  const lock = async (tables: string) => keep(await lockTables(stack.database.knex, tables));
+
+  /** Lets a worker loose, and expects each of these receipts to end as it should. */
+  async function expectEnds(expected: Record<string, string>): Promise<void> {
+    worker = await stack.worker();
+    await expectSettled(stack, account, expected);
+  }
+
+  test('one idempotency key at two intakes in the same moment: one receipt, which both replies name', async () => {
+    const { knex } = stack.database;
+    account = await stack.account({ signing: true });
+    const key = { 'Idempotency-Key': 'same-moment' };
+    const order = { source_order_id: 'one key' };
+    const gate = await shut('keys taken');
+    const first = intakes[0].api.order(account, order, key);
+    await whoWait(knex, 1, 'advisory');
+    const second = intakes[1].api.webhook(account, order, key);
+    await whoWait(knex, 1, 'transactionid');
+    await gate.release();
+    const { receipt_id } = (await first).body;
+    expect((await first).body).toEqual({ receipt_id });
+    expect((await second).body).toEqual({ receipt_id, duplicate: true });
+    await expectEnds(written([receipt_id]));
+  });
+
+  test('and where the first of them is cut off before its commit, the key is the second’s, also for a retry of the first', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    const key = { 'Idempotency-Key': 'cut-off' };
+    const order = { source_order_id: 'one key, cut off' };
+    const gate = await shut('keys taken');
+    const first = intakes[0].api.order(account, order, key);
+    const [backend] = await whoWait(knex, 1, 'advisory');
+    const second = intakes[1].api.order(account, order, key);
+    await whoWait(knex, 1, 'transactionid');
+    await knex.raw('select pg_terminate_backend(?)', [backend as number]);
+    expect(await first).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
+    await whoWait(knex, 1, 'advisory');
+    await gate.release();
+    const { receipt_id } = (await second).body;
+    expect((await second).body).toEqual({ receipt_id });
+    expect((await intakes[0].api.order(account, order, key)).body).toEqual({ receipt_id, duplicate: true });
+    await expectEnds(written([receipt_id]));
+  });
+
+  test('a key revoked while it is in use: what is under way is answered as ever, and within 5 seconds the key works nowhere', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    const { key, key_id } = await createKey(knex, account.id, 'to be revoked');
+    const revoked = { ...account, key };
+    for (const { api } of intakes) expect((await api.order(revoked, {})).status).toBe(422);
+    const table = await lock('receipts');
+    const underWay = intakes.map(({ api }, index) => api.order(revoked, { source_order_id: `under way ${index}` }));
+    await whoWait(knex, 2, 'relation');
+    await revokeKey(knex, key_id);
+    const revokedAt = Date.now();
+    await table.release();
+    const replies = await Promise.all(underWay);
+    expect(replies.map(({ status }) => status)).toEqual([202, 202]);
+    for (const { api } of intakes)
+      await until('it is refused', async () => (await api.order(revoked, {})).body.code === 'invalid_api_key');
+    expect(Date.now() - revokedAt).toBeLessThan(5000);
+    for (const { api } of intakes) expect((await api.order(account, {})).status).toBe(422);
+    await expectEnds(written(replies.map(({ body }) => body.receipt_id)));
+  });
+
+  test('a signing secret rotated while it is in use: from that moment both verify everywhere, and after the overlap only the new one', async () => {
+    const { knex } = stack.database;
+    account = await stack.account({ signing: true });
+    const old = account;
+    for (const { api } of intakes) expect((await api.webhook(old, {})).status).toBe(422);
+    const table = await lock('receipts');
+    const underWay = intakes[0].api.webhook(old, { source_order_id: 'signed before' });
+    await whoWait(knex, 1, 'relation');
+    const rotated = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
+    const current = { ...account, secret: rotated?.secret as string };
+    await table.release();
+    const accepted = [await underWay];
+    for (const [index, { api }] of intakes.entries()) {
+      accepted.push(await api.webhook(current, { source_order_id: `signed by the new one ${index}` }));
+      accepted.push(await api.webhook(old, { source_order_id: `signed by the old one ${index}` }));
+    }
+    expect(accepted.map(({ status }) => status)).toEqual(Array(5).fill(202));
+
+    await knex('signing_secrets')
+      .where({ account_id: account.id })
+      .whereNotNull('expires_at')
+      .update({ expires_at: knex.fn.now() });
+    const overAt = Date.now();
+    for (const { api } of intakes) {
+      await until('the old one is refused', async () => (await api.webhook(old, {})).body.code === 'invalid_signature');
+      expect((await api.webhook(current, {})).status).toBe(422);
+    }
+    expect(Date.now() - overAt).toBeLessThan(5000);
+    await expectEnds(written(accepted.map(({ body }) => body.receipt_id)));
+  });
+
+  describe('a client that hangs up', () => {
+    let narrow: RunningIntake;
+    const BODY = '{"source_order_id":"hung up"}';
+
+    beforeAll(async () => {
+      narrow = await stack.intake({ MAX_IN_FLIGHT: '1', PG_QUERY_TIMEOUT: '50s' });
+    });
+
+    async function post(body: string): Promise<Socket> {
+      const socket = connect(Number(new URL(narrow.api.url).port), '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(
+        `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${body}`,
+      );
+      return socket;
+    }
+    const isTaken = async () => (await narrow.api.order(account, {})).body.code === 'overloaded';
+    const hangUp = async (socket: Socket) => {
+      const noticed = () => narrow.log.lines.filter(({ status }) => status === 499).length;
+      const before = noticed();
+      socket.destroy();
+      await until('it is noticed', async () => noticed() > before);
+    };
+
+    test('in the middle of its body leaves nothing behind, and its bytes are free', async () => {
+      account = await stack.account();
+      const before = await countStored(stack.database.knex);
+      const bytes = async () => {
+        const metrics = await (await fetch(`${narrow.adminUrl}/metrics`)).text();
+        return Number(/^intake_body_bytes_in_flight (\d+)$/m.exec(metrics)?.[1]);
+      };
+      const socket = await post(BODY.slice(0, -1));
+      await until('its bytes are counted', async () => (await bytes()) === BODY.length);
+      await hangUp(socket);
+      expect(await bytes()).toBe(0);
+      expect(await countStored(stack.database.knex)).toBe(before);
+    });
+
+    test('behind its body keeps its slot until its order is recorded, and then that is whole', async () => {
+      const { knex } = stack.database;
+      account = await stack.account();
+      const table = await lock('receipts');
+      const socket = await post(BODY);
+      await whoWait(knex, 1, 'relation');
+      await hangUp(socket);
+      expect(await isTaken()).toBe(true);
+      await table.release();
+      await until('its slot is free', async () => !(await isTaken()));
+      const receiptIds = await knex('receipts').where({ account_id: account.id }).pluck('receipt_id');
+      expect(receiptIds).toHaveLength(1);
+      await expectEnds(written(receiptIds));
+    });
+
+    test('behind its body, where that cannot be recorded: nothing is left behind, and its slot is free', async () => {
+      const { knex } = stack.database;
+      account = await stack.account();
+      const before = await countStored(knex);
+      const table = await lock('receipts');
+      const socket = await post(BODY);
+      const [backend] = await whoWait(knex, 1, 'relation');
+      await hangUp(socket);
+      await knex.raw('select pg_terminate_backend(?)', [backend as number]);
+      await until('its slot is free', async () => !(await isTaken()));
+      await table.release();
+      expect(await countStored(knex)).toBe(before);
+    });
+  });
+});

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  claimReceipts,
+  closeDatabase,
+  createAccount,
+  type Database,
+  listOrders,
+  openDatabase,
+  recordReceipts,
+  type WritableOrder,
+  writeOrders,
+} from '@orders/database';
+import { normalizeOrder, parseBody } from '@orders/domain';
+import fc from 'fast-check';
+import { v7 as uuidv7 } from 'uuid';
+import { anything } from '../../packages/domain/test/arbitrary-payload.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+
+/** `npm run test:full` tries 100,000. */
+const COUNT = Number(process.env.RANDOM_ORDERS ?? 4_000);
+if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_ORDERS takes a whole number above 0.');
+/** The same orders again: RANDOM_SEED=… of the run that failed. */
+const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
+const BATCH = 500;
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = openDatabase({ url: testDatabase.url, poolSize: 1, prepared: PREPARED });
+});
+afterAll(async () => {
+  await closeDatabase(database);
+  await testDatabase.close();
+});
+
+/** Random payloads as they would come: as bytes, each under an id of its own. */
+function randomBodies(seed: number): Buffer[] {
+  const payloads = fc.sample(anything, { numRuns: BATCH, seed });
+  return payloads.map((payload) => Buffer.from(JSON.stringify({ ...payload, source_order_id: uuidv7() })));
+}
+
+test(
+  `${COUNT} random payloads (RANDOM_SEED=${SEED}) are normalized, and Postgres stores each order as it was normalized`,
+  async () => {
+    for (let done = 0; done < COUNT; done += BATCH) {
+      const { account_id: accountId } = await createAccount(testDatabase.knex, `random ${done}`);
+      const bodies = randomBodies(SEED + done);
+      const receipts = bodies.map((body) => ({ receiptId: uuidv7(), accountId, channel: 'rest' as const, body }));
+      const normalized = bodies.map((body) => normalizeOrder(parseBody(body)));
+      const incoming = receipts.map((receipt, index) => ({
+        ...receipt,
+        sourceOrderId: normalized[index]?.order.source_order_id ?? '',
+        idempotencyKey: null,
+      }));
+      const ids = await recordReceipts(database, randomUUID(), 60_000, incoming);
+      const leaseId = randomUUID();
+      await claimReceipts(database, ids, leaseId, 60_000);
+      const writable = receipts.map(({ receiptId }, index) => ({ receiptId, accountId, ...normalized[index] }));
+      const { written } = await writeOrders(database, leaseId, [randomUUID()], writable as WritableOrder[]);
+      expect(written).toHaveLength(BATCH);
+
+      const stored = await listOrders(testDatabase.knex, { accountId });
+      expect(stored).toHaveLength(BATCH);
+      const expected = new Map(normalized.map((one) => [one.order.source_order_id, one]));
+      for (const order of stored) {
+        const one = expected.get(order.source_order_id);
+        expect(order).toMatchObject({ ...one?.order, warnings: one?.warnings });
+      }
+    }
+  },
+  COUNT * 10 + 60_000,
+);

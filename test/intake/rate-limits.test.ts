@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setRateLimit } from '@orders/database';
+import type { AccountRateLimit } from '@orders/domain';
+import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
+import type { Reply } from '../harness/api.ts';
+import { countStored } from '../harness/count-stored.ts';
+import { describeWith } from '../harness/programs.ts';
+import { leftOf, untilTogether } from '../harness/rate-limits.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+describeWith('redis-server')('rate limits', () => {
+  let redis: FaultyRedis;
+  let stack: Stack;
+  /** Two with RATE_LIMIT, and two without. */
+  let limited: RunningIntake[];
+  let free: RunningIntake[];
+
+  beforeAll(async () => {
+    redis = await startFaultyRedis();
+    stack = await startStack('redis', { queue: redis });
+    limited = [await stack.intake({ RATE_LIMIT: '3/1m' }), await stack.intake({ RATE_LIMIT: '3/1m' })];
+    free = [await stack.intake(), await stack.intake()];
+    await untilTogether(stack, limited);
+    await untilTogether(stack, free);
+  });
+  afterAll(() => stack.close());
+
+  async function accountWith(limit: AccountRateLimit): Promise<TestAccount> {
+    const account = await stack.account();
+    await setRateLimit(stack.database.knex, account.id, limit);
+    return account;
+  }
+
+  /** Sends requests of an account to each intake in turn. What they carry is refused, but only once it is counted. */
+  async function send(account: TestAccount, count: number, intakes: RunningIntake[]): Promise<Reply[]> {
+    const replies: Reply[] = [];
+    for (let sent = 0; sent < count; sent++) {
+      const { api } = intakes[sent % intakes.length] as RunningIntake;
+      replies.push(await (sent % 3 === 2 ? api.preview : api.order)(account, {}));
+    }
+    return replies;
+  }
+
+  /** How many are granted, and that none is after the first that is not. */
+  async function granted(account: TestAccount, count: number, intakes: RunningIntake[]): Promise<number> {
+    const statuses = (await send(account, count, intakes)).map((reply) => reply.status);
+    const grants = statuses.filter((status) => status === 422).length;
+    expect(statuses.slice(grants)).toEqual(Array(count - grants).fill(429));
+    return grants;
+  }
+
+  test('two intakes share one limit, and no other account is touched by it', async () => {
+    const [one, other] = [await stack.account(), await stack.account()];
+    expect(await granted(one, 6, limited)).toBe(3);
+    expect(await granted(other, 6, limited)).toBe(3);
+  });
+
+  test.each<[string, AccountRateLimit, number, number]>([
+    ['nothing', null, 3, 8],
+    ['a higher one', { requests: 5, seconds: 60 }, 5, 5],
+    ['a lower one', { requests: 2, seconds: 60 }, 2, 2],
+    ['one in another window', { requests: 6, seconds: 3600 }, 6, 6],
+    ['none', 'none', 8, 8],
+  ])('%s set for an account: that holds, with RATE_LIMIT and without', async (_, limit, withGeneral, without) => {
+    expect(await granted(await accountWith(limit), 8, limited)).toBe(withGeneral);
+    expect(await granted(await accountWith(limit), 8, free)).toBe(without);
+  });
+
+  const batchOf = (count: number, name = 'batch') =>
+    Array.from({ length: count }, (_, index) => ({ source_order_id: `${name} ${index}` }));
+
+  test('a batch counts as a request for each of its orders, those refused too, at every intake', async () => {
+    const account = await accountWith({ requests: 10, seconds: 3600 });
+    const [one, two] = limited as [RunningIntake, RunningIntake];
+    const reply = await one.api.batch(account, [...batchOf(5), {}, 7]);
+    expect([reply.status, reply.body.accepted, reply.body.refused, leftOf(reply)]).toEqual([202, 5, 2, 3]);
+    expect(reply.headers['ratelimit-policy']).toBe('"account";q=10;w=3600');
+    expect(await granted(account, 6, [two, one])).toBe(3);
+    expect((await two.api.batch(account, batchOf(1))).status).toBe(429);
+  });
+
+  test('a batch refused whole counts as one request', async () => {
+    const account = await accountWith({ requests: 3, seconds: 3600 });
+    const [{ api }] = limited as [RunningIntake];
+    expect(leftOf(await api.batch(account, Buffer.from('\n')))).toBe(2);
+    expect(leftOf(await api.batch(account, batchOf(1001)))).toBe(1);
+    expect(leftOf(await api.batch(account, batchOf(1)))).toBe(0);
+    expect((await api.batch(account, batchOf(1))).status).toBe(429);
+  });
+
+  test('a batch over what is left is taken whole, and every intake waits until that is paid off', async () => {
+    const account = await accountWith({ requests: 100, seconds: 3600 });
+    const [one, two] = limited as [RunningIntake, RunningIntake];
+    expect(leftOf(await one.api.batch(account, batchOf(50)))).toBe(50);
+    const reply = await one.api.batch(account, batchOf(250));
+    expect([reply.status, reply.body.accepted, leftOf(reply)]).toEqual([202, 250, 0]);
+    // Three hours' worth in the first hour: the next may come at the end of the third.
+    for (const { api } of [one, two]) {
+      const refused = await api.order(account, { source_order_id: 'too early' });
+      expect(refused.status).toBe(429);
+      const seconds = Number(refused.headers['retry-after']);
+      expect(seconds).toBeGreaterThan(2 * 3600);
+      expect(seconds).toBeLessThanOrEqual(3 * 3600);
+      expect(refused.headers.ratelimit).toBe(`"account";r=0;t=${seconds}`);
+    }
+  });
+
+  test('of batches at once only one may exceed the limit, and nothing of the others is stored', async () => {
+    const account = await accountWith({ requests: 10, seconds: 3600 });
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        (limited[index % 2] as RunningIntake).api.batch(account, batchOf(100, `at once ${index}`)),
+      ),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([202, ...Array(7).fill(429)]);
+    const stored = await stack.database
+      .knex('receipts')
+      .where({ account_id: account.id })
+      .count('* as receipts')
+      .first();
+    expect(stored).toEqual({ receipts: 100 });
+    const refused = await limited[0]?.api.order(account, {});
+    expect(refused?.status).toBe(429);
+    // A hundred and seven requests at ten an hour.
+    const hours = Number(refused?.headers['retry-after']) / 3600;
+    expect(hours).toBeGreaterThan(9);
+    expect(hours).toBeLessThanOrEqual(11);
+  });
+
+  test('a list of ids counts as a request for each ten, a preview as one for each 16 KiB', async () => {
+    const account = await accountWith({ requests: 100, seconds: 3600 });
+    const [{ api }] = limited as [RunningIntake];
+    const ids = Array.from({ length: 95 }, (_, index) => `id ${index}`);
+    expect(leftOf(await api.reconcile(account, ids))).toBe(90);
+    expect(leftOf(await api.reconcile(account, ids.slice(0, 1)))).toBe(89);
+    expect(leftOf(await api.preview(account, { source_order_id: 'short' }))).toBe(88);
+    const long = { source_order_id: 'long', delivery_instructions: 'x'.repeat(40_000) };
+    expect(leftOf(await api.preview(account, long))).toBe(85);
+  });
+
+  test('status look-ups are limited apart, five for each request of the limit', async () => {
+    const account = await accountWith({ requests: 2, seconds: 3600 });
+    const { body } = await (limited[0] as RunningIntake).api.order(account, { source_order_id: 'polled' });
+    const statuses: number[] = [];
+    for (let poll = 0; poll < 12; poll += 1) {
+      const { api } = limited[poll % 2] as RunningIntake;
+      const reply = await api.status(account, body.receipt_id);
+      statuses.push(reply.status);
+      expect(reply.headers['ratelimit-policy']).toBe('"status";q=10;w=3600');
+    }
+    expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
+    expect((await (limited[0] as RunningIntake).api.order(account, { source_order_id: 'another' })).status).toBe(202);
+  });
+
+  test('a batch bigger than the limit is taken again once it is paid off', async () => {
+    const account = await accountWith({ requests: 10, seconds: 1 });
+    const [one, two] = limited as [RunningIntake, RunningIntake];
+    const startedAt = Date.now();
+    expect((await one.api.batch(account, batchOf(30, 'first'))).status).toBe(202);
+    await until('another is let in', async () => (await two.api.batch(account, batchOf(30, 'second'))).status === 202);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(2900);
+  });
+
+  test('without a limit there are no headers of one', async () => {
+    const replies = [
+      ...(await send(await accountWith('none'), 2, limited)),
+      ...(await send(await accountWith(null), 2, free)),
+      await (free[0] as RunningIntake).api.batch(await accountWith(null), batchOf(2)),
+    ];
+    for (const { headers } of replies)
+      expect(Object.keys(headers).filter((name) => /rate|retry/.test(name))).toEqual([]);
+  });
+
+  test('grants and refusals say what is left, and after Retry-After a request is granted', async () => {
+    const [{ api }] = limited as [RunningIntake];
+    const account = await accountWith({ requests: 2, seconds: 2 });
+    const replies = [];
+    for (let index = 0; index < 3; index++)
+      replies.push(await api.order(account, { source_order_id: `said-${index}` }));
+    expect(replies.map((reply) => [reply.status, leftOf(reply)])).toEqual([
+      [202, 1],
+      [202, 0],
+      [429, 0],
+    ]);
+    for (const { headers } of replies) expect(headers['ratelimit-policy']).toBe('"account";q=2;w=2');
+    const { headers } = replies[2] as Reply;
+    const seconds = Number(headers['retry-after']);
+    expect([1, 2]).toContain(seconds);
+    expect(headers.ratelimit).toBe(`"account";r=0;t=${seconds}`);
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    const again = await api.order(account, { source_order_id: 'said-2' });
+    expect([again.status, leftOf(again)]).toEqual([202, 1]);
+  });
+
+  test('a refusal leaves nothing behind and uses no idempotency key up', async () => {
+    const account = await stack.account();
+    expect(await granted(account, 4, limited)).toBe(3);
+    const before = await countStored(stack.database.knex);
+    const send = ({ api }: RunningIntake) =>
+      api.order(account, { source_order_id: 'refused first' }, { 'Idempotency-Key': 'refused-first' });
+    for (const intake of limited)
+      expect((await send(intake)).body).toMatchObject({ status: 429, code: 'rate_limited' });
+    expect(await countStored(stack.database.knex)).toBe(before);
+    const accepted = await send(free[0] as RunningIntake);
+    expect(accepted).toMatchObject({ status: 202, body: { receipt_id: expect.any(String) } });
+    expect(accepted.body).not.toHaveProperty('duplicate');
+  });
+
+  test('a limit that is changed is heeded within 5 seconds, however much was refused by the one before', async () => {
+    const account = await accountWith({ requests: 1, seconds: 3600 });
+    expect(await granted(account, 6, limited)).toBe(1);
+    const changedAt = Date.now();
+    await setRateLimit(stack.database.knex, account.id, { requests: 5, seconds: 3600 });
+    for (const intake of limited) await until('it is granted', async () => (await granted(account, 1, [intake])) === 1);
+    expect(Date.now() - changedAt).toBeLessThan(5000);
+  });
+
+  test('Redis frozen: replies do not wait for it, each intake counts for itself, and together again after the thaw', async () => {
+    const account = await stack.account();
+    redis.freeze();
+    try {
+      for (const intake of limited) {
+        await send(await stack.account(), 1, [intake]);
+        // Were each to wait for its share of the patience, 200 ms, these would take four seconds.
+        const startedAt = performance.now();
+        expect(await granted(account, 20, [intake])).toBe(3);
+        expect(performance.now() - startedAt).toBeLessThan(2000);
+      }
+    } finally {
+      redis.thaw();
+    }
+    await untilTogether(stack, limited);
+  });
+
+  test('Redis frozen: a batch is not held up, and what it overdraws is paid off at the intake that took it', async () => {
+    const account = await accountWith({ requests: 10, seconds: 3600 });
+    const [{ api }] = limited as [RunningIntake];
+    redis.freeze();
+    try {
+      const reply = await api.batch(account, batchOf(30, 'frozen'));
+      expect([reply.status, leftOf(reply)]).toEqual([202, 0]);
+      const refused = await api.order(account, {});
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(2 * 3600);
+    } finally {
+      redis.thaw();
+    }
+    await untilTogether(stack, limited);
+  });
+
+  test('Redis killed: each intake counts for itself, and together again when one runs', async () => {
+    const account = await stack.account();
+    await redis.stop();
+    for (const intake of limited) expect(await granted(account, 6, [intake])).toBe(3);
+    await redis.startEmpty();
+    await untilTogether(stack, limited);
+  });
+});

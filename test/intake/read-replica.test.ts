@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { redriveReceipts } from '@orders/database';
+import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { lockTables } from '../harness/gates.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { FOLLOWED, type Standby, startStandby } from '../harness/standby.ts';
+import { until } from '../harness/until.ts';
+
+describe('status look-ups by a read replica', () => {
+  let primary: FaultyPostgres;
+  let replica: Standby;
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    primary = await startFaultyPostgres(FOLLOWED);
+    replica = await startStandby(primary);
+    stack = await startStack(QUEUE_KINDS[0] as QueueKind, { database: primary });
+    intake = await stack.intake({ DATABASE_READ_URL: replica.server.url });
+    await stack.worker({ RETRY_ATTEMPTS: '1' });
+    account = await stack.account();
+  });
+  afterAll(async () => {
+    await replica.server.close();
+    await stack.close();
+  });
+
+  /** How many look-ups the replica or the primary has answered. */
+  async function answeredBy(who: 'replica' | 'primary'): Promise<number> {
+    const text = await (await fetch(`${intake.adminUrl}/metrics`)).text();
+    return Number(new RegExp(`intake_receipt_lookups_total{answered_by="${who}"} (\\d+)`).exec(text)?.[1] ?? 0);
+  }
+
+  async function accept(source_order_id: string, order: object = {}): Promise<string> {
+    const reply = await intake.api.order(account, { source_order_id, ...order });
+    expect(reply.status).toBe(202);
+    return reply.body.receipt_id;
+  }
+
+  /** The status of a receipt, or that of an HTTP reply that has none. */
+  const poll = async (receiptId: string) => String((await intake.api.status(account, receiptId)).body.status);
+
+  test('dispatchable_orders is refused there: it could show an order whose confirmation was taken back', async () => {
+    await expect(replica.query('select * from dispatchable_orders')).rejects.toMatchObject({
+      code: '55000',
+      message: 'dispatchable_orders can be read on the primary only',
+    });
+    await primary.knex('dispatchable_orders');
+  });
+
+  test('a receipt that the replica does not know yet is looked up on the primary, and so is its outcome', async () => {
+    await replica.fallBehind();
+    const receiptId = await accept('just-accepted');
+    expect(await replica.query(`select * from receipts where receipt_id = '${receiptId}'`)).toEqual([]);
+    const reply = await intake.api.status(account, receiptId);
+    expect(reply.status).toBe(200);
+    // Somebody who waits learns it from the primary as well.
+    expect((await intake.api.final(account, receiptId)).body.status).toBe('written');
+    expect(await poll(receiptId)).toBe('written');
+    await replica.catchUp();
+  });
+
+  test('what stays as it is the replica answers alone, with the primary locked', async () => {
+    const receiptIds = [await accept('settled'), await accept('settled')];
+    for (const receiptId of receiptIds) await intake.api.final(account, receiptId);
+    await replica.catchUp();
+    // A standby replays such a lock, too.
+    await replica.fallBehind();
+    const lock = await lockTables(primary.knex, 'receipts');
+    const before = await answeredBy('replica');
+    const seen = new Set<string>();
+    // On a machine that is held up the replica counts as away for a while; the primary, asked then, answers with a 503.
+    await until('the replica has answered twenty times', async () => {
+      for (const receiptId of receiptIds) seen.add(await poll(receiptId));
+      return (await answeredBy('replica')) >= before + 20;
+    });
+    await lock.release();
+    await replica.catchUp();
+    seen.delete('503');
+    expect([...seen]).toEqual(['written', 'duplicate']);
+  });
+
+  test('a receipt of another account is unknown on the replica as well', async () => {
+    const receiptId = await accept('of-one-account');
+    await intake.api.final(account, receiptId);
+    await replica.catchUp();
+    const other = await stack.account();
+    expect((await intake.api.status(other, receiptId)).body.code).toBe('receipt_not_found');
+  });
+
+  test('a dead receipt that was redriven is not called dead, though it is on the replica', async () => {
+    await poisonOrders(primary.knex);
+    const receiptId = await accept('redriven', { order_number: 'poison' });
+    expect((await intake.api.final(account, receiptId)).body.status).toBe('dead');
+    await replica.catchUp();
+    await replica.fallBehind();
+    await mendOrders(primary.knex);
+    await redriveReceipts(primary.knex, [receiptId]);
+    expect(await poll(receiptId)).not.toBe('dead');
+    expect((await intake.api.final(account, receiptId)).body.status).toBe('written');
+    await replica.catchUp();
+  });
+
+  test('frozen: the primary answers after one time limit, not one for each request; thawed, it is used again', async () => {
+    const receiptId = await accept('frozen');
+    await intake.api.final(account, receiptId);
+    await replica.catchUp();
+    await replica.server.freeze();
+    const startedAt = performance.now();
+    for (let index = 0; index < 60; index++) expect(await poll(receiptId)).toBe('written');
+    const took = performance.now() - startedAt;
+    expect((await fetch(`${intake.adminUrl}/health/ready`)).status).toBe(200);
+    replica.server.thaw();
+    // A time limit for each would be half a minute.
+    expect(took).toBeLessThan(10_000);
+    await untilUsed(receiptId);
+    const outages = intake.log.lines.filter(({ message }) => String(message).startsWith('the read replica'));
+    expect(outages.map(({ level }) => level)).toEqual(['warn', 'info']);
+  });
+
+  test('killed: the primary answers, and intake starts without it; started again, it is used again', async () => {
+    const receiptId = await accept('killed');
+    await intake.api.final(account, receiptId);
+    await replica.server.kill();
+    expect(await poll(receiptId)).toBe('written');
+    const later = await stack.intake({ DATABASE_READ_URL: replica.server.url });
+    expect((await later.api.status(account, receiptId)).body.status).toBe('written');
+    await later.close();
+    await replica.server.start();
+    await untilUsed(receiptId);
+  });
+
+  async function untilUsed(receiptId: string): Promise<void> {
+    const before = await answeredBy('replica');
+    await until('the replica answers again', async () => {
+      expect(await poll(receiptId)).toBe('written');
+      return (await answeredBy('replica')) > before;
+    });
+  }
+});

@@ -1,0 +1,124 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import {
+  BacklogTooLong,
+  closeDatabase,
+  type Database,
+  openDatabase,
+  reconcileReceipts,
+  recordReceipts,
+  redriveReceipts,
+} from '@orders/database';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { startStack } from '../harness/stack.ts';
+
+const [OWN, OTHER] = [1, 2];
+const IN_A_BATCH = 500;
+
+let db: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
+});
+afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
+afterAll(async () => {
+  await closeDatabase(database);
+  await db.close();
+});
+
+/** Records an outbox row of receipts of these accounts, one of each. */
+async function record(accountIds: number[], sourceOrderId: string, idempotencyKey: string | null = null) {
+  const receipts = accountIds.map((accountId, index) => ({
+    receiptId: randomUUIDv7(),
+    accountId,
+    channel: 'rest' as const,
+    sourceOrderId: accountId === OWN ? sourceOrderId : `${sourceOrderId}-${index}`,
+    idempotencyKey: idempotencyKey && `${idempotencyKey}-${index}`,
+    body: Buffer.from('{}'),
+  }));
+  return recordReceipts(database, randomUUIDv7(), 3_600_000, receipts);
+}
+
+/** Rows, index entries and blocks read by what `work` asks. */
+async function readsOf(work: () => Promise<unknown>): Promise<number> {
+  const read = async () => {
+    await database.pool.query('select pg_stat_force_next_flush()');
+    const { rows } = await database.pool.query(`
+      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes)
+             + (select sum(blocks) from pg_statio_user_tables cross join unnest(array[heap_blks_hit, idx_blks_hit, toast_blks_hit,
+                  heap_blks_read, idx_blks_read, toast_blks_read]) as blocks) as read`);
+    return Number(rows[0].read);
+  };
+  const before = await read();
+  await work();
+  return (await read()) - before;
+}
+
+const stateOf = async (id: string) => (await reconcileReceipts(database, OWN, [id])).get(id)?.state;
+
+test("reconcile reads as much beside another account's backlog as without it", async () => {
+  await record([OWN], 'mine');
+  const ask = () => reconcileReceipts(database, OWN, ['mine', 'never']);
+  await ask();
+  const quiet = await readsOf(ask);
+  const others = Array<number>(IN_A_BATCH).fill(OTHER);
+  for (let batch = 0; batch < 40; batch += 1) await record(others, `other-${batch}`);
+  expect((await ask()).get('mine')).toMatchObject({ state: 'received' });
+  expect(await readsOf(ask)).toBeLessThan(quiet + 100);
+});
+
+test('what is pending is found in a row of several accounts, with keys and without, redriven, and as the version before wrote it', async () => {
+  await record([OTHER, OWN, OTHER], 'mixed');
+  await record([OTHER, OWN, OTHER], 'keyed', 'key');
+  const [, died] = await record([OTHER, OWN], 'dead');
+  expect(await Promise.all(['mixed', 'keyed', 'dead'].map(stateOf))).toEqual(Array(3).fill('received'));
+  // Another account's order in the same outbox row.
+  expect(await stateOf('mixed-0')).toBeUndefined();
+  await db.knex('receipts').where({ source_order_id: 'dead' }).update({ state: 'dead' });
+  await db
+    .knex('outbox')
+    .whereRaw('? = any(receipt_ids)', [died ?? ''])
+    .delete();
+  expect(await stateOf('dead')).toBe('dead');
+  const dead = await db.knex('receipts').where({ state: 'dead' }).pluck('receipt_id');
+  expect(await redriveReceipts(db.knex, dead)).toEqual(dead);
+  expect(await stateOf('dead')).toBe('received');
+
+  await db.knex('outbox').update({ account_ids: [] });
+  expect(await Promise.all(['mixed', 'keyed', 'dead', 'never'].map(stateOf))).toEqual([
+    ...Array(3).fill('received'),
+    undefined,
+  ]);
+});
+
+test('beyond half a million ids of the account itself it says so at once, and other accounts are answered', async () => {
+  await record([OTHER], 'theirs');
+  await db.knex.raw(
+    `insert into outbox (batch_id, receipt_ids, account_ids, due_at)
+     select gen_random_uuid(), array(select gen_random_uuid() from generate_series(1, ?::int)), ?, now()
+     from generate_series(1, 1001)`,
+    [IN_A_BATCH, [OWN]],
+  );
+  await expect(stateOf('mine')).rejects.toBeInstanceOf(BacklogTooLong);
+  const seen = await reconcileReceipts(database, OTHER, ['theirs-0', 'never']);
+  expect([...seen.keys()]).toEqual(['theirs-0']);
+});
+
+test('the reply is then 503 overloaded, with the time after which to retry', async () => {
+  const stack = await startStack('postgres');
+  try {
+    const [{ api }, account] = [await stack.intake(), await stack.account()];
+    await stack.database.knex.raw(
+      `insert into outbox (batch_id, receipt_ids, account_ids, due_at)
+       select gen_random_uuid(), array(select gen_random_uuid() from generate_series(1, 500)), ?, 'infinity'
+       from generate_series(1, 1001)`,
+      [[account.id]],
+    );
+    const { status, headers, body } = await api.reconcile(account, ['x']);
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'overloaded' });
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  } finally {
+    await stack.close();
+  }
+});

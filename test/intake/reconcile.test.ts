@@ -1,0 +1,326 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { closeDatabase, type IncomingReceipt, openDatabase, recordReceipts, redriveReceipts } from '@orders/database';
+import { startFaultyRedis } from '@orders/local-services';
+import type { Reply } from '../harness/api.ts';
+import { lockTables } from '../harness/gates.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { describeWith } from '../harness/programs.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const NEVER_SEEN = { status: 'never_seen', receipt_id: null, order_id: null, received_at: null };
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  account = await stack.account({ signing: true });
+});
+afterAll(() => stack.close());
+
+/** What is said of one id, and that the reply is one of success. */
+async function ask(id: string, by = account): Promise<Record<string, unknown>> {
+  const { status, body } = await intake.api.reconcile(by, [id]);
+  expect(status).toBe(200);
+  expect(body.results).toHaveLength(1);
+  const { source_order_id, ...said } = body.results[0];
+  expect(source_order_id).toBe(id);
+  return said;
+}
+
+async function send(id: string, order: object = {}, headers = {}): Promise<Reply['body']> {
+  const reply = await intake.api.order(account, { source_order_id: id, ...order }, headers);
+  expect(reply.status).toBe(202);
+  return reply.body;
+}
+
+const becomes = (id: string, status: string) =>
+  until(`${id} is ${status}`, async () => {
+    const said = await ask(id);
+    return said.status === status && said;
+  });
+
+describe('a list of ids', () => {
+  test('is answered in its order, repeated ids and those never seen too, each compared exactly', async () => {
+    const { receipt_id } = await send('Exact 1');
+    const asked = ['never', 'Exact 1', 'exact 1', 'Exact 1 ', 'Exact 1', 'e\u0301', '%', 'a,"b"\\{}', 'NULL'];
+    const { body } = await intake.api.reconcile(account, asked);
+    expect(body.results.map((result: { source_order_id: string }) => result.source_order_id)).toEqual(asked);
+    for (const { source_order_id, ...said } of body.results)
+      expect([source_order_id, said]).toEqual([
+        source_order_id,
+        source_order_id === 'Exact 1'
+          ? { status: 'received', receipt_id, order_id: null, received_at: expect.stringMatching(/Z$/) }
+          : NEVER_SEEN,
+      ]);
+  });
+
+  test('may hold 1,000 ids of the greatest length', async () => {
+    const whole = Array.from({ length: 1000 }, (_, index) => String(1000 + index) + '\u{1F354}'.repeat(251));
+    const last = whole.at(-1) as string;
+    const { receipt_id } = await send(last);
+    const { status, body } = await intake.api.reconcile(account, whole);
+    expect(status).toBe(200);
+    const seen = body.results.filter((result: { status: string }) => result.status !== 'never_seen');
+    expect(seen).toMatchObject([{ source_order_id: last, receipt_id }]);
+  });
+
+  test.each<[string, unknown, string[]]>([
+    ['none', {}, ['/source_order_ids not_a_list']],
+    ['no list', { source_order_ids: 'x' }, ['/source_order_ids not_a_list']],
+    ['an empty one', { source_order_ids: [] }, ['/source_order_ids not_a_list']],
+    ['1,001 ids', { source_order_ids: Array(1001).fill('x') }, ['/source_order_ids not_a_list']],
+    [
+      'ids that break their rule',
+      { source_order_ids: ['ok', 7, '', null, 'a\u0000', '\ud800', ' ', 'x'.repeat(256), {}] },
+      [
+        '/source_order_ids/1 not_a_string',
+        '/source_order_ids/2 blank',
+        '/source_order_ids/3 required',
+        '/source_order_ids/4 control_character',
+        '/source_order_ids/5 lone_surrogate',
+        '/source_order_ids/6 blank',
+        '/source_order_ids/7 too_long',
+        '/source_order_ids/8 not_a_string',
+      ],
+    ],
+  ])('is refused when it is %s', async (_, body, errors) => {
+    const headers = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json' };
+    const reply = await intake.api.send('POST', '/ingest/reconcile', headers, JSON.stringify(body));
+    expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
+    expect(reply.body.detail).toBe('The list of ids breaks the rules listed in "errors".');
+    expect(reply.body.errors.map((error: Record<string, string>) => `${error.pointer} ${error.code}`)).toEqual(errors);
+  });
+
+  test.each([
+    ['no key', { Authorization: '' }, '{}', 401, 'missing_api_key'],
+    ['another media type', { 'Content-Type': 'text/plain' }, '{}', 415, 'unsupported_media_type'],
+    ['no JSON', {}, '["x"', 400, 'malformed_body'],
+    ['a bare list', {}, '["x"]', 400, 'malformed_body'],
+    ['too large', {}, ' '.repeat(1_048_577), 413, 'payload_too_large'],
+  ])('is refused like an order: %s', async (_, headers, body, status, code) => {
+    const sent = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json', ...headers };
+    const reply = await intake.api.send('POST', '/ingest/reconcile', sent, body);
+    expect([reply.status, reply.body.code]).toEqual([status, code]);
+  });
+
+  test('counts as one request of the account', async () => {
+    const limited = await stack.intake({ RATE_LIMIT: '2/1h' });
+    const own = await stack.account();
+    const statuses = [];
+    for (let time = 0; time < 3; time++) statuses.push((await limited.api.reconcile(own, ['a', 'b', 'c'])).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    await limited.close();
+  });
+
+  test('never tells of another account', async () => {
+    const other = await stack.account();
+    await send('mine alone');
+    expect(await ask('mine alone')).toMatchObject({ status: 'received' });
+    expect(await ask('mine alone', other)).toEqual(NEVER_SEEN);
+  });
+
+  test('is answered storage_unavailable while Postgres is not', async () => {
+    const impatient = await stack.intake({ PG_QUERY_TIMEOUT: '500ms' });
+    await impatient.api.reconcile(account, ['x']);
+    const held = await lockTables(stack.database.knex, 'outbox');
+    const reply = await impatient.api.reconcile(account, ['x']).finally(held.release);
+    expect([reply.status, reply.body.code]).toEqual([503, 'storage_unavailable']);
+    await impatient.close();
+  });
+});
+
+describe('each state', () => {
+  beforeAll(() => poisonOrders(stack.database.knex));
+
+  test('received while no worker runs, then written, then a repeat of that', async () => {
+    const { receipt_id } = await send('rc-1');
+    expect(await ask('rc-1')).toMatchObject({ status: 'received', receipt_id, order_id: null });
+    const worker = await stack.worker();
+    const { order_id, received_at } = (await intake.api.final(account, receipt_id)).body;
+    const { received_at: said, ...written } = await becomes('rc-1', 'written');
+    expect(written).toEqual({ status: 'written', receipt_id, order_id: expect.any(Number) });
+    expect([written.order_id, said]).toEqual([order_id, received_at]);
+
+    await worker.close();
+    const repeat = await send('rc-1');
+    expect(await ask('rc-1')).toMatchObject({ status: 'received', receipt_id: repeat.receipt_id, order_id });
+    const again = await stack.worker();
+    await intake.api.final(account, repeat.receipt_id);
+    // While the promise for it is not settled it is known by that, and from then on by the table of what was sent again.
+    await noteResend(order_id, repeat.receipt_id);
+    await until('nothing is promised', async () => (await stack.database.knex('outbox')).length === 0);
+    expect(await ask('rc-1')).toMatchObject({ status: 'duplicate', receipt_id: repeat.receipt_id, order_id });
+    const { body } = await intake.api.status(account, repeat.receipt_id);
+    expect((await ask('rc-1')).received_at).toBe(body.received_at);
+    await again.close();
+  });
+
+  test('normalized under a lease', async () => {
+    const { receipt_id } = await send('rc-2');
+    await stack.database
+      .knex('receipts')
+      .where({ receipt_id })
+      .update({
+        state: 'normalized',
+        lease_id: randomUUID(),
+        lease_expires_at: new Date(Date.now() + 1000),
+      });
+    expect(await ask('rc-2')).toMatchObject({ status: 'normalized', receipt_id });
+  });
+
+  test('failed while it waits for its next attempt, also once its promise was settled', async () => {
+    const patient = await stack.worker({ RETRY_BASE: '1h', RETRY_CAP: '1h' });
+    const { receipt_id } = await send('rc-3', { order_number: 'poison 3' });
+    expect(await becomes('rc-3', 'failed')).toMatchObject({ receipt_id, order_id: null });
+    await until('its promise is settled', async () => {
+      const [promise] = await stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id]);
+      return promise && promise.due_at > new Date(Date.now() + 600_000);
+    });
+    expect(await ask('rc-3')).toMatchObject({ status: 'failed', receipt_id });
+    await patient.close();
+  });
+
+  test('dead, redriven, and then that', async () => {
+    const { knex } = stack.database;
+    const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
+    const { receipt_id } = await send('rc-4', { order_number: 'poison 4' });
+    await becomes('rc-4', 'dead');
+    await until('its promise is gone', async () => {
+      return (await knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id])).length === 0;
+    });
+    const { body } = await intake.api.status(account, receipt_id);
+    expect(await ask('rc-4')).toEqual({ status: 'dead', receipt_id, order_id: null, received_at: body.received_at });
+    await worker.close();
+    expect(await redriveReceipts(knex, [receipt_id])).toEqual([receipt_id]);
+    expect(await ask('rc-4')).toMatchObject({ status: 'received', receipt_id });
+
+    await mendOrders(knex);
+    const next = await stack.worker();
+    expect(await becomes('rc-4', 'written')).toMatchObject({ receipt_id, order_id: expect.any(Number) });
+    await next.close();
+    await poisonOrders(knex);
+  });
+
+  test('an order whose receipt is past its retention is still known', async () => {
+    const worker = await stack.worker();
+    const { receipt_id } = await send('rc-5', {}, { Prefer: 'wait=30' });
+    const written = await becomes('rc-5', 'written');
+    await worker.close();
+    await noteResend(written.order_id as number, randomUUIDv7());
+    await stack.database.knex('receipts').where({ receipt_id }).delete();
+    const said = await ask('rc-5');
+    expect(said).toMatchObject({ status: 'duplicate', order_id: written.order_id });
+    expect(Math.abs(Date.parse(said.received_at as string) - Date.now())).toBeLessThan(600_000);
+  });
+
+  const noteResend = (order_id: number, receipt_id: string) =>
+    stack.database.knex('resends').insert({ account_id: account.id, order_id, receipt_id }).onConflict().ignore();
+});
+
+test('an id whose 202 has come is never called never_seen, whatever moves meanwhile', async () => {
+  const { knex } = stack.database;
+  await poisonOrders(knex);
+  const busy = await stack.account();
+  const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
+  const accepted: string[] = [];
+  let left = 240;
+  const sender = async () => {
+    for (let number = left--; number > 0; number = left--) {
+      // Some fail and die, some repeat what came before.
+      const id = `load-${number % 7 === 0 ? number + 1 : number}`;
+      const order_number = number % 10 === 3 ? `poison ${number}` : null;
+      const { status } = await intake.api.order(busy, { source_order_id: id, order_number });
+      expect(status).toBe(202);
+      accepted.push(id);
+    }
+  };
+  const redriver = async () => {
+    while (left > 0) {
+      const dead = await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id');
+      await redriveReceipts(knex, dead);
+      await new Promise(setImmediate);
+    }
+  };
+  const missed = new Set<string>();
+  let asked = 0;
+  const asker = async () => {
+    while (left > 0) {
+      const known = accepted.slice(-1000);
+      if (known.length > 0) {
+        const { status, body } = await intake.api.reconcile(busy, known);
+        expect(status).toBe(200);
+        for (const result of body.results) if (result.status === 'never_seen') missed.add(result.source_order_id);
+        asked += known.length;
+      }
+      await new Promise(setImmediate);
+    }
+  };
+  await Promise.all([sender(), sender(), sender(), redriver(), asker()]);
+  await mendOrders(knex);
+  const ids = [...new Set(accepted)];
+  await until(
+    'there is an order for each',
+    async () => {
+      // An attempt that began before orders were mended may end after that.
+      await redriveReceipts(knex, await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
+      const { body } = await intake.api.reconcile(busy, ids);
+      return body.results.every((result: { order_id: number | null }) => result.order_id !== null);
+    },
+    { seconds: 120, everyMs: 100 },
+  );
+  expect([...missed]).toEqual([]);
+  expect(asked).toBeGreaterThan(240);
+  await worker.close();
+}, 240_000);
+
+test('a long backlog is answered in time, with the worker stopped', async () => {
+  const backlog = Number(process.env.TEST_RECONCILE_BACKLOG ?? 5000);
+  const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
+  const own = await stack.account();
+  const incoming = (_: unknown, index: number): IncomingReceipt => ({
+    receiptId: randomUUIDv7(),
+    accountId: own.id,
+    channel: 'rest',
+    sourceOrderId: `backlog-${index}`,
+    idempotencyKey: null,
+    body: Buffer.from('{}'),
+  });
+  const receipts = Array.from({ length: backlog }, incoming);
+  for (let start = 0; start < backlog; start += 500)
+    await recordReceipts(database, randomUUIDv7(), 3_600_000, receipts.slice(start, start + 500));
+  await closeDatabase(database);
+  const asked = Array.from({ length: 1000 }, (_, index) => `backlog-${Math.floor((index * backlog) / 900)}`);
+  const times = [];
+  for (let time = 0; time < 3; time++) {
+    const startedAt = performance.now();
+    const { status, body } = await intake.api.reconcile(own, asked);
+    times.push(Math.round(performance.now() - startedAt));
+    expect(status).toBe(200);
+    const seen = body.results.filter((result: { status: string }) => result.status === 'received');
+    expect(seen).toHaveLength(900);
+  }
+  if (process.env.TEST_RECONCILE_BACKLOG) console.info(`${backlog} pending: ${times.join(', ')} ms`);
+});
+
+describeWith('redis-server')('with Redis gone', () => {
+  test('it is answered all the same, and by it what is accepted then', async () => {
+    const redis = await startFaultyRedis();
+    const lone = await startStack('redis', { queue: redis });
+    try {
+      const { api } = await lone.intake();
+      const own = await lone.account();
+      await redis.stop();
+      expect((await api.order(own, { source_order_id: 'no redis' })).status).toBe(202);
+      const { status, body } = await api.reconcile(own, ['no redis', 'never']);
+      expect(status).toBe(200);
+      expect(body.results).toMatchObject([{ status: 'received' }, NEVER_SEEN]);
+    } finally {
+      await lone.close();
+    }
+  });
+});

@@ -1,0 +1,450 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database';
+import { createApiKey } from '@orders/domain';
+import type { Reply } from '../harness/api.ts';
+import { countStored } from '../harness/count-stored.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { untilTogether } from '../harness/rate-limits.ts';
+import { sign } from '../harness/sign.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let signed: TestAccount;
+let unsigned: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  signed = await stack.account({ signing: true });
+  unsigned = await stack.account();
+});
+afterAll(() => stack.close());
+
+const ORDER = { source_order_id: 'refused-1' };
+
+function expectProblem(reply: Reply, status: number, code: string): void {
+  expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
+  expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(reply.headers['cache-control']).toBe('no-store');
+  expect(reply.body.request_id).toBe(reply.headers['x-request-id']);
+  expect(reply.body.type).toBe(`/docs/senders/errors#${code}`);
+}
+
+describe('the key', () => {
+  test.each([
+    ['no Authorization header', {}],
+    ['another scheme', { Authorization: 'Basic abc' }],
+    ['no key after the scheme', { Authorization: 'Bearer ' }],
+    ['two words after the scheme', { Authorization: 'Bearer a b' }],
+  ])('%s: missing_api_key', async (_what, headers) => {
+    const reply = await intake.api.send('POST', '/ingest/orders', headers as Record<string, string>, '{}');
+    expectProblem(reply, 401, 'missing_api_key');
+    expect(reply.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test.each([
+    ['not of our form', () => 'secret'],
+    ['of our form and unknown', createApiKey],
+    ['with one character mistyped', () => signed.key.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+  ])('a key %s: invalid_api_key', async (_what, key) => {
+    const reply = await intake.api.order({ ...signed, key: key() }, ORDER);
+    expectProblem(reply, 401, 'invalid_api_key');
+    expect(reply.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+  });
+
+  test('the scheme is taken in any case', async () => {
+    const reply = await intake.api.order(signed, {}, { Authorization: `bEARER ${signed.key}` });
+    expectProblem(reply, 422, 'validation_failed');
+  });
+
+  test('a revoked key stops working within 5 seconds, though it was used just before', async () => {
+    const { id, key } = await stack.account();
+    const account = { id, key, secret: null };
+    expect((await intake.api.order(account, {})).status).toBe(422);
+    await stack.database
+      .knex('api_keys')
+      .where({ account_id: id })
+      .pluck('key_id')
+      .then(([keyId]) => revokeKey(stack.database.knex, keyId));
+    const revokedAt = Date.now();
+    let reply = await intake.api.order(account, {});
+    while (reply.status === 422 && Date.now() - revokedAt < 6000) reply = await intake.api.order(account, {});
+    expectProblem(reply, 401, 'invalid_api_key');
+    expect(Date.now() - revokedAt).toBeLessThan(5000);
+  });
+
+  test('a replaced key works through its grace and not after it', async () => {
+    const { id } = await stack.account();
+    const { knex } = stack.database;
+    const gone = await createKey(knex, id, 'no grace');
+    const kept = await createKey(knex, id, 'grace');
+    await replaceKey(knex, gone.key_id, 0);
+    const next = await replaceKey(knex, kept.key_id, 60_000);
+    const withKey = (key: string) => intake.api.order({ id, key, secret: null }, {});
+    expectProblem(await withKey(gone.key), 401, 'invalid_api_key');
+    expectProblem(await withKey(kept.key), 422, 'validation_failed');
+    expectProblem(await withKey(next?.key as string), 422, 'validation_failed');
+  });
+
+  test('a suspended account: account_suspended, on each route', async () => {
+    const account = await stack.account({ signing: true });
+    await setSuspended(stack.database.knex, account.id, true);
+    expectProblem(await intake.api.order(account, ORDER), 403, 'account_suspended');
+    expectProblem(await intake.api.webhook(account, ORDER), 403, 'account_suspended');
+    expectProblem(await intake.api.status(account, 'x'), 403, 'account_suspended');
+  });
+});
+
+describe('the signature', () => {
+  test('an account without signing: signing_unavailable, with what to do', async () => {
+    const reply = await intake.api.webhook(unsigned, ORDER);
+    expectProblem(reply, 403, 'signing_unavailable');
+    expect(reply.body.detail).toMatch(/operator/);
+  });
+
+  test('no header: missing_signature', async () => {
+    const headers = { Authorization: `Bearer ${signed.key}`, 'Content-Type': 'application/json' };
+    expectProblem(await intake.api.send('POST', '/ingest/webhook', headers, '{}'), 401, 'missing_signature');
+  });
+
+  const body = JSON.stringify(ORDER);
+  test.each([
+    ['malformed', () => 'sha256=xyz'],
+    ['too short', (secret: string) => sign(secret, body).slice(1)],
+    ['of another algorithm', (secret: string) => `sha1=${sign(secret, body)}`],
+    ['by another secret', () => sign('oss_other', body)],
+    ['over re-serialized JSON', (secret: string) => sign(secret, JSON.stringify(ORDER, null, 2))],
+    ['over the body and a newline', (secret: string) => sign(secret, `${body}\n`)],
+  ])('%s: invalid_signature', async (_what, signature) => {
+    const headers = { 'x-service-signature': signature(signed.secret as string) };
+    expectProblem(await intake.api.webhook(signed, body, headers), 401, 'invalid_signature');
+  });
+
+  test('it is over the bytes as they came, never over what they would be re-serialized to', async () => {
+    const spaced = JSON.stringify(ORDER, null, 2);
+    const overCompact = { 'x-service-signature': sign(signed.secret, JSON.stringify(ORDER)) };
+    expectProblem(await intake.api.webhook(signed, spaced, overCompact), 401, 'invalid_signature');
+    const spacedEmpty = '{ }';
+    expectProblem(await intake.api.webhook(signed, spacedEmpty), 422, 'validation_failed');
+    expectProblem(await intake.api.webhook(signed, `\ufeff${spacedEmpty}`), 422, 'validation_failed');
+  });
+
+  test.each([
+    ['with the prefix', (hex: string) => `sha256=${hex}`],
+    ['bare', (hex: string) => hex],
+    ['in upper case', (hex: string) => `SHA256=${hex.toUpperCase()}`],
+  ])('hex %s is right', async (_what, write) => {
+    const headers = { 'x-service-signature': write(sign(signed.secret, '{}')) };
+    expectProblem(await intake.api.webhook(signed, '{}', headers), 422, 'validation_failed');
+  });
+
+  test('it is checked before the idempotency key and the body', async () => {
+    const headers = { 'x-service-signature': '0'.repeat(64), 'Idempotency-Key': 'not ok' };
+    expectProblem(await intake.api.webhook(signed, 'no json', headers), 401, 'invalid_signature');
+  });
+});
+
+describe('the body', () => {
+  test.each([
+    ['text/plain', { 'Content-Type': 'text/plain' }],
+    ['application/jsonp', { 'Content-Type': 'application/jsonp' }],
+    ['a charset other than UTF-8', { 'Content-Type': 'application/json; charset=latin1' }],
+  ])('%s: unsupported_media_type', async (_what, headers) => {
+    expectProblem(await intake.api.order(unsigned, ORDER, headers), 415, 'unsupported_media_type');
+  });
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])('%s is taken', async (type) => {
+    expectProblem(await intake.api.order(unsigned, {}, { 'Content-Type': type }), 422, 'validation_failed');
+  });
+
+  test('compressed: unsupported_content_encoding', async () => {
+    const reply = await intake.api.order(unsigned, ORDER, { 'Content-Encoding': 'gzip' });
+    expectProblem(reply, 415, 'unsupported_content_encoding');
+  });
+
+  test('of 1 MB: payload_too_large', async () => {
+    const reply = await intake.api.order(unsigned, { ...ORDER, address: 'x'.repeat(1_000_000) });
+    expectProblem(reply, 413, 'payload_too_large');
+  });
+
+  test('that announces a gigabyte is refused at once, and so is one that only grows', async () => {
+    const { port } = new URL(intake.api.url);
+    for (const framing of ['Content-Length: 1000000000', 'Transfer-Encoding: chunked']) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(
+        `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${unsigned.key}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
+      );
+      if (framing.startsWith('T'))
+        for (let sent = 0; sent < 5; sent++) socket.write(`10000\r\n${' '.repeat(65_536)}\r\n`);
+      const [head] = await once(socket, 'data');
+      expect(String(head)).toMatch(/^HTTP\/1\.1 413 /);
+      socket.destroy();
+    }
+  });
+
+  test('of exactly the limit is taken, of one byte more it is not', async () => {
+    const filled = (size: number) => JSON.stringify({ a: '' }).replace('""', `"${'x'.repeat(size - 8)}"`);
+    expectProblem(await intake.api.order(unsigned, filled(262_144)), 422, 'validation_failed');
+    expectProblem(await intake.api.order(unsigned, filled(262_145)), 413, 'payload_too_large');
+  });
+
+  test.each([
+    ['empty', ''],
+    ['not JSON', '{"source_order_id": "a",}'],
+    ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['an array', '[]'],
+    ['a string', '"a"'],
+    ['null', 'null'],
+    ['nested too deep', `{"source_order_id":"a","x":${'['.repeat(64)}${']'.repeat(64)}}`],
+    ['nested absurdly deep', '['.repeat(200_000)],
+    ['two values', '{}{}'],
+  ])('%s: malformed_body', async (_what, body) => {
+    expectProblem(await intake.api.order(unsigned, body), 400, 'malformed_body');
+  });
+
+  test.each([
+    ['missing', {}],
+    ['a number', { source_order_id: 1.5 }],
+    ['null', { source_order_id: null }],
+    ['empty', { source_order_id: '' }],
+    ['blank', { source_order_id: ' \u3000' }],
+    ['too long', { source_order_id: 'x'.repeat(256) }],
+    ['with a control character', { source_order_id: 'a\nb' }],
+    ['with U+0000', { source_order_id: 'a\u0000' }],
+  ])('source_order_id %s: validation_failed', async (_what, order) => {
+    const reply = await intake.api.order(unsigned, order);
+    expectProblem(reply, 422, 'validation_failed');
+    expect(reply.body.errors).toMatchObject([{ pointer: '/source_order_id' }]);
+  });
+
+  test('source_order_id with a lone surrogate: validation_failed', async () => {
+    expectProblem(await intake.api.order(unsigned, '{"source_order_id":"a\\ud800"}'), 422, 'validation_failed');
+  });
+
+  test.each([
+    ['with a space', 'a b'],
+    ['too long', 'k'.repeat(256)],
+    ['not ASCII', 'schl\u00fcssel'],
+  ])('Idempotency-Key %s: invalid_idempotency_key', async (_what, key) => {
+    const reply = await intake.api.order(unsigned, ORDER, { 'Idempotency-Key': key });
+    expectProblem(reply, 400, 'invalid_idempotency_key');
+  });
+
+  test('an Idempotency-Key of exactly 255 characters is taken', async () => {
+    expectProblem(
+      await intake.api.order(unsigned, {}, { 'Idempotency-Key': 'k'.repeat(255) }),
+      422,
+      'validation_failed',
+    );
+  });
+
+  test.each(['order', 'webhook'] as const)(
+    'strict handling refuses by %s what would be mended, all of it, and stores nothing',
+    async (route) => {
+      const before = await countStored(stack.database.knex);
+      const order = { source_order_id: 's', customer: 'Aisha', items: [{ name: 'A', quantity: 1.5 }], gift: true };
+      const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
+      expectProblem(reply, 422, 'validation_failed');
+      expect(reply.headers['preference-applied']).toBe('handling=strict');
+      const found = reply.body.errors.map((error: Record<string, string>) => `${error.pointer} ${error.code}`);
+      expect(found).toEqual([
+        '/customer customer_as_text',
+        '/items/0/quantity quantity_unreadable',
+        '/gift unknown_field',
+      ]);
+      expect(JSON.stringify(reply.body)).not.toMatch(/Aisha|1\.5/);
+      expect(await countStored(stack.database.knex)).toBe(before);
+    },
+  );
+
+  test.each(['order', 'webhook'] as const)('strict handling takes by %s what needs no mending', async (route) => {
+    const order = { source_order_id: `strict ${route}`, customer: { phone: '050 123 4567' }, emirate: 'dxb' };
+    const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
+    expect(reply.status).toBe(202);
+    expect(reply.headers['preference-applied']).toBe('handling=strict');
+  });
+
+  test('lenient handling, asked for, is said to be applied', async () => {
+    const reply = await intake.api.order(signed, { source_order_id: 'l', gift: true }, { Prefer: 'handling=lenient' });
+    expect(reply.status).toBe(202);
+    expect(reply.headers['preference-applied']).toBe('handling=lenient');
+  });
+});
+
+describe('the path and the method', () => {
+  test.each(['/', '/ingest', '/ingest/orders/', '/Ingest/orders', '/ingest/status', '/%E0%A4%A'])(
+    '%s: not_found, also without a key',
+    async (path) => expectProblem(await intake.api.send('GET', path), 404, 'not_found'),
+  );
+
+  test.each([
+    ['GET', '/ingest/orders', 'POST'],
+    ['PUT', '/ingest/webhook', 'POST'],
+    ['GET', '/ingest/preview', 'POST'],
+    ['GET', '/ingest/reconcile', 'POST'],
+    ['POST', '/ingest/status/x', 'GET, HEAD'],
+    ['OPTIONS', '/ingest/orders', 'POST'],
+  ])('%s %s: method_not_allowed', async (method, path, allow) => {
+    const reply = await intake.api.send(method, path);
+    expect({ status: reply.status, code: reply.body.code }).toEqual({ status: 405, code: 'method_not_allowed' });
+    expect(reply.headers.allow).toBe(allow);
+  });
+
+  test.each(['x', '%E0%A4%A', '00000000-0000-4000-8000-000000000000', '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'])(
+    'status of %s: receipt_not_found',
+    async (id) => expectProblem(await intake.api.status(unsigned, id), 404, 'receipt_not_found'),
+  );
+
+  test("another account's receipt is exactly as unknown as one that never existed", async () => {
+    const accepted = await intake.api.order(signed, { source_order_id: 'mine' });
+    expect(accepted.status).toBe(202);
+    const foreign = await intake.api.status(unsigned, accepted.body.receipt_id, { 'X-Request-Id': 'r' });
+    const unknown = await intake.api.status(unsigned, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89', { 'X-Request-Id': 'r' });
+    expectProblem(foreign, 404, 'receipt_not_found');
+    expect(foreign.body).toEqual(unknown.body);
+  });
+});
+
+test('X-Request-Id is the sender’s where that is sane, else a new one', async () => {
+  const idOf = async (sent: string) =>
+    (await intake.api.send('GET', '/', { 'X-Request-Id': sent })).headers['x-request-id'];
+  expect(await idOf('trace-1/2')).toBe('trace-1/2');
+  expect(await idOf('two words')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await idOf('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('a refusal stores nothing and never uses its idempotency key up', async () => {
+  const before = await countStored(stack.database.knex);
+  const key = { 'Idempotency-Key': 'used-by-a-refusal' };
+  expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
+  expectProblem(await intake.api.order(unsigned, {}, key), 422, 'validation_failed');
+  expect(await countStored(stack.database.knex)).toBe(before);
+  const accepted = await intake.api.order(unsigned, { source_order_id: 'after-refusals' }, key);
+  expect(accepted.body.duplicate).toBeUndefined();
+  expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
+});
+
+const LOGGED: [code: string, status: number, body: string, headers: Record<string, string>][] = [
+  ['malformed_body', 400, '{', {}],
+  ['validation_failed', 422, '{}', {}],
+  ['invalid_api_key', 401, '{}', { Authorization: 'Bearer nope' }],
+  ['invalid_idempotency_key', 400, '{}', { 'Idempotency-Key': 'a b' }],
+  ['payload_too_large', 413, 'x'.repeat(1_000_000), {}],
+  ['unsupported_media_type', 415, '{}', { 'Content-Type': 'text/plain' }],
+];
+test.each(LOGGED)('%s leaves one clear line in the log', async (code, status, body, headers) => {
+  const requestId = `logged-${code}`;
+  await intake.api.order(unsigned, body, { ...headers, 'X-Request-Id': requestId });
+  const lines = () => intake.log.lines.filter((line) => line.request_id === requestId);
+  await until('it is logged', async () => lines().length > 0);
+  expect(lines()).toMatchObject([{ message: 'refused', route: '/ingest/orders', status, code }]);
+});
+
+test.each(QUEUE_KINDS)(
+  'over the account’s rate (%s): rate_limited, with when to come back; no other account is touched',
+  (kind) =>
+    withStack(kind, async (limits) => {
+      const [limited, beside] = [
+        await limits.intake({ RATE_LIMIT: '3/1m' }),
+        await limits.intake({ RATE_LIMIT: '3/1m' }),
+      ];
+      const [one, other] = [await limits.account(), await limits.account()];
+      const isShared = kind === 'redis';
+      await untilTogether(limits, [limited, beside]);
+      expect((await limited.api.preview(one, {})).status).toBe(422);
+      for (let sent = 0; sent < 2; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
+      const refused = [await limited.api.order(one, {}), await limited.api.preview(one, {})];
+      if (isShared) refused.push(await beside.api.order(one, {}));
+      for (const reply of refused) {
+        expectProblem(reply, 429, 'rate_limited');
+        expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+        expect(reply.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
+        expect(reply.headers.ratelimit).toMatch(/^"account";r=0;t=\d+$/);
+      }
+      expect((await limited.api.order(other, {})).status).toBe(422);
+    }),
+);
+
+test.each(['order', 'preview'] as const)(
+  'too many in flight (%s): overloaded, with when to come back',
+  async (call) => {
+    const narrow = await stack.intake({ MAX_IN_FLIGHT: '1' });
+    const account = await stack.account();
+    await stack.database.knex.transaction(async (trx) => {
+      await trx.raw('lock table receipts, orders in access exclusive mode');
+      const first = narrow.api[call](account, { source_order_id: `held ${call}` });
+      const second = await firstRefusal(() => narrow.api[call](account, { source_order_id: `too many ${call}` }));
+      expectProblem(second, 503, 'overloaded');
+      expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+      await trx.commit();
+      expect((await first).status).toBe(call === 'order' ? 202 : 200);
+    });
+  },
+);
+
+/** The first order to arrive holds the only place, whichever that is. */
+async function firstRefusal(send: () => Promise<Reply>): Promise<Reply> {
+  return Promise.any(
+    [send(), send()].map((reply) => reply.then((it) => (it.status === 503 ? it : Promise.reject(it)))),
+  );
+}
+
+test('Postgres away: storage_unavailable on every route, for a known key and an unknown one, never 401 or 404', async () => {
+  const lonely = await stack.intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
+  for (const account of [signed, { ...signed, key: createApiKey() }]) {
+    for (const reply of [
+      await lonely.api.order(account, ORDER),
+      await lonely.api.webhook(account, ORDER),
+      await lonely.api.preview(account, ORDER),
+      await lonely.api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
+    ]) {
+      expectProblem(reply, 503, 'storage_unavailable');
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+    }
+  }
+  expect(lonely.log.text()).not.toContain(signed.key);
+});
+
+test('Postgres that cannot store: storage_unavailable', () =>
+  withStack('postgres', async (readOnly) => {
+    const account = await readOnly.account();
+    const name = new URL(readOnly.database.url).pathname.slice(1);
+    await readOnly.database.knex.raw(`alter database ${name} set default_transaction_read_only = on`);
+    // Past a pooler, whose connections are older than the setting.
+    const { api } = await readOnly.intake({ DATABASE_URL: readOnly.database.directUrl });
+    expectProblem(await api.order(account, ORDER), 503, 'storage_unavailable');
+    expectProblem(await api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'), 404, 'receipt_not_found');
+  }));
+
+test.each([
+  ['garbage', 'nonsense\r\n\r\n', /^HTTP\/1\.1 400 /],
+  [
+    'both lengths',
+    'POST /ingest/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+    /^HTTP\/1\.1 400 /,
+  ],
+  ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+])('what is no HTTP, %s, gets the plain answer of the parser', async (_what, bytes, answer) => {
+  const socket = connect(Number(new URL(intake.api.url).port), '127.0.0.1');
+  socket.write(bytes);
+  const [head] = await once(socket, 'data');
+  expect(String(head)).toMatch(answer);
+  socket.destroy();
+});
+
+test('anything else: internal_error, which says nothing of itself', () =>
+  withStack('postgres', async (broken) => {
+    const { api, log } = await broken.intake();
+    const account = await broken.account();
+    await broken.database.knex.raw('alter table outbox rename to elsewhere');
+    const reply = await api.order(account, ORDER);
+    expectProblem(reply, 500, 'internal_error');
+    expect(JSON.stringify(reply.body)).not.toMatch(/outbox|relation|insert/);
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', error: expect.objectContaining({ code: '42P01' }) }),
+    );
+  }));

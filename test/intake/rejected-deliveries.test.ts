@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listRejected, pruneRejected, type RejectedDelivery, rotateSigning, setSuspended } from '@orders/database';
+import { REJECTIONS } from '@orders/domain';
+import { lockTables, whoWait } from '../harness/gates.ts';
+import { sign } from '../harness/sign.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+});
+afterAll(() => stack.close());
+
+/** The account's log, once it has so many rows. */
+async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {
+  return until(`${count} rejected deliveries`, async () => {
+    const rows = await listRejected(stack.database.knex, id, 1000);
+    return rows.length >= count && rows;
+  });
+}
+
+async function unrecorded(): Promise<number> {
+  const text = await (await fetch(`${intake.adminUrl}/metrics`)).text();
+  return Number(/^intake_unrecorded_rejections_total (\d+)/m.exec(text)?.[1]);
+}
+
+const ORDER = '{"source_order_id":"rejected-1","customer":{"name":"Somebody"}}';
+
+describe('the log of rejected deliveries', () => {
+  const json = { 'Content-Type': 'application/json' };
+  const cases: [code: string, diagnosis: string | null, channel: string, headers: object, body: string][] = [
+    ['missing_signature', null, 'webhook', json, ORDER],
+    ['missing_signature', 'another_header', 'webhook', { ...json, 'X-Hub-Signature-256': 'x' }, ORDER],
+    ['invalid_signature', 'malformed_header', 'webhook', { ...json, 'x-service-signature': 'sha256=no' }, ORDER],
+    ['unsupported_media_type', 'plain_text', 'rest', { 'Content-Type': 'text/plain; a=Somebody' }, ORDER],
+    ['unsupported_content_encoding', null, 'rest', { ...json, 'Content-Encoding': 'gzip' }, ORDER],
+    ['payload_too_large', null, 'rest', json, ORDER + ' '.repeat(300_000)],
+    ['malformed_body', 'trailing_comma', 'rest', json, '{"source_order_id":"Somebody",}'],
+    ['validation_failed', null, 'rest', json, '{"source_order_id":7}'],
+    [
+      'validation_failed',
+      null,
+      'rest',
+      { ...json, Prefer: 'handling=strict' },
+      `{"source_order_id":"x","total":"Somebody"}`,
+    ],
+    ['invalid_idempotency_key', null, 'rest', { ...json, 'Idempotency-Key': 'Some body' }, ORDER],
+  ];
+
+  test.each(cases)(
+    '%s (%s) is in it, without a word of what was sent',
+    async (code, diagnosis, channel, headers, body) => {
+      const account = await stack.account({ signing: true });
+      const path = channel === 'rest' ? '/ingest/orders' : '/ingest/webhook';
+      const reply = await intake.api.send('POST', path, { Authorization: `Bearer ${account.key}`, ...headers }, body);
+      expect(reply.body.code).toBe(code);
+      const [row, ...others] = await logOf(account, 1);
+      expect(others).toEqual([]);
+      expect(row).toMatchObject({ code, diagnosis, channel, request_id: reply.body.request_id, more: 0 });
+      expect(row?.body_bytes).toBe(body.length);
+      expect(row?.errors).toEqual(
+        reply.body.errors?.map(({ pointer, code }: { pointer: string; code: string }) => ({ pointer, code })) ?? null,
+      );
+      expect(JSON.stringify(row)).not.toMatch(/somebody|some body/i);
+    },
+  );
+
+  test('a name that is cut in the middle of a character costs nobody a row', async () => {
+    const [one, other] = [await stack.account(), await stack.account()];
+    const body = JSON.stringify({ source_order_id: 'x', [`${'n'.repeat(198)}😀`]: 1 });
+    const strict = { ...json, Prefer: 'handling=strict' };
+    await Promise.all(
+      [one, other].map(({ key }) =>
+        intake.api.send('POST', '/ingest/orders', { Authorization: `Bearer ${key}`, ...strict }, body),
+      ),
+    );
+    expect((await logOf(one, 1))[0]?.code).toBe('validation_failed');
+    expect((await logOf(other, 1))[0]?.code).toBe('validation_failed');
+  });
+
+  test('a secret that cannot be opened any more costs the diagnosis, not the row', async () => {
+    const account = await stack.account({ signing: true });
+    await stack.database.knex('signing_secrets').insert({
+      account_id: account.id,
+      sealed: Buffer.alloc(60),
+      expires_at: new Date(0),
+    });
+    const headers = { Authorization: `Bearer ${account.key}`, ...json, 'x-service-signature': 'a'.repeat(64) };
+    await intake.api.send('POST', '/ingest/webhook', headers, ORDER);
+    expect(await logOf(account, 1)).toMatchObject([{ code: 'invalid_signature', diagnosis: null }]);
+  });
+
+  test('a suspended account and one without signing are told of it', async () => {
+    const account = await stack.account();
+    expect((await intake.api.webhook(account, ORDER)).body.code).toBe('signing_unavailable');
+    const other = await stack.account();
+    await setSuspended(stack.database.knex, other.id, true);
+    expect((await intake.api.order(other, ORDER)).body.code).toBe('account_suspended');
+    expect(await logOf(account, 1)).toMatchObject([{ code: 'signing_unavailable' }]);
+    expect(await logOf(other, 1)).toMatchObject([{ code: 'account_suspended' }]);
+  });
+
+  test('every code of it was met above', () => {
+    const met = new Set([...cases.map(([code]) => code), 'signing_unavailable', 'account_suspended']);
+    expect(met).toEqual(new Set(Object.keys(REJECTIONS)));
+  });
+
+  test('a wrong signature is held against the secrets of its own account, the former ones too', async () => {
+    const account = await stack.account({ signing: true });
+    const other = await stack.account({ signing: true });
+    const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+    const wrongs = [
+      sign(account.secret, ORDER),
+      sign(newer?.secret as string, `${ORDER}\n`),
+      sign(other.secret, ORDER),
+    ];
+    for (const [index, wrong] of wrongs.entries()) {
+      const reply = await intake.api.webhook(account, ORDER, { 'x-service-signature': wrong });
+      expect(reply.body.code).toBe('invalid_signature');
+      await logOf(account, index + 1);
+    }
+    const found = (await logOf(account, 3)).map(({ diagnosis }) => diagnosis);
+    expect(found).toEqual(['another_secret', 'trailing_newline', 'previous_secret']);
+  });
+
+  test('what is not for it is not in it: accepted orders, other routes, keys of nobody, rates', async () => {
+    const account = await stack.account();
+    await intake.api.order(account, ORDER);
+    await intake.api.preview(account, '{');
+    await intake.api.status(account, 'unknown');
+    await intake.api.send('GET', '/ingest/orders', { Authorization: `Bearer ${account.key}` });
+    await intake.api.order({ ...account, key: 'oik_nobody' }, ORDER);
+    await intake.api.order(account, '{');
+    expect(await logOf(account, 1)).toMatchObject([{ code: 'malformed_body' }]);
+  });
+});
+
+describe('a flood of refusals', () => {
+  test('leaves a handful of rows and the number of the others', async () => {
+    const account = await stack.account();
+    const before = await unrecorded();
+    const startedAt = performance.now();
+    const flood = await Promise.all(Array.from({ length: 300 }, () => intake.api.order(account, '{}')));
+    expect(flood.map(({ status }) => status)).toEqual(flood.map(() => 422));
+    const missed = (await unrecorded()) - before;
+    const rows = await logOf(account, 300 - missed);
+    expect(rows.length + missed).toBe(300);
+    // Ten at once, and two for each second that it took.
+    expect(rows.length).toBeLessThanOrEqual(11 + (2 * (performance.now() - startedAt)) / 1000);
+    await until('all are accounted for', async () => {
+      const all = await listRejected(stack.database.knex, account.id, 1000);
+      return all.reduce((sum, { more }) => sum + more, 0) === missed;
+    });
+  });
+
+  /** Rows of the account, and the refusals that these say were only counted. */
+  async function countsOf({ id }: TestAccount): Promise<{ listed: number; counted: number }> {
+    const rows = await listRejected(stack.database.knex, id, 1000);
+    return { listed: rows.length, counted: rows.reduce((sum, { more }) => sum + more, 0) };
+  }
+
+  const refuse = (api: RunningIntake['api'], account: TestAccount, count: number) =>
+    Promise.all(Array.from({ length: count }, () => api.order(account, '{}')));
+
+  test('is listed or counted in full although no refusal follows it', async () => {
+    const account = await stack.account();
+    await refuse(intake.api, account, 30);
+    const { listed, counted } = await until('all 30 are accounted for', async () => {
+      const counts = await countsOf(account);
+      return counts.listed + counts.counted >= 30 && counts;
+    });
+    expect(listed + counted).toBe(30);
+    expect(counted).toBeGreaterThan(0);
+  });
+
+  test('is counted in full by an intake that closes right after it', async () => {
+    const closing = await stack.intake();
+    const account = await stack.account();
+    await refuse(closing.api, account, 30);
+    await closing.close();
+    const { listed, counted } = await countsOf(account);
+    expect(listed + counted).toBe(30);
+  });
+
+  test('is counted once Postgres takes it again', async () => {
+    const own = await stack.intake();
+    const account = await stack.account();
+    const { knex } = stack.database;
+    await own.api.order(account, '{}');
+    await logOf(account, 1);
+    await knex.raw('alter table rejected_deliveries add constraint shut check (false) not valid');
+    await refuse(own.api, account, 30);
+    const metric = async () => (await fetch(`${own.adminUrl}/metrics`)).text();
+    await until('every row of the 30 was refused', async () =>
+      /^intake_unrecorded_rejections_total 30$/m.test(await metric()),
+    );
+    expect(await countsOf(account)).toEqual({ listed: 1, counted: 0 });
+    await knex.raw('alter table rejected_deliveries drop constraint shut');
+    await until('the 30 are counted', async () => (await countsOf(account)).counted === 30);
+    expect(await countsOf(account)).toEqual({ listed: 1, counted: 30 });
+    await own.close();
+  });
+
+  test('holds up no reply and little memory while Postgres does not take it', async () => {
+    // One that has all its share yet, and more accounts than may wait.
+    const fresh = await stack.intake();
+    const accounts = await Promise.all(Array.from({ length: 45 }, () => stack.account()));
+    const ids = accounts.map(({ id }) => id);
+    const refuse = async () => {
+      const replies = await Promise.all(accounts.map((account) => fresh.api.order(account, '{}')));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([422]));
+    };
+    const locked = await lockTables(stack.database.knex, 'rejected_deliveries');
+    await refuse();
+    expect((await fresh.api.order(accounts[0] as TestAccount, { source_order_id: 'meanwhile' })).status).toBe(202);
+    // One statement waits, and what came after it waits for that.
+    expect(await whoWait(stack.database.knex, 1, 'relation')).toHaveLength(1);
+    await locked.release();
+    await fresh.close();
+    const rows = await stack.database.knex('rejected_deliveries').whereIn('account_id', ids);
+    expect(rows).toHaveLength(32);
+  });
+
+  test('leaves each account no more than its newest, and nothing that is a week old', async () => {
+    const { knex } = stack.database;
+    const [full, old] = [await stack.account(), await stack.account()];
+    const row = { channel: 'rest', code: 'malformed_body', request_id: 'x', key_id: 1 };
+    await knex('rejected_deliveries').insert(Array.from({ length: 30 }, () => ({ ...row, account_id: full.id })));
+    const ago = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
+    await knex('rejected_deliveries').insert([8, 6].map((days) => ({ ...row, account_id: old.id, at: ago(days) })));
+    expect(await pruneRejected(knex, 7 * 24 * 3_600_000, 20)).toBeGreaterThanOrEqual(11);
+    const left = async ({ id }: TestAccount) => (await listRejected(knex, id, 100)).length;
+    expect([await left(full), await left(old)]).toEqual([20, 1]);
+  });
+});
+
+test('an old secret in use is noted, the newest one is not', async () => {
+  const { knex } = stack.database;
+  const account = await stack.account({ signing: true });
+  await intake.api.webhook(account, ORDER);
+  const newer = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
+  const secrets = () => knex('signing_secrets').where({ account_id: account.id }).orderBy('secret_id');
+  expect((await intake.api.webhook({ ...account, secret: newer?.secret as string }, ORDER)).status).toBe(202);
+  expect((await secrets()).map(({ last_used_at }) => last_used_at)).toEqual([null, null]);
+  expect((await intake.api.webhook(account, ORDER)).status).toBe(202);
+  await until('it is noted', async () => (await secrets())[0].last_used_at);
+  expect((await secrets())[1].last_used_at).toBeNull();
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Reply } from '../harness/api.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    stack = await startStack(kind);
+    intake = await stack.intake();
+    account = await stack.account();
+  });
+  afterAll(() => stack.close());
+
+  test('says what the contract says, before and after', async () => {
+    const { api } = intake;
+    const { body: accepted } = await api.order(account, { source_order_id: 'st-1', total: 'free' });
+    const before = await api.status(account, accepted.receipt_id);
+    expect(before.body).toEqual({
+      receipt_id: accepted.receipt_id,
+      status: 'received',
+      order_id: null,
+      channel: 'rest',
+      source_order_id: 'st-1',
+      received_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      updated_at: before.body.received_at,
+      attempts: 0,
+      next_attempt_at: null,
+      warnings: [],
+      error: null,
+      duplicate_of: null,
+      changes: [],
+    });
+    const worker = await stack.worker();
+    const after = await api.final(account, accepted.receipt_id);
+    expect(after.body).toMatchObject({ status: 'written', order_id: expect.any(Number), attempts: 1, error: null });
+    expect(after.body.warnings).toMatchObject([{ pointer: '/total' }]);
+    await worker.close();
+  });
+
+  test('Prefer: wait holds the reply until the receipt is final, on a status and on both POST routes', async () => {
+    const { api } = intake;
+    const early = api.order(account, { source_order_id: 'st-2' }, { Prefer: 'wait=20' });
+    const { body: other } = await api.order(account, { source_order_id: 'st-3' });
+    const polled = api.status(account, other.receipt_id, { Prefer: 'wait=20' });
+    const worker = await stack.worker();
+    const held = await early;
+    expect(held.headers['preference-applied']).toBe('wait=20');
+    expect(held.body).toEqual({ receipt_id: expect.any(String), status: 'written', order_id: expect.any(Number) });
+    expect((await polled).body.status).toBe('written');
+
+    const keyed = { 'Idempotency-Key': 'st-4', Prefer: 'wait=20' };
+    const first = await api.order(account, { source_order_id: 'st-4' }, keyed);
+    const replayed = await api.order(account, { source_order_id: 'st-4' }, keyed);
+    expect(replayed.body).toEqual({ ...first.body, duplicate: true });
+    await worker.close();
+  });
+
+  test('when the time is up it says how far the receipt is', async () => {
+    const reply = await intake.api.order(account, { source_order_id: 'st-5' }, { Prefer: 'respond-async, wait=1' });
+    expect(reply.status).toBe(202);
+    expect(reply.body).toMatchObject({ status: 'received', order_id: null });
+    const status = await intake.api.status(account, reply.body.receipt_id, { Prefer: 'wait=0' });
+    expect(status.headers['preference-applied']).toBe('wait=0');
+    expect(status.body.status).toBe('received');
+  });
+
+  test('an account has as many waiters as are left to others; beyond, the reply comes at once and does not claim to have waited', async () => {
+    const [greedy, other] = [await stack.account(), await stack.account()];
+    const alone = await stack.intake();
+    const orderOf = async (by: TestAccount) =>
+      (await alone.api.order(by, { source_order_id: 'waits' })).body.receipt_id;
+    const [greedyId, otherId] = [await orderOf(greedy), await orderOf(other)];
+    const later = { state: 'failed', next_attempt_at: new Date(Date.now() + 3_600_000) };
+    await stack.database.knex('receipts').where({ receipt_id: greedyId }).update(later);
+    const replies: Reply[] = [];
+    const waits = Array.from({ length: 520 }, () =>
+      alone.api.status(greedy, greedyId, { Prefer: 'wait=30' }).then((reply) => replies.push(reply)),
+    );
+    await until('those beyond half of a thousand are answered', async () => replies.length === 20);
+    expect(replies.map(({ headers }) => headers['preference-applied'])).toEqual(Array(20).fill(undefined));
+    const held = alone.api.status(other, otherId, { Prefer: 'wait=30' });
+    const worker = await stack.worker();
+    const reply = await held;
+    expect([reply.headers['preference-applied'], reply.body.status]).toEqual(['wait=30', 'written']);
+    await worker.close();
+    await alone.close();
+    await Promise.allSettled(waits);
+  });
+
+  test('a drain releases those who wait', async () => {
+    const draining = await stack.intake();
+    const { body } = await draining.api.order(account, { source_order_id: 'st-6' });
+    const waiting = draining.api.status(account, body.receipt_id, { Prefer: 'wait=30' });
+    while (!draining.log.text().includes(body.receipt_id)) await new Promise(setImmediate);
+    const startedAt = Date.now();
+    // The wait begins once its request has arrived; a health check behind it has then been answered.
+    await fetch(`${draining.adminUrl}/health/ready`);
+    await draining.close();
+    expect((await waiting).body.status).toBe('received');
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
+  });
+});

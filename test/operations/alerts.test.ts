@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { type Rule, readRuleFile, rulesOf, unknownSeriesIn } from '../harness/alert-rules.ts';
+import { describeWith } from '../harness/programs.ts';
+import { PROMETHEUS_FILES, promtool } from '../harness/prometheus.ts';
+
+const rules = rulesOf(readRuleFile());
+const alerts = rules.filter((rule): rule is Rule & { alert: string } => rule.alert !== undefined);
+const names = alerts.map(({ alert }) => alert);
+
+describeWith('promtool')('the alert rules, by promtool', () => {
+  test('are valid, and so is the example of a scrape configuration', async () => {
+    expect(await promtool('check', 'rules', 'alerts.yml')).toMatchObject({ ok: true });
+    expect(await promtool('check', 'config', 'prometheus.yml')).toMatchObject({ ok: true });
+  });
+
+  test('fire and do not fire as alerts.test.yml says', async () => {
+    expect(await promtool('test', 'rules', 'alerts.test.yml')).toMatchObject({ ok: true });
+  }, 180_000);
+});
+
+test('alerts.test.yml sees each alert fire, and each stay silent', () => {
+  type Check = { expr: string; exp_samples: unknown[] };
+  const file = parse(readFileSync(join(PROMETHEUS_FILES, 'alerts.test.yml'), 'utf8'));
+  const checks: Check[] = file.tests.flatMap((one: { promql_expr_test?: Check[] }) => one.promql_expr_test ?? []);
+  const checked = (fires: boolean) =>
+    names.filter((name) =>
+      checks.some(({ expr, exp_samples }) => expr.includes(`alertname="${name}"`) && exp_samples.length > 0 === fires),
+    );
+  expect({ fire: checked(true), silent: checked(false) }).toEqual({ fire: names, silent: names });
+});
+
+test('each alert says how urgent it is, what happened, and where its entry in the runbook is', () => {
+  const runbook = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+  const entries =
+    runbook
+      .slice(runbook.indexOf('\n## Alerts\n'))
+      .split('\n## ')[1]
+      ?.matchAll(/^### (.+)$/gm) ?? [];
+  // In the order of the rules, so that neither is without the other.
+  expect([...entries].map(([, name]) => name)).toEqual(names);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { alert, labels, annotations } of alerts) {
+    expect({ alert, labels, annotations }).toEqual({
+      alert,
+      labels: { severity: expect.stringMatching(/^(page|ticket)$/) },
+      annotations: {
+        summary: expect.stringMatching(/^[A-Z].+[^.]$/),
+        description: expect.stringMatching(/\.$/),
+        runbook_url: `docs/operating.md#${alert.toLowerCase()}`,
+      },
+    });
+  }
+});
+
+test('no rule adds up across cells', () => {
+  const across = rules.filter(({ expr }) =>
+    /(?<![\w:])(?:sum|max|min|avg|count)\b(?! by \(cluster, namespace[,)])/.test(expr),
+  );
+  expect(across.map(({ alert, record }) => alert ?? record)).toEqual([]);
+});
+
+test('rules and records name no series that nobody shows', () => {
+  expect(unknownSeriesIn(rules.map(({ expr }) => expr))).toEqual([]);
+});

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Knex } from 'knex';
+import type { Api } from '../harness/api.ts';
+import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { ARCHIVED, type Backup, takeBackup } from '../harness/restore.ts';
+import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
+import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { startSteadyLoad } from '../harness/steady-load.ts';
+import { until } from '../harness/until.ts';
+
+const KIND = QUEUE_KINDS[0] as QueueKind;
+
+/** The confirmed orders behind a cursor, as the dispatching system reads them. */
+const follow = (knex: Knex, xid: string): Promise<{ source_order_id: string; confirmed_xid: string }[]> =>
+  knex('dispatchable_orders').whereRaw('confirmed_xid > ?::xid8', [xid]).orderBy(['confirmed_xid', 'order_id']);
+
+/** Confirms the oldest order that waits for it, as if the time for undoing were over, and tells its `source_order_id`. */
+async function confirmNext(knex: Knex): Promise<string> {
+  return until('an order waits for its review', async () => {
+    const next = knex('orders').where({ review_state: 'needs_review' }).orderBy('order_id').limit(1).select('order_id');
+    const [row] = await knex('orders')
+      .where('order_id', next)
+      .update({
+        review_state: 'confirmed',
+        confirmed_xid: knex.raw('pg_current_xact_id()'),
+        reviewed_at: knex.raw("now() - interval '1 minute'"),
+      })
+      .returning('source_order_id');
+    return row?.source_order_id;
+  });
+}
+
+const cursorBehind = async (knex: Knex, sourceOrderId: string): Promise<string> => {
+  const shown = async () => (await follow(knex, '0')).find((order) => order.source_order_id === sourceOrderId);
+  return (await until(`${sourceOrderId} can be dispatched`, shown)).confirmed_xid;
+};
+
+describe('a Postgres lost, and restored from a base backup and its archive; the queue is empty', () => {
+  let primary: FaultyPostgres;
+  let backup: Backup;
+  let account: TestAccount;
+  /** On what a test has restored. */
+  let stack: Stack;
+  /** Receipt ids by `source_order_id`, which is the idempotency key as well: of all orders, and of those before the restore point. */
+  let accepted: Map<string, string>;
+  let acceptedBefore: Map<string, string>;
+  let refused: Map<string, string>;
+  /** How far the dispatching system has come. */
+  let cursor: string;
+
+  const send = (api: Api, name: string) => api.order(account, { source_order_id: name }, { 'Idempotency-Key': name });
+
+  beforeAll(async () => {
+    // Past a pooler, as what is restored is.
+    primary = await startFaultyPostgres(ARCHIVED, { direct: true });
+    const lost = await startStack(KIND, { database: { ...primary, close: async () => {} } });
+    const [intake, worker] = [await lost.intake(), await lost.worker()];
+    account = await lost.account();
+    const { ledger, untilAccepted, stop } = startSteadyLoad(Array(4).fill((name: string) => send(intake.api, name)));
+    ({ accepted, failed: refused } = ledger);
+    await untilAccepted(20);
+    backup = await takeBackup(primary);
+    await untilAccepted(20);
+    await cursorBehind(primary.knex, await confirmNext(primary.knex));
+    acceptedBefore = new Map(accepted);
+    await primary.knex.raw("select pg_create_restore_point('noon')");
+    await untilAccepted(40);
+    cursor = await cursorBehind(primary.knex, await confirmNext(primary.knex));
+    await worker.close();
+    await untilAccepted(20);
+    await primary.kill();
+    await until('a refusal', async () => refused.size > 0);
+    await stop();
+    expect(new Set(refused.values())).toEqual(new Set(['503 storage_unavailable']));
+    await lost.close();
+    await backup.saveLastWal();
+  }, 180_000);
+  afterEach(() => stack.close());
+  afterAll(() => primary.close());
+
+  test('to its end: all that was accepted is there, what was pending is finished, nothing is written twice', async () => {
+    stack = await startStack(KIND, { database: await backup.restore() });
+    const { knex } = stack.database;
+    expect(await knex('receipts').where({ state: 'received' })).not.toEqual([]);
+    const { api } = await stack.intake();
+    await stack.worker();
+    // What was refused may have been stored or not; sent again with its key it is one receipt.
+    for (const name of refused.keys()) accepted.set(name, (await send(api, name)).body.receipt_id);
+    await expectSettled(stack, account, written(accepted.values()), { history: NO_FAILED_ATTEMPT });
+
+    for (const [name, receipt_id] of [...accepted].slice(-10))
+      expect(await send(api, name)).toMatchObject({ status: 202, body: { receipt_id, duplicate: true } });
+
+    // The dispatching system goes on where it was.
+    expect(await follow(knex, cursor)).toEqual([]);
+    const next = await confirmNext(knex);
+    await cursorBehind(knex, next);
+    expect((await follow(knex, cursor)).map((order) => order.source_order_id)).toEqual([next]);
+  });
+
+  test('to a point in time: what came later is unknown, and what senders send again is there once', async () => {
+    stack = await startStack(KIND, { database: await backup.restore(['recovery_target_name=noon']) });
+    const { knex } = stack.database;
+    const { api } = await stack.intake();
+    const stored = new Set(await knex('receipts').pluck('receipt_id'));
+    expect([...acceptedBefore.values()].filter((receiptId) => !stored.has(receiptId))).toEqual([]);
+    const [lastName, lastId] = [...accepted].at(-1) as [string, string];
+    expect((await api.status(account, lastId)).body.code).toBe('receipt_not_found');
+
+    // Transaction ids go on from the restore point: a cursor from the lost time would pass over what is confirmed now.
+    const [lastShown] = (await follow(knex, '0')).slice(-1);
+    const next = await confirmNext(knex);
+    await cursorBehind(knex, next);
+    expect(await follow(knex, cursor)).toEqual([]);
+    const setBack = String(lastShown?.confirmed_xid);
+    expect((await follow(knex, setBack)).map((order) => order.source_order_id)).toEqual([next]);
+
+    await stack.worker();
+    const now = new Map<string, string>();
+    const sendAgain = async (name: string) => void now.set(name, (await send(api, name)).body.receipt_id);
+    await Promise.all([...accepted.keys()].map(sendAgain));
+    for (const [name, receiptId] of acceptedBefore) expect(now.get(name)).toBe(receiptId);
+    expect(now.get(lastName)).not.toBe(lastId);
+    await expectSettled(stack, account, written(now.values()), { history: NO_FAILED_ATTEMPT });
+  });
+});

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { testWith } from '../harness/programs.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/main.ts');
+const run = (...args: string[]) =>
+  promisify(execFile)(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH } }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+
+testWith('redis-server')('a run measures, verifies every order, draws, and writes down', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-bench-test-'));
+  const [json, chart] = [join(directory, 'figures.json'), join(directory, 'chart.svg')];
+  const options = [
+    '--only',
+    'ours',
+    '--loads',
+    '128',
+    '--rounds',
+    '1',
+    '--seconds',
+    '1',
+    '--json',
+    json,
+    '--chart',
+    chart,
+  ];
+  const { code, stdout } = await run(...options);
+  expect(code).toBe(0);
+  expect(stdout).toContain('Closed loop, 128 connections');
+  const { measurements } = JSON.parse(await readFile(json, 'utf8'));
+  expect(measurements).toMatchObject([{ contestant: 'ours', load: '128', faults: [], deadlocks: 0 }]);
+  expect(measurements[0].accepted).toBeGreaterThan(50);
+  expect(await readFile(chart, 'utf8')).toMatch(/^<svg.*>ours</s);
+  await rm(directory, { recursive: true });
+});
+
+test.each([
+  ['--only nobody', /"nobody" is none of ceiling,/],
+  ['--loads fast', /"fast" is no load/],
+  ['--rounds 0', /whole number above zero/],
+  ['aging --keys some', /whole number above zero/],
+  ['growth --rows some', /whole number above zero/],
+  ['review --rows some', /whole number above zero/],
+  ['send --orders some', /whole number above zero/],
+])('wrong use is one line and exit code 2: %s', async (args, said) => {
+  const { code, stderr } = await run(...args.split(' '));
+  expect(code).toBe(2);
+  expect(stderr.trim()).toMatch(said);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+});

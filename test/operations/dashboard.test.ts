@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { unknownSeriesIn } from '../harness/alert-rules.ts';
+import { describeWith } from '../harness/programs.ts';
+import { promtool } from '../harness/prometheus.ts';
+
+interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  description?: string;
+  datasource?: { uid: string };
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets?: { expr: string; datasource: { uid: string } }[];
+}
+
+const path = resolve(import.meta.dirname, '../../deploy/grafana/dashboard.json');
+const dashboard = JSON.parse(readFileSync(path, 'utf8')) as {
+  schemaVersion: number;
+  templating: { list: { name: string; type: string }[] };
+  annotations: { list: { expr?: string }[] };
+  panels: Panel[];
+};
+const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+const expressions = [
+  ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+  ...dashboard.annotations.list.flatMap(({ expr }) => expr ?? []),
+].map((expr) => expr.replaceAll('$__rate_interval', '1m'));
+
+test('the dashboard goes the way of an order, and each panel says what is normal and what to do', () => {
+  const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
+  expect(rows).toEqual(['The way of an order', 'Intake', 'Worker', 'Queue', 'Postgres pools', 'Processes']);
+  expect(panels.filter(({ description }) => !/\*\*Normal:\*\*|above over time/.test(description ?? ''))).toEqual([]);
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+});
+
+test('whose Prometheus it asks can be chosen', () => {
+  expect(dashboard.templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource' });
+  const sources = panels.flatMap(({ datasource, targets = [] }) => [
+    datasource,
+    ...targets.map((one) => one.datasource),
+  ]);
+  const uids = new Set(sources.map((source) => source?.uid));
+  expect([...uids]).toEqual([expect.stringMatching(/^\$\{datasource\}$/)]);
+});
+
+test('the namespaces that it shows can be chosen, all of them where there are none, and each query keeps to them', () => {
+  expect(dashboard.templating.list[1]).toMatchObject({ name: 'namespace', includeAll: true, allValue: '.*' });
+  const selectors = expressions.map((expr) => expr.match(/[a-z]\w*(?=\{)/gi)?.length ?? 0);
+  expect(expressions.map((expr) => expr.split('namespace=~"$namespace"').length - 1)).toEqual(selectors);
+  expect(selectors).not.toContain(0);
+});
+
+test('no panel lies on another or reaches beyond the width', () => {
+  const overlaps = dashboard.panels.filter(({ id, gridPos: a }) =>
+    dashboard.panels.some(
+      ({ id: other, gridPos: b }) =>
+        id < other && a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h,
+    ),
+  );
+  expect(overlaps.map(({ title }) => title)).toEqual([]);
+  expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+});
+
+test('it asks for no series that nobody shows', () => {
+  expect(expressions.length).toBeGreaterThan(30);
+  expect(unknownSeriesIn(expressions)).toEqual([]);
+});
+
+describeWith('promtool')('by promtool', () => {
+  test('each of its queries is valid PromQL', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'orders-dashboard-'));
+    const file = join(directory, 'queries.yml');
+    const rules = expressions.map((expr, index) => ({ record: `query_${index}`, expr }));
+    await writeFile(file, stringify({ groups: [{ name: 'queries', rules }] }));
+    const checked = await promtool('check', 'rules', file);
+    await rm(directory, { recursive: true, force: true });
+    expect(checked).toEqual({ ok: true, text: expect.stringContaining(`${expressions.length} rules found`) });
+  });
+});

@@ -1,0 +1,245 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  claimReceipts,
+  closeDatabase,
+  type Database,
+  failReceipt,
+  openDatabase,
+  readLoad,
+  recordReceipts,
+  redriveReceipts,
+  settleBatch,
+} from '@orders/database';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { listJobs } from '../harness/jobs.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
+import { withStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const OF_POSTGRES = ['orders_receipts_waiting', 'orders_receipts_dead', 'orders_oldest_waiting_seconds'];
+const OF_QUEUE = ['orders_jobs_waiting', 'orders_jobs_active', 'orders_lane_jobs'];
+
+describe('what waits in Postgres', () => {
+  let db: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    database = openDatabase({ url: db.url, poolSize: 1, prepared: PREPARED });
+  });
+  afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
+  afterAll(async () => {
+    await closeDatabase(database);
+    await db.close();
+  });
+
+  async function store(count: number): Promise<{ batchId: string; receiptIds: string[] }> {
+    const batchId = randomUUIDv7();
+    const receipt = { accountId: 1, channel: 'rest' as const, idempotencyKey: null, body: Buffer.from('{}') };
+    const receipts = Array.from({ length: count }, () => ({
+      ...receipt,
+      receiptId: randomUUIDv7(),
+      sourceOrderId: randomUUID(),
+    }));
+    return { batchId, receiptIds: await recordReceipts(database, batchId, 10_000, receipts) };
+  }
+
+  /** Lets time pass for what is stored so far. */
+  const age = (seconds: number) =>
+    db.knex.raw(
+      `update receipts set received_at = received_at - :by::interval, updated_at = updated_at - :by::interval,
+                           next_attempt_at = next_attempt_at - :by::interval`,
+      { by: `${seconds} s` },
+    );
+
+  async function fail({ batchId, receiptIds }: { batchId: string; receiptIds: string[] }, maxAttempts = 8) {
+    const leaseId = randomUUID();
+    const error = { code: 'write_refused', sqlstate: null, constraint: null };
+    await claimReceipts(database, receiptIds, leaseId, 60_000);
+    for (const receiptId of receiptIds) {
+      await failReceipt(database, { receiptId, leaseId, delayMs: 100_000, maxAttempts, error, warnings: [] });
+    }
+    await settleBatch(database, batchId, 10_000);
+  }
+
+  test('is 0 for empty tables', async () => {
+    expect(await readLoad(database)).toEqual({ waiting: 0, dead: 0, oldestSeconds: 0 });
+  });
+
+  test('is each receipt without a final state, and how long the oldest has been due', async () => {
+    await store(3);
+    await age(100);
+    const { receiptIds } = await store(2);
+    await claimReceipts(database, receiptIds, randomUUID(), 60_000);
+    const { oldestSeconds, ...counts } = await readLoad(database);
+    expect(counts).toEqual({ waiting: 5, dead: 0 });
+    expect(oldestSeconds).toBeGreaterThanOrEqual(100);
+    expect(oldestSeconds).toBeLessThan(200);
+  });
+
+  test('one that waits for another attempt is counted, and is as old as that attempt is due', async () => {
+    await fail(await store(1));
+    await db.knex('receipts').update({ received_at: new Date(0) });
+    expect(await readLoad(database)).toEqual({ waiting: 1, dead: 0, oldestSeconds: 0 });
+    await age(110);
+    await db
+      .knex('receipts')
+      .update({ history: db.knex.raw("jsonb_set(history, '{0,failed_at}', to_jsonb(received_at))") });
+    const { oldestSeconds } = await readLoad(database);
+    expect(oldestSeconds).toBeGreaterThanOrEqual(10);
+    expect(oldestSeconds).toBeLessThan(100);
+  });
+
+  test('many that wait for another attempt do not hide one that is due', async () => {
+    for (let batch = 0; batch < 60; batch += 1) await fail(await store(1));
+    const { receiptIds } = await store(1);
+    await db
+      .knex('receipts')
+      .whereIn('receipt_id', receiptIds)
+      .update({ received_at: new Date(0) });
+    expect((await readLoad(database)).oldestSeconds).toBeGreaterThan(1e9);
+  });
+
+  test('many that were just swept do not hide the oldest', async () => {
+    const { receiptIds } = await store(1);
+    await db
+      .knex('receipts')
+      .whereIn('receipt_id', receiptIds)
+      .update({ received_at: new Date(0) });
+    await db.knex('outbox').update({ due_at: db.knex.raw("now() + interval '1 hour'") });
+    for (let batch = 0; batch < 60; batch += 1) await store(1);
+    expect((await readLoad(database)).oldestSeconds).toBeGreaterThan(1e9);
+  });
+
+  test('what is dead waits for nobody; redriven, it waits since then', async () => {
+    const batch = await store(2);
+    await fail(batch, 1);
+    await db.knex('receipts').update({ received_at: new Date(0) });
+    expect(await readLoad(database)).toEqual({ waiting: 0, dead: 2, oldestSeconds: 0 });
+    await redriveReceipts(db.knex, batch.receiptIds.slice(1));
+    const { oldestSeconds, ...counts } = await readLoad(database);
+    expect(counts).toEqual({ waiting: 1, dead: 1 });
+    expect(oldestSeconds).toBeLessThan(100);
+  });
+
+  test.each([0, 1, 6, 7, 8, 100, 125, 126, 127, 500])('counts a promise of %i', async (count) => {
+    await promise(1, count);
+    expect((await readLoad(database)).waiting).toBe(count);
+  });
+
+  test('does not read what large promises hold, but for those that are looked at for the oldest', async () => {
+    await promise(300, 500);
+    const toastReads = async () => {
+      await database.pool.query('select pg_stat_force_next_flush()');
+      const { rows } = await database.pool.query(`
+        select idx_scan as count from pg_stat_all_tables
+        where relid = (select reltoastrelid from pg_class where oid = 'outbox'::regclass)`);
+      return rows[0].count as number;
+    };
+    const before = await toastReads();
+    expect((await readLoad(database)).waiting).toBe(150_000);
+    expect((await toastReads()) - before).toBeLessThanOrEqual(50);
+  });
+
+  /** Promises of so many receipts each, with ids as near to each other as those of one batch. */
+  const promise = (count: number, receipts: number) =>
+    db.knex('outbox').insert(
+      Array.from({ length: count }, () => ({
+        batch_id: randomUUIDv7(),
+        receipt_ids: Array.from({ length: receipts }, () => randomUUIDv7()),
+        due_at: new Date(),
+      })),
+    );
+
+  test('costs the same for huge tables, also when planned for empty ones, and counts so far as it says', async () => {
+    for (let time = 0; time < 6; time += 1) await readLoad(database);
+    await db.knex.raw(`
+      insert into outbox (batch_id, receipt_ids, due_at)
+      select uuidv7, array[uuidv7], now() from (select gen_random_uuid() as uuidv7 from generate_series(1, 30000)) as made`);
+    await db.knex.raw(`
+      insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)
+      select batch_id, 1, 'rest', 'x', batch_id, 1, 1 from outbox`);
+    await db.knex.raw(`
+      insert into dead_letters (account_id, receipt_id, source_order_id, died_at)
+      select 1, gen_random_uuid(), 'x', now() from generate_series(1, 30000)`);
+    const before = await readsOf(database);
+    expect(await readLoad(database)).toMatchObject({ waiting: 10_000, dead: 10_000 });
+    const { sequential, byIndex } = await readsOf(database);
+    expect(sequential - before.sequential).toBe(0);
+    // Ten thousand of each, and some hundreds of receipts.
+    expect(byIndex - before.byIndex).toBeLessThan(22_000);
+  });
+});
+
+async function readsOf({ pool }: Database): Promise<{ sequential: number; byIndex: number }> {
+  await pool.query('select pg_stat_force_next_flush()');
+  const { rows } = await pool.query(`
+    select (select sum(seq_tup_read) from pg_stat_user_tables) as sequential,
+           (select sum(idx_tup_read) from pg_stat_user_indexes) as "byIndex"`);
+  return { sequential: Number(rows[0].sequential), byIndex: Number(rows[0].byIndex) };
+}
+
+describe.each(QUEUE_KINDS)('the load that each intake shows, the queue on %s', (kind) => {
+  test('is that of Postgres and of the queue, without any worker', () =>
+    withStack(kind, async (stack) => {
+      const [one, other] = [await stack.intake(), await stack.intake()];
+      const account = await stack.account();
+      for (let index = 0; index < 5; index += 1) await one.api.order(account, { source_order_id: `waits-${index}` });
+      await until('the rings have arrived', async () => (await listJobs(stack.queue.url)).length > 0);
+      for (const { adminUrl } of [one, other]) {
+        const metrics = await readMetrics(adminUrl);
+        expect(gaugeOf(metrics, 'orders_receipts_waiting')).toBe(5);
+        expect(gaugeOf(metrics, 'orders_jobs_waiting')).toBeGreaterThan(0);
+        expect(gaugeOf(metrics, 'orders_oldest_waiting_seconds')).toBeGreaterThan(0);
+        expect(gaugeOf(metrics, 'orders_receipts_dead')).toBe(0);
+        expect(gaugeOf(metrics, 'orders_jobs_active')).toBe(0);
+        const lanes = metrics.get('orders_lane_jobs')?.samples.map(({ labels }) => `${labels.lane} ${labels.state}`);
+        expect(new Set(lanes)).toEqual(
+          new Set(
+            ['prompt', 'bulk'].flatMap((lane) => ['waiting', 'active', 'delayed'].map((state) => `${lane} ${state}`)),
+          ),
+        );
+      }
+    }));
+});
+
+describe('what cannot be read is absent, and everything else is there', () => {
+  const samplesOf = async (adminUrl: string, names: string[]) => {
+    const metrics = await readMetrics(adminUrl);
+    expect(gaugeOf(metrics, 'intake_orders_in_flight')).toBe(0);
+    return names.flatMap((name) => metrics.get(name)?.samples ?? []);
+  };
+
+  test('where Postgres and the queue refuse', () =>
+    withStack('postgres', async (stack) => {
+      const noDatabase = await stack.intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
+      expect(await samplesOf(noDatabase.adminUrl, OF_POSTGRES)).toEqual([]);
+      expect(await samplesOf(noDatabase.adminUrl, OF_QUEUE)).not.toEqual([]);
+      const noQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
+      expect(await samplesOf(noQueue.adminUrl, OF_QUEUE)).toEqual([]);
+      expect(await samplesOf(noQueue.adminUrl, OF_POSTGRES)).not.toEqual([]);
+    }));
+
+  test('where they take the connection and say nothing: the first reading waits two seconds, and no other', () =>
+    withStack('postgres', async (stack) => {
+      const sockets: Socket[] = [];
+      const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as { port: number };
+      const settings = {
+        DATABASE_URL: `postgres://orders:x@127.0.0.1:${port}/none`,
+        QUEUE_URL: `redis://127.0.0.1:${port}`,
+      };
+      const { adminUrl, close } = await stack.intake(settings);
+      const readings = await Promise.all(
+        Array.from({ length: 5 }, () => samplesOf(adminUrl, [...OF_POSTGRES, ...OF_QUEUE])),
+      );
+      expect(readings.flat()).toEqual([]);
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+      await close();
+    }));
+});

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPerson, signIn } from '../harness/people.ts';
+import { poisonOrders } from '../harness/poison.ts';
+import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import {
+  type RunningIntake,
+  type RunningPortal,
+  type RunningWorker,
+  type Stack,
+  startStack,
+  type TestAccount,
+} from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let account: TestAccount;
+let intake: RunningIntake;
+let worker: RunningWorker;
+let portal: RunningPortal;
+beforeAll(async () => {
+  stack = await startStack(QUEUE_KINDS[0] as QueueKind);
+  account = await stack.account();
+  [intake, worker, portal] = [await stack.intake(), await stack.worker({ RETRY_ATTEMPTS: '1' }), await stack.portal()];
+});
+afterAll(() => stack.close());
+
+const levelOf = async (adminUrl: string) =>
+  (await (await fetch(`${adminUrl}/log-level`)).json()) as { level: string; until?: string };
+const change = async (adminUrl: string, body: string, query = '') => {
+  const reply = await fetch(`${adminUrl}/log-level${query}`, { method: 'PUT', body });
+  return { status: reply.status, text: await reply.text() };
+};
+
+test('the level of each app changes while it runs, and for a time if that is asked for', async () => {
+  for (const { adminUrl, log } of [intake, worker, portal]) {
+    expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
+    expect(await change(adminUrl, 'warn\n')).toEqual({ status: 200, text: '{"level":"warn"}' });
+    expect(await levelOf(adminUrl)).toEqual({ level: 'warn' });
+
+    await change(adminUrl, 'error');
+    const { status, text } = await change(adminUrl, 'info', '?for=100ms');
+    expect([status, JSON.parse(text)]).toEqual([200, { level: 'info', until: expect.stringMatching(/Z$/) }]);
+    await until('it is back at what it began with', async () => (await levelOf(adminUrl)).level === 'debug');
+    expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
+    const changes = log.lines.filter(({ message }) => message === 'log level changed');
+    expect(changes.map(({ was, now }) => [was, now])).toEqual([
+      ['debug', 'warn'],
+      ['warn', 'error'],
+      ['error', 'info'],
+      ['info', 'debug'],
+    ]);
+  }
+});
+
+test('a later change takes the place of one for a time', async () => {
+  const { adminUrl } = portal;
+  const first = await change(adminUrl, 'error', '?for=1s');
+  await change(adminUrl, 'warn', '?for=24h');
+  await until('the time of the first is over', async () => Date.now() > Date.parse(JSON.parse(first.text).until) + 50);
+  expect(await levelOf(adminUrl)).toEqual({ level: 'warn', until: expect.any(String) });
+  await change(adminUrl, 'debug');
+  expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
+});
+
+test.each([
+  ['', '', 'the body is one of error, warn, info, debug\n'],
+  ['silly', '', 'the body is one of error, warn, info, debug\n'],
+  ['x'.repeat(100_000), '', 'the body is one of error, warn, info, debug\n'],
+  ['warn', '?for=soon', 'for is a time span such as 10m, at most 24h\n'],
+  ['warn', '?for=25h', 'for is a time span such as 10m, at most 24h\n'],
+])('what is no level or no time is refused and changes nothing: %#', async (body, query, says) => {
+  const { adminUrl } = worker;
+  expect(await change(adminUrl, body, query)).toEqual({ status: 400, text: says });
+  expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
+  expect((await fetch(`${adminUrl}/log-level`, { method: 'DELETE' })).status).toBe(405);
+});
+
+test('what is logged follows the level', async () => {
+  const written = () => worker.log.lines.filter(({ message }) => message === 'receipt written').length;
+  const write = async (name: string) => {
+    const { body } = await intake.api.order(account, { source_order_id: name });
+    expect((await intake.api.final(account, body.receipt_id)).body.status).toBe('written');
+  };
+  await write('told');
+  await until('the line is there', async () => written() === 1);
+  await change(worker.adminUrl, 'info');
+  await write('untold');
+  await change(worker.adminUrl, 'debug');
+  await write('told again');
+  await until('the line is there', async () => written() === 2);
+  expect(worker.log.text()).not.toContain('untold');
+});
+
+test('the lines about one order are found by its request id and its receipt id', async () => {
+  await poisonOrders(stack.database.knex);
+  const headers = { 'X-Request-Id': 'followed-1', 'Idempotency-Key': 'followed' };
+  const order = { source_order_id: 'followed', order_number: 'poison' };
+  const { body } = await intake.api.order(account, order, headers);
+  const receipt_id = body.receipt_id as string;
+  expect((await intake.api.final(account, receipt_id)).body.status).toBe('dead');
+  await intake.api.order(account, { ...order, total: 1 }, { ...headers, 'X-Request-Id': 'followed-2' });
+
+  const lines = await until('all of them are there', async () => {
+    const all = [...intake.log.lines, ...worker.log.lines].filter((line) => line.receipt_id === receipt_id);
+    return all.length >= 5 && all;
+  });
+  const told = lines.map(({ service, message, request_id }) => [service, message, request_id]);
+  expect(told).toEqual([
+    ['intake', 'answered', 'followed-1'],
+    ['intake', 'answered', expect.any(String)],
+    ['intake', 'idempotency key repeated with another payload', 'followed-2'],
+    ['intake', 'answered', 'followed-2'],
+    ['worker', 'receipt dead', undefined],
+  ]);
+  for (const { service, account_id } of lines) expect(account_id).toBe(service === 'intake' ? account.id : undefined);
+});
+
+test('a request that failed names the receipt that may have been stored all the same', async () => {
+  const { api, log } = await stack.intake();
+  const locked = await stack.database.knex.transaction();
+  await locked.raw('lock table outbox in access exclusive mode');
+  const sent = api.order(account, { source_order_id: 'unknown' }, { 'X-Request-Id': 'unknown-1' });
+  try {
+    await until('the order is being recorded', async () => {
+      const { rows } = await stack.database.knex.raw(`
+      select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+      where relation = 'outbox'::regclass and not granted and application_name = 'orders intake'`);
+      return rows.length > 0;
+    });
+  } finally {
+    await locked.rollback();
+  }
+  expect((await sent).status).toBe(503);
+  const lines = await until('both lines are there', async () => {
+    const found = log.lines.filter(({ request_id }) => request_id === 'unknown-1');
+    return found.length === 2 && found;
+  });
+  const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+  expect(lines).toEqual([
+    expect.objectContaining({ message: 'request failed', receipt_id: uuid, code: 'storage_unavailable' }),
+    expect.objectContaining({ message: 'refused', receipt_id: uuid, status: 503 }),
+  ]);
+});
+
+test("a line of the portal's names the receipt that was looked at, and who looked", async () => {
+  const { body } = await intake.api.order(account, { source_order_id: 'looked at' });
+  const client = await signIn(portal, await createPerson(stack, account.id));
+  const { headers } = await client.get(`/accounts/${account.id}/receipts/${body.receipt_id}`);
+  const line = await until('the line is there', async () =>
+    portal.log.lines.find(({ request_id }) => request_id === headers['x-request-id']),
+  );
+  expect(line).toMatchObject({
+    message: 'answered',
+    receipt_id: body.receipt_id,
+    account_id: account.id,
+    user_id: expect.any(String),
+  });
+});

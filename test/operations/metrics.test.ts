@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PORTAL_PROBLEMS, PROBLEMS } from '@orders/domain';
+import { documentedMetrics } from '../harness/documented-metrics.ts';
+import { createPerson, openPortalClient } from '../harness/people.ts';
+import { poisonOrders } from '../harness/poison.ts';
+import { type Metric, readMetrics, type Sample } from '../harness/read-metrics.ts';
+import {
+  type RunningIntake,
+  type RunningPortal,
+  type RunningWorker,
+  type Stack,
+  startStack,
+  type TestAccount,
+} from '../harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let worker: RunningWorker;
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [intake, worker, portal] = [await stack.intake(), await stack.worker({ RETRY_ATTEMPTS: '2' }), await stack.portal()];
+  await poisonOrders(stack.database.knex);
+});
+afterAll(() => stack.close());
+
+/** A word in everything that a sender or a reviewer may choose. */
+const MARK = 'chosen7319';
+
+/** Orders that end in every way, refusals, and paths that nobody foresaw, of an account of their own. */
+async function traffic(): Promise<{ account: TestAccount; said: string[] }> {
+  const account = await stack.account({ signing: true });
+  const [key, name] = [randomUUID(), `${MARK}-${randomUUID()}`];
+  const replies = [
+    await intake.api.order(account, { source_order_id: name }, { 'Idempotency-Key': key, Prefer: 'wait=30' }),
+    await intake.api.order(account, { source_order_id: name, total: 1 }, { 'Idempotency-Key': key }),
+    await intake.api.webhook(account, { source_order_id: name }),
+    await intake.api.order(account, { source_order_id: `${name}-dead`, order_number: `poison ${MARK}` }),
+  ];
+  // The second is answered with the first receipt, and kept by one of its own.
+  const finals = replies.map(({ body }) => intake.api.final(account, body.kept_as ?? body.receipt_id));
+  const states = (await Promise.all(finals)).map(({ body }) => body.status);
+  expect(states).toEqual(['written', 'duplicate', 'duplicate', 'dead']);
+
+  await intake.api.order(account, `{"${MARK}`);
+  await intake.api.order(account, { source_order_id: 7 });
+  await intake.api.batch(account, Buffer.from(`{"${MARK}`));
+  await intake.api.order({ ...account, key: `oik_${MARK}` }, { source_order_id: name });
+  await intake.api.webhook(account, { source_order_id: name }, { 'x-service-signature': MARK });
+  await intake.api.preview(account, { source_order_id: name });
+  await intake.api.status(account, randomUUID());
+  for (const path of [
+    `/${MARK}/${randomUUID()}`,
+    `/ingest/orders/${MARK}`,
+    `/%ff${MARK}`,
+    `/ingest/status/${MARK}?${MARK}`,
+  ]) {
+    await fetch(`${intake.api.url}${path}`, { method: 'PURGE' });
+    await fetch(`${intake.api.url}${path}`);
+  }
+
+  const client = openPortalClient(portal);
+  const person = await createPerson(stack, account.id);
+  await client.post('/session', { email: `${MARK}@example.test`, password: MARK });
+  await client.post('/session', { email: person.email, password: person.password });
+  await client.get(`/accounts/${account.id}/orders/${MARK}`);
+  await client.get(`/accounts/${account.id}/receipts`);
+  await client.get(`/accounts/${account.id}/receipts/${replies[0]?.body.receipt_id}`);
+  await client.get(`/accounts/4711/orders`);
+  await client.get(`/${MARK}`);
+  await fetch(`${portal.url}/${MARK}/${randomUUID()}`);
+  await fetch(`${portal.url}/accounts/${account.id}/orders`);
+  return {
+    account,
+    said: [
+      MARK,
+      key,
+      account.key,
+      account.secret as string,
+      person.email,
+      ...replies.map(({ body }) => body.receipt_id),
+    ],
+  };
+}
+
+const allMetrics = () => Promise.all([intake, worker, portal].map(({ adminUrl }) => readMetrics(adminUrl)));
+const samplesOf = (shown: Map<string, Metric>[]) =>
+  shown.flatMap((metrics) => [...metrics.values()].flatMap(({ samples }) => samples));
+
+test('no label says what somebody chose, and other senders and paths make no new series', async () => {
+  const first = await traffic();
+  const before = await allMetrics();
+  const second = await traffic();
+  const after = await allMetrics();
+  const samples = samplesOf(after);
+  const values = [...new Set(samples.flatMap(({ labels }) => Object.values(labels)))];
+  const said = [...first.said, ...second.said];
+  expect(values.filter((value) => said.some((word) => value.includes(word)))).toEqual([]);
+  expect(samples.filter((sample) => !hasKnownLabels(sample))).toEqual([]);
+
+  const seriesOf = (shown: Map<string, Metric>[]) =>
+    samplesOf(shown)
+      .filter(({ name }) => !name.startsWith('nodejs_'))
+      .map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`);
+  expect(seriesOf(after).filter((series) => !seriesOf(before).includes(series))).toEqual([]);
+  expect(samples.length).toBeLessThan(1500);
+});
+
+const CODES = new Set(['', ...Object.keys(PROBLEMS), ...Object.keys(PORTAL_PROBLEMS)]);
+const KNOWN: Record<string, (value: string) => boolean> = {
+  // Patterns of the apps' own: words and names of parameters.
+  route: (value) => value === 'none' || /^(\/|(\/:?[A-Za-z_-]+(\.json)?|\/\{?\*\w+\}?)+)$/.test(value),
+  status: (value) => /^[2-5]\d\d$/.test(value),
+  code: (value) => CODES.has(value),
+  outcome: (value) => ['accepted', 'replayed', 'kept', 'written', 'duplicate', 'failed', 'dead'].includes(value),
+  kept_as: (value) => ['resend', 'dead'].includes(value),
+  lane: (value) => ['prompt', 'bulk'].includes(value),
+  state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
+  answered_by: (value) => ['replica', 'primary'].includes(value),
+  step: (value) => /^[a-z]+(_[a-z]+)+$/.test(value),
+  version: (value) => /^\d+\.\d+\.\d+$/.test(value),
+  revision: (value) => value === 'unknown',
+  pool: (value) => ['hot', 'knex'].includes(value),
+  kind: (value) => ['writing', 'reading'].includes(value),
+  le: (value) => value === '+Inf' || Number(value) > 0,
+};
+
+/** Node's own labels name its versions, and kinds of its memory and handles. */
+function hasKnownLabels({ name, labels }: Sample): boolean {
+  if (name.startsWith('nodejs_')) return Object.values(labels).every((value) => /^[\w.+]+$/.test(value));
+  return Object.entries(labels).every(([label, value]) => KNOWN[label]?.(value));
+}
+
+test('each order is counted as what became of it', async () => {
+  const figure = async ({ adminUrl }: { adminUrl: string }, name: string, labels: object = {}) => {
+    const samples = [...(await readMetrics(adminUrl)).values()].flatMap((metric) => metric.samples);
+    const wanted = JSON.stringify(labels);
+    return samples.find((sample) => sample.name === name && JSON.stringify(sample.labels) === wanted)?.value ?? 0;
+  };
+  const figures = async () => ({
+    accepted: await figure(intake, 'intake_receipts_total', { outcome: 'accepted' }),
+    replayed: await figure(intake, 'intake_receipts_total', { outcome: 'replayed' }),
+    kept: await figure(intake, 'intake_receipts_total', { outcome: 'kept' }),
+    mismatches: await figure(intake, 'intake_payload_mismatches_total', { kept_as: 'resend' }),
+    timed: await figure(intake, 'intake_accept_seconds_count'),
+    malformed: await figure(intake, 'intake_requests_total', {
+      route: '/ingest/orders',
+      status: '400',
+      code: 'malformed_body',
+    }),
+    written: await figure(worker, 'worker_receipts_total', { outcome: 'written' }),
+    writeTimed: await figure(worker, 'worker_written_seconds_count'),
+    duplicate: await figure(worker, 'worker_receipts_total', { outcome: 'duplicate' }),
+    failed: await figure(worker, 'worker_receipts_total', { outcome: 'failed' }),
+    dead: await figure(worker, 'worker_receipts_total', { outcome: 'dead' }),
+  });
+  const before = await figures();
+  await traffic();
+  const after = await figures();
+  const grown = Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, value - before[name as 'dead']]),
+  );
+  expect(grown).toEqual({
+    accepted: 3,
+    replayed: 1,
+    kept: 1,
+    mismatches: 1,
+    timed: 4,
+    malformed: 1,
+    written: 1,
+    writeTimed: 1,
+    duplicate: 2,
+    failed: 1,
+    dead: 1,
+  });
+  expect(await figure(intake, 'postgres_pool_size', { pool: 'hot' })).toBe(10);
+});
+
+test('docs/metrics.md names every metric that there is, and no other', async () => {
+  await traffic();
+  const shown = await allMetrics();
+  const found = new Map<string, { type: string; labels: Set<string>; apps: string[] }>();
+  for (const [index, app] of ['intake', 'worker', 'portal'].entries()) {
+    for (const { name, type, samples } of shown[index]?.values() ?? []) {
+      const entry = found.get(name) ?? { type, labels: new Set(), apps: [] };
+      for (const label of samples.flatMap(({ labels }) => Object.keys(labels))) {
+        if (label !== 'le') entry.labels.add(label);
+      }
+      found.set(name, { ...entry, apps: [...entry.apps, app] });
+    }
+  }
+  const isNode = (name: string) => /^(process|nodejs)_/.test(name);
+  const documented = documentedMetrics();
+  // Which there are of Node's own depends on the system, and at a given moment some have no samples.
+  const names = new Set(documented.map(({ name }) => name));
+  expect(documented.map(({ name }) => name)).toEqual([...names]);
+  expect([...found.keys()].filter((name) => !names.has(name))).toEqual([]);
+  const ours = documented.filter(({ name }) => !isNode(name));
+  const expected = ours.map(({ name }) => {
+    const { type, labels, apps } = found.get(name) ?? { type: 'none', labels: new Set<string>(), apps: [] };
+    return { name, type, labels, apps };
+  });
+  expect(ours.map((metric) => ({ ...metric, labels: new Set(metric.labels) }))).toEqual(expected);
+});

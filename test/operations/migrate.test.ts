@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Migration, migrate, openKnex, runMigrations } from '@orders/database';
+import { dropDatabase } from '@orders/local-services';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { until } from '../harness/until.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+
+/** What comes behind the migrations of now; names that no migration ever gets. */
+const run = (...migrations: Migration[]) => runMigrations(db.knex, migrations);
+
+async function waitsForLock(table: string): Promise<boolean> {
+  const { rows } = await db.knex.raw(
+    'select 1 from pg_locks where relation = ?::regclass and not granted and mode = ?',
+    [table, 'AccessExclusiveLock'],
+  );
+  return rows.length > 0;
+}
+
+test('a migration that does not get its lock lets those pass who wait behind it, and comes again', async () => {
+  const reader = await db.knex.transaction();
+  await reader('accounts').first();
+  const migrating = run({ name: '901-lock', up: 'alter table accounts add column note text' });
+  await until('it waits', () => waitsForLock('accounts'));
+  // Behind a lock that is waited for, this waits too; the reader is there all the while.
+  await db.knex('accounts').insert({ name: 'written while a migration waits' });
+  expect(reader.isCompleted()).toBe(false);
+  await until('it waits again', () => waitsForLock('accounts'));
+  await reader.commit();
+  expect(await migrating).toEqual(['901-lock']);
+  expect(await db.knex('accounts').first()).toHaveProperty('note', null);
+});
+
+test('a migration that Postgres ends in a deadlock comes again, and the reader in it is answered', async () => {
+  await run({ name: '9011-tables', up: 'create table first (id integer); create table second (id integer)' });
+  const reader = await db.knex.transaction();
+  // So it is the migration that finds the deadlock and is ended.
+  await reader.raw("set local deadlock_timeout = '10min'");
+  await reader('second').first();
+  const up = 'alter table first add column note text; alter table second add column note text';
+  const migrating = run({ name: '9012-deadlock', up });
+  await until('it waits for the second', () => waitsForLock('second'));
+  expect(await reader('first').first()).toBeUndefined();
+  await reader.commit();
+  expect(await migrating).toEqual(['9012-deadlock']);
+});
+
+test('each migration is done for itself: what ran before one that fails stays, and is not done again', async () => {
+  const fine = { name: '902-fine', up: 'create table fine (id integer)' };
+  await expect(run(fine, { name: '903-broken', up: 'create table broken (id nonsense)' })).rejects.toMatchObject({
+    code: '42704',
+  });
+  expect(await run(fine, { name: '903-broken', up: 'create table broken (id integer)' })).toEqual(['903-broken']);
+});
+
+test('an index is made concurrently, though another waits to migrate meanwhile', async () => {
+  const indexed: Migration = {
+    name: '904-index',
+    up: ['drop index concurrently if exists by_note', 'create index concurrently by_note on accounts (note)'],
+  };
+  // It waits for this one, so that there is time for the other to come.
+  const writer = await db.knex.transaction();
+  await writer('accounts').insert({ name: 'writes' });
+  const other = openKnex({ url: db.url, applicationName: 'the second to migrate' });
+  const first = run(indexed);
+  await until('the index is being made', async () => {
+    const { rows } = await db.knex.raw("select 1 from pg_stat_progress_create_index where phase like 'waiting%'");
+    return rows.length > 0;
+  });
+  const second = runMigrations(other, [indexed]);
+  await until('the second waits for its turn', async () => {
+    const { rows } = await db.knex.raw(
+      "select 1 from pg_stat_activity where application_name = 'the second to migrate' and query like '%advisory%'",
+    );
+    return rows.length > 0;
+  });
+  await writer.commit();
+  expect([await first, await second]).toEqual([['904-index'], []]);
+  const { rows } = await db.knex.raw("select indisvalid from pg_index where indexrelid = 'by_note'::regclass");
+  expect(rows).toEqual([{ indisvalid: true }]);
+  await other.destroy();
+});
+
+test('a list that failed in its middle runs again from its beginning', async () => {
+  const up = ['drop index concurrently if exists twice', 'create unique index concurrently twice on accounts (note)'];
+  await db.knex('accounts').update({ note: 'the same' });
+  await expect(run({ name: '905-again', up })).rejects.toMatchObject({ code: '23505' });
+  await db.knex('accounts').update({ note: db.knex.raw('account_id::text') });
+  expect(await run({ name: '905-again', up })).toEqual(['905-again']);
+});
+
+test('who migrates keeps its turn where the server ends transactions that are idle', async () => {
+  await db.knex.raw('create table ran (times integer)');
+  const url = `${db.directUrl}?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=200')}`;
+  const both = [1, 2].map(() => openKnex({ url }));
+  const up = ['insert into ran values (1)', 'select pg_sleep(1)'];
+  const ran = await Promise.all(both.map((knex) => runMigrations(knex, [{ name: '906-slow', up }])));
+  expect(ran.flat()).toEqual(['906-slow']);
+  expect(await db.knex('ran')).toHaveLength(1);
+  for (const knex of both) await knex.destroy();
+});
+
+test('all migrations run for a role that owns the database and is no superuser', async () => {
+  const name = `plain_${randomBytes(6).toString('hex')}`;
+  await db.knex.raw(`create role ${name} login password '${name}'`);
+  await db.knex.raw(`create database ${name} owner ${name}`);
+  const url = new URL(db.directUrl);
+  Object.assign(url, { username: name, password: name, pathname: `/${name}` });
+  const plain = openKnex({ url: url.href });
+  expect(await migrate(plain)).not.toEqual([]);
+  expect(await migrate(plain)).toEqual([]);
+  await plain.destroy();
+  await dropDatabase(Object.assign(new URL(db.directUrl), { pathname: `/${name}` }).href);
+  await db.knex.raw(`drop role ${name}`);
+});

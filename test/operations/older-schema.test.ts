@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { migrate } from '@orders/database';
+import { expectSettled } from '../harness/settled.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** A deployment in the wrong order: the apps first, `orders migrate` after them. */
+let stack: Stack;
+let newest: string;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  newest = (await stack.database.knex('schema_migrations').orderBy('name', 'desc').first()).name;
+});
+afterAll(() => stack.close());
+
+const readiness = async ({ adminUrl }: { adminUrl: string }) => {
+  const reply = await fetch(`${adminUrl}/health/ready`);
+  return { status: reply.status, ...((await reply.json()) as { schema?: string }) };
+};
+
+const forget = (name: string) => stack.database.knex('schema_migrations').where({ name }).delete();
+const remember = (name: string) =>
+  stack.database.knex('schema_migrations').insert({ name, batch: 1, migration_time: new Date() });
+
+test('on a schema that lacks its newest migration no app is ready, and each says so in one line', async () => {
+  await forget(newest);
+  const [intake, worker, portal] = [await stack.intake(), await stack.worker(), await stack.portal()];
+  for (const app of [intake, worker, portal]) {
+    expect(await readiness(app)).toMatchObject({ status: 503, ready: false, schema: 'behind: run orders migrate' });
+    await until('it is said', async () => app.log.lines.some(({ schema }) => schema));
+    expect(app.log.lines.filter(({ schema }) => schema)).toEqual([
+      expect.objectContaining({
+        message: 'not ready: this version waits for its schema',
+        schema: 'behind: run orders migrate',
+      }),
+    ]);
+  }
+
+  // What comes all the same waits: a worker on another schema would use up the attempts of orders that nothing is wrong with.
+  const account = await stack.account();
+  const { body } = await intake.api.order(account, { source_order_id: 'early' });
+  expect(worker.log.text()).not.toContain('worker answers');
+  expect(await stack.database.knex('receipts').where({ receipt_id: body.receipt_id }).first()).toMatchObject({
+    state: 'received',
+    attempts: 0,
+  });
+
+  await remember(newest);
+  await until('the worker answers', async () => worker.log.text().includes('worker answers'));
+  for (const app of [intake, worker, portal]) expect(await readiness(app)).toMatchObject({ status: 200, schema: 'ok' });
+  await expectSettled(stack, account, { [body.receipt_id]: 'written' });
+  for (const app of [intake, worker, portal]) await app.close();
+});
+
+test('a worker that still waits for its schema drains at once', async () => {
+  await forget(newest);
+  const worker = await stack.worker();
+  await worker.close();
+  expect(worker.log.text()).not.toContain('worker answers');
+  await remember(newest);
+});
+
+test('a schema of a later version is as good, and migrating it to this one changes nothing', async () => {
+  await remember('999-of-a-later-version');
+  const intake = await stack.intake();
+  expect(await readiness(intake)).toMatchObject({ status: 200, schema: 'ok' });
+  expect(await migrate(stack.database.knex)).toEqual([]);
+  await intake.close();
+});

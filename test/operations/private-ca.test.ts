@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { freePort } from '@orders/local-services';
+import { openApi } from '../harness/api.ts';
+import { startApp, untilReady } from '../harness/processes.ts';
+import { describeWith } from '../harness/programs.ts';
+import { startTlsStores, type TlsStores } from '../harness/tls-stores.ts';
+
+// Three apps and four commands, each a process of its own.
+jest.setTimeout(180_000);
+
+let stores: TlsStores;
+
+/** What an app has in its environment, as components/private-ca gives it unless said otherwise. */
+function environment(own: Record<string, string> = {}): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    DATABASE_URL: `${stores.postgresUrl}?sslmode=verify-full`,
+    QUEUE_URL: stores.redisUrl,
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    NODE_EXTRA_CA_CERTS: stores.ca,
+    ...own,
+  };
+}
+
+async function orders(args: string[], env: Record<string, string>): Promise<{ code: number; output: string }> {
+  const { process: child } = await startApp('cli', env, { args, output: 'pipe' });
+  const [output, errors, [code]] = await Promise.all([
+    // biome-ignore lint/style/noNonNullAssertion: they are pipes.
+    text(child.stdout!),
+    // biome-ignore lint/style/noNonNullAssertion: they are pipes.
+    text(child.stderr!),
+    once(child, 'exit'),
+  ]);
+  return { code, output: output + errors };
+}
+
+describeWith('openssl', 'redis-server')('a Postgres and a Redis with certificates of a private CA', () => {
+  beforeAll(async () => {
+    stores = await startTlsStores();
+  });
+  afterAll(() => stores.close());
+
+  test('are trusted by every process that is given the CA, and an order goes all the way', async () => {
+    const env = environment();
+    expect(await orders(['migrate'], env)).toMatchObject({ code: 0 });
+    const [port, adminPort, portalPort, portalAdminPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
+    const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+    const portalPorts = { PORT: String(portalPort), ADMIN_PORT: String(portalAdminPort) };
+    const urls = { PORTAL_URL: 'https://portal.example.com', INTAKE_URL: 'https://orders.example.com' };
+    const apps = [
+      await startApp('intake', { ...env, ...ports }),
+      await startApp('worker', { ...env, ADMIN_PORT: '0' }),
+      await startApp('portal', { ...env, ...portalPorts, ...urls }),
+    ];
+    try {
+      await untilReady(adminPort as number);
+      await untilReady(portalAdminPort as number);
+      const account = JSON.parse((await orders(['accounts', 'create', 'Corner Bakery', '--json'], env)).output);
+      const { key } = JSON.parse((await orders(['keys', 'create', String(account.account_id), '--json'], env)).output);
+      const api = await openApi(`http://127.0.0.1:${port}`);
+      const { status, body } = await api.order(
+        { id: account.account_id, key, secret: null },
+        { source_order_id: 'over-tls' },
+        { Prefer: 'wait=20' },
+      );
+      expect([status, body.status]).toEqual([202, 'written']);
+    } finally {
+      for (const app of apps) await app.stop();
+    }
+  });
+
+  test('Postgres is also trusted by a CA in its address, and by no other', async () => {
+    const { NODE_EXTRA_CA_CERTS, ...env } = environment();
+    const named = `${stores.postgresUrl}?sslmode=verify-full&sslrootcert=${encodeURIComponent(stores.ca)}`;
+    expect(await orders(['accounts', 'list'], { ...env, DATABASE_URL: named })).toMatchObject({ code: 0 });
+    const { code, output } = await orders(['accounts', 'list'], env);
+    expect([code, output]).toEqual([1, expect.stringContaining('UNABLE_TO_VERIFY_LEAF_SIGNATURE')]);
+  });
+
+  test('Postgres is refused under a name that is not in its certificate', async () => {
+    const DATABASE_URL = `${stores.postgresUrl.replace('localhost', '127.0.0.1')}?sslmode=verify-full`;
+    const { code, output } = await orders(['accounts', 'list'], environment({ DATABASE_URL }));
+    expect([code, output]).toEqual([1, expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID')]);
+  });
+});

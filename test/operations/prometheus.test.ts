@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '@orders/local-services';
+import { stringify } from 'yaml';
+import { type RuleFile, readRuleFile } from '../harness/alert-rules.ts';
+import { describeWith } from '../harness/programs.ts';
+import { type RunningPrometheus, startPrometheus } from '../harness/prometheus.ts';
+import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** As often as Prometheus scrapes here, in seconds; some of them make a range. */
+const SCRAPE = 1;
+const RANGE = '6s';
+const FOR = '2s';
+
+/** The rules as they are, but that nothing takes minutes. */
+function hurried(file: RuleFile): RuleFile {
+  const groups = file.groups.map(({ name, rules }) => ({
+    name,
+    rules: rules.map((rule) => ({
+      ...rule,
+      expr: rule.expr.replace(/\[\w+\]/g, `[${RANGE}]`),
+      ...(rule.for && { for: FOR }),
+    })),
+  }));
+  return { groups };
+}
+
+describeWith('prometheus')('a real Prometheus', () => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+  let prometheus: RunningPrometheus;
+  let ports: { intake: number; worker: number };
+  const closes: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack(QUEUE_KINDS[0] as QueueKind);
+    closes.push(stack.close);
+    ports = { intake: await freePort(), worker: await freePort() };
+    intake = await stack.intake({ ADMIN_PORT: String(ports.intake) });
+    account = await stack.account();
+    const directory = await mkdtemp(join(tmpdir(), 'orders-rules-'));
+    closes.push(() => rm(directory, { recursive: true, force: true }));
+    await writeFile(join(directory, 'alerts.yml'), stringify(hurried(readRuleFile())));
+    const config = {
+      global: { scrape_interval: `${SCRAPE}s`, scrape_timeout: `${SCRAPE}s`, evaluation_interval: '500ms' },
+      rule_files: ['alerts.yml'],
+      scrape_configs: Object.entries(ports).map(([app, port]) => ({
+        job_name: `orders-${app}`,
+        static_configs: [{ targets: [`127.0.0.1:${port}`] }],
+      })),
+    };
+    await writeFile(join(directory, 'prometheus.yml'), stringify(config));
+    prometheus = await startPrometheus(join(directory, 'prometheus.yml'));
+    closes.push(prometheus.close);
+  });
+  afterAll(async () => {
+    for (const close of closes.reverse()) await close();
+  });
+
+  const startWorker = () => stack.worker({ ADMIN_PORT: String(ports.worker) });
+  /** What of these fires. */
+  const firing = async (...names: string[]) => {
+    const alerts = await prometheus.alerts();
+    return names.filter((name) => alerts[name] === 'firing');
+  };
+
+  /** A scrape may be late on a busy machine, and then there is no figure for a moment. */
+  const untilItSays = (expression: string, value: number) =>
+    until(`${expression} is ${value}`, async () => (await prometheus.ask(expression))[0] === value);
+
+  test('pages when the workers are gone and orders wait, and is content when they are back', async () => {
+    const pages = ['NothingWritten', 'OrdersWaitTooLong'];
+    const worker = await startWorker();
+    await intake.api.order(account, { source_order_id: 'before' }, { Prefer: 'wait=30' });
+    await untilItSays('worker_receipts_total{outcome="written"}', 1);
+    await until('both are scraped', async () => {
+      const targets = await prometheus.targets();
+      return targets['orders-intake'] === 'up' && targets['orders-worker'] === 'up';
+    });
+    expect(await firing(...pages)).toEqual([]);
+
+    await worker.close();
+    for (const name of ['one', 'two', 'three']) await intake.api.order(account, { source_order_id: name });
+    // As if they had waited for ten minutes.
+    await stack.database
+      .knex('receipts')
+      .where({ state: 'received' })
+      .update({ received_at: stack.database.knex.raw("received_at - interval '10 min'") });
+    await until('both pages fire', async () => (await firing(...pages)).length === pages.length);
+    await untilItSays('max(orders_receipts_waiting)', 3);
+    for (const name of pages) {
+      const pending = `count_over_time(ALERTS{alertname="${name}",alertstate="pending"}[5m])`;
+      expect((await prometheus.ask(pending))[0]).toBeGreaterThan(0);
+    }
+
+    await startWorker();
+    await until('the pages are over', async () => {
+      const alerts = await prometheus.alerts();
+      return pages.every((name) => alerts[name] === undefined);
+    });
+    await untilItSays('max(orders_receipts_waiting)', 0);
+    expect(await stack.database.knex('orders').pluck('source_order_id')).toHaveLength(4);
+  });
+});

@@ -1,0 +1,348 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { dropOldPartitions, makePartitions, openKnex } from '@orders/database';
+import { ensureDatabase } from '@orders/local-services';
+import type { Knex } from 'knex';
+import type { Reply } from '../harness/api.ts';
+import { sendOrder } from '../harness/erasure.ts';
+import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { hold } from '../harness/gates.ts';
+import { createPerson, signIn } from '../harness/people.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
+import type { RoleOf } from '../harness/roles.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const APPS = ['intake', 'worker', 'portal'] as const;
+const PASSWORDS = {
+  INTAKE_DB_PASSWORD: "intake's-own-pass/word",
+  WORKER_DB_PASSWORD: 'worker:own@password',
+  PORTAL_DB_PASSWORD: 'portal%own?password',
+};
+/** What an account's pages of the portal ask for. */
+const PAGES = [
+  '/orders',
+  '/orders/counts',
+  '/receipts',
+  '/overview',
+  '/rejected-deliveries',
+  '/audit',
+  '/keys',
+  '/signing',
+];
+const DAY = 24 * 3600 * 1000;
+
+/** A server of its own, as roles belong to all databases of one. */
+let server: FaultyPostgres;
+let stack: Stack;
+let owner: Knex;
+
+/** A role that owns one database and may create roles, as a managed Postgres gives it. */
+const OWNER = { username: 'manager', password: 'managed' };
+const urlAs = (role: { username: string; password: string }, database: string) =>
+  Object.assign(new URL(server.directUrl), {
+    username: role.username,
+    password: encodeURIComponent(role.password),
+    pathname: `/${database}`,
+  }).href;
+const urlOf = (app: RoleOf, database: string) =>
+  urlAs(
+    { username: `orders_${app}`, password: PASSWORDS[`${app.toUpperCase()}_DB_PASSWORD` as 'INTAKE_DB_PASSWORD'] },
+    database,
+  );
+
+async function migrate(
+  DATABASE_URL: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number; text: string }> {
+  let text = '';
+  const sink = { write: (part: string) => (text += part) };
+  const code = await runCli(['migrate', '--json'], {
+    stdout: sink,
+    stderr: sink,
+    env: { DATABASE_URL, ...env },
+    localDirectory: '/nonexistent',
+  });
+  return { code, text };
+}
+
+/** `success`, or the status and code of a refusal. */
+const statusOf = ({ status, body }: Reply) => (status < 300 ? 'success' : `${status} ${body.code}`);
+
+/** What every role holds: tables and columns, owners, members. */
+async function grants(knex: Knex): Promise<unknown> {
+  const { rows } = await knex.raw(`
+    select relname, relowner::regrole::text as owner, relacl::text as acl,
+           array(select attname || attacl::text from pg_attribute where attrelid = c.oid and attacl is not null order by 1) as columns
+    from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'S') order by 1`);
+  return rows;
+}
+
+beforeAll(async () => {
+  // Past a pooler, which would not know these roles.
+  server = await startFaultyPostgres([], { direct: true });
+  await server.knex.raw(`create role ${OWNER.username} login createrole password '${OWNER.password}'`);
+  await ensureDatabase(urlAs({ username: 'orders', password: 'test' }, 'managed'));
+  await server.knex.raw('alter database managed owner to manager');
+  const url = urlAs(OWNER, 'managed');
+  expect(await migrate(url, PASSWORDS)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
+  owner = openKnex({ url, applicationName: 'orders test' });
+  stack = await startStack(QUEUE_KINDS[0] as QueueKind, {
+    database: { url, directUrl: url, urlOf: (app) => urlOf(app, 'managed'), knex: owner, close: () => owner.destroy() },
+  });
+  stack.env.PG_PREPARED = 'on';
+});
+afterAll(async () => {
+  await stack.close();
+  await server.close();
+});
+
+test('with each app under its role and an owner who is no superuser, the acceptance story passes', async () => {
+  const intake = await stack.intake();
+  const worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
+  const portal = await stack.portal({ INTAKE_URL: intake.api.url });
+  for (const { adminUrl } of [intake, worker, portal])
+    await until('it is ready', async () => (await fetch(`${adminUrl}/health/ready`)).ok);
+
+  const account = await stack.account({ signing: true });
+  const { api } = intake;
+  const wait = { Prefer: 'wait=20' };
+  const written = await api.order(account, { source_order_id: 'a', total: 5 }, { ...wait, 'Idempotency-Key': 'k' });
+  expect(written.body).toMatchObject({ status: 'written' });
+  const again = await api.order(account, { source_order_id: 'a', total: 5 }, { 'Idempotency-Key': 'k' });
+  expect(again.body).toMatchObject({ receipt_id: written.body.receipt_id, duplicate: true });
+  const changed = await api.webhook(account, { source_order_id: 'a', total: 6 }, wait);
+  expect((await api.status(account, changed.body.receipt_id)).body).toMatchObject({
+    status: 'duplicate',
+    changes: [expect.objectContaining({ pointer: '/total' })],
+  });
+  expect((await api.batch(account, [{ source_order_id: 'b' }, { source_order_id: 'c' }])).status).toBe(202);
+  expect((await api.preview(account, { source_order_id: 'd' })).status).toBe(200);
+  expect((await api.reconcile(account, ['a', 'nowhere'])).status).toBe(200);
+  expect((await api.status(account, written.body.receipt_id)).body).toMatchObject({ status: 'written' });
+  expect((await api.order(account, { source_order_id: '' })).status).toBe(422);
+
+  const client = await signIn(portal, await createPerson(stack, account.id));
+  const at = `/accounts/${account.id}`;
+  const orderId = written.body.order_id;
+  const key = await client.post(`${at}/keys`, { name: 'till' });
+  const order_ids = [orderId];
+  const changes = [
+    ['post', `/orders/${orderId}/resends/${changed.body.receipt_id}`, { decision: 'accepted' }],
+    ['patch', `/orders/${orderId}`, { edits: { '/area': 'Marina' } }],
+    ['post', '/orders/review', { order_ids, to: 'confirmed' }],
+    ['post', '/orders/review/undo', { order_ids }],
+    ['post', `/keys/${key.body.key_id}/replace`, { grace: '1h' }],
+    ['post', `/keys/${key.body.key_id}/revoke`],
+    ['post', '/signing/rotate', { overlap: '1h' }],
+    ['post', '/signing/reveal'],
+    ['put', '/resends', { resends: 'hold' }],
+    ['post', '/test-orders'],
+  ] as const;
+  for (const [method, path, body] of changes)
+    expect([path, statusOf(await client[method](`${at}${path}`, body as object))]).toEqual([path, 'success']);
+  for (const path of PAGES) expect([path, statusOf(await client.get(`${at}${path}`))]).toEqual([path, 'success']);
+
+  await poisonOrders(owner);
+  const dead = await api.order(account, { source_order_id: 'p', order_number: 'poison' }, wait);
+  expect(dead.body).toMatchObject({ status: 'dead' });
+  await mendOrders(owner);
+  const redrive = `${at}/receipts/${dead.body.receipt_id}/redrive`;
+  expect(statusOf(await client.post(`${redrive}-preview`))).toBe('success');
+  expect(statusOf(await client.post(redrive))).toBe('success');
+  expect((await api.final(account, dead.body.receipt_id)).body).toMatchObject({ status: 'written' });
+
+  const operator = await signIn(portal, await createPerson(stack, null));
+  expect(statusOf(await operator.post('/operator/accounts', { name: 'Another' }))).toBe('success');
+  for (const path of ['/operator/accounts', '/operator/users', '/operator/service', '/operator/dead'])
+    expect([path, statusOf(await operator.get(path))]).toEqual([path, 'success']);
+
+  const metrics = await until('the load is known', async () => {
+    const text = await (await fetch(`${intake.adminUrl}/metrics`)).text();
+    return text.includes('\norders_receipts_waiting ') && text;
+  });
+  expect(metrics).toMatch(/^orders_receipts_dead 0$/m);
+  for (const { log } of [intake, worker, portal]) expect(log.text()).not.toContain('42501');
+  await worker.close();
+  await intake.close();
+  await portal.close();
+});
+
+test('under its role intake shows how long dispatching is held up, and once granted the ages of transactions', async () => {
+  const intake = await stack.intake();
+  const worker = await stack.worker();
+  const order = await sendOrder(intake, await stack.account(), { source_order_id: 'held up' });
+  const held = await hold(owner, 'select pg_current_xact_id()');
+  await owner.raw(
+    `update orders set review_state = 'confirmed', confirmed_xid = pg_current_xact_id(), reviewed_at = now() - interval '1 h'
+     where order_id = ?`,
+    [order.order_id],
+  );
+  const AGES = 'postgres_oldest_transaction_seconds';
+  const withDelay = await until('the delay is shown', async () => {
+    const metrics = await readMetrics(intake.adminUrl);
+    return (gaugeOf(metrics, 'orders_dispatch_delay_seconds') ?? 0) > 0 && metrics;
+  });
+  expect(withDelay.get(AGES)?.samples).toEqual([]);
+
+  await server.knex.raw('grant pg_read_all_stats to orders_intake');
+  const samples = await until('the ages are shown', async () => {
+    const samples = (await readMetrics(intake.adminUrl)).get(AGES)?.samples ?? [];
+    return samples.length > 0 && samples;
+  });
+  expect(samples.map(({ labels }) => labels.kind).toSorted()).toEqual(['reading', 'writing']);
+  expect(samples.find(({ labels }) => labels.kind === 'writing')?.value).toBeGreaterThan(0);
+  await server.knex.raw('revoke pg_read_all_stats from orders_intake');
+  await held.release();
+  await worker.close();
+  await intake.close();
+});
+
+test('the worker creates and drops partitions, also those that the owner made, and the owner can still alter them', async () => {
+  const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
+  try {
+    const made = await makePartitions(worker, Date.now() + 100 * DAY);
+    expect(made.length).toBeGreaterThan(0);
+    const old = await makePartitions(owner, Date.now() - 400 * DAY);
+    expect((await migrate(urlAs(OWNER, 'managed'))).code).toBe(0);
+    const { rows } = await owner.raw(
+      "select distinct tableowner as owner from pg_tables where tablename ~ '^receipt(s|_payloads)(_|$)'",
+    );
+    expect(rows).toEqual([{ owner: 'orders_worker' }]);
+    const { dropped } = await dropOldPartitions(worker, 200 * DAY);
+    expect(new Set(dropped)).toEqual(new Set(old));
+    for (const name of ['receipts', ...made])
+      await owner.raw(`alter table ${name} set (autovacuum_enabled = on)`).catch((error) => {
+        // Storage settings are of partitions only.
+        expect([name, error.code]).toEqual(['receipts', '42809']);
+      });
+  } finally {
+    await worker.destroy();
+  }
+});
+
+describe('a role is refused', () => {
+  const REFUSED: Record<RoleOf, string[]> = {
+    intake: [
+      'select customer_phone from orders',
+      'select * from orders',
+      "update orders set review_state = 'confirmed'",
+      'insert into orders (account_id) values (1)',
+      'delete from receipts',
+      "update receipts set state = 'dead'",
+      'update receipt_payloads set bodies = bodies',
+      'delete from outbox',
+      'update api_keys set revoked_at = null',
+      'update signing_secrets set expires_at = null',
+      "insert into api_keys (account_id, name, key_hash, last_four) values (1, 'x', '', 'x')",
+      'update accounts set suspended_at = null',
+      'select * from users',
+      'select token from user_sessions',
+      'select password from user_credentials',
+      'select * from audit_events',
+      'select * from rejected_deliveries',
+      'select * from dispatchable_orders',
+      "select nextval('order_ids')",
+    ],
+    worker: [
+      'select * from api_keys',
+      'select * from signing_secrets',
+      'select * from users',
+      'select token from user_sessions',
+      'update user_sessions set expires_at = now()',
+      'select password from user_credentials',
+      'select token_hash from invitations',
+      'select * from audit_events',
+      "update orders set review_state = 'confirmed'",
+      'delete from orders',
+      'update accounts set suspended_at = null',
+      "insert into idempotency_keys values (1, 'x', gen_random_uuid())",
+      'select * from dispatchable_orders',
+    ],
+    portal: [
+      'update audit_events set actor = null',
+      'delete from audit_events',
+      'delete from orders',
+      'update orders set erased_at = now()',
+      'update orders set account_id = 1',
+      'delete from receipts',
+      'update receipts set source_order_id = null',
+      'update receipt_payloads set bodies = bodies',
+      'delete from receipt_payloads',
+      'select * from idempotency_keys',
+      'delete from accounts',
+      'delete from api_keys',
+      'update api_keys set key_hash = null',
+      'update signing_secrets set sealed = null',
+      'update activity_clock set as_of = null',
+    ],
+  };
+  const OF_ALL = [
+    'create role intruder',
+    'create table intruder (id int)',
+    'drop table orders',
+    'alter table orders disable trigger all',
+    'truncate outbox',
+    "insert into schema_migrations (name) values ('x')",
+    'set role manager',
+    'set session_replication_role = replica',
+    "copy (select 1) to program 'true'",
+    "select pg_read_file('/etc/passwd')",
+    'select * from pg_authid',
+    'create view v as select 1',
+    'create function f() returns int language sql as $$select 1$$',
+  ];
+  // It creates partitions.
+  const MAY_CREATE = /^create (table|view|function)/;
+  const statements = APPS.flatMap((app) =>
+    [...REFUSED[app], ...OF_ALL.filter((sql) => app !== 'worker' || !MAY_CREATE.test(sql))].map((sql) => ({
+      app,
+      sql,
+    })),
+  );
+  const connections: Partial<Record<RoleOf, Knex>> = {};
+  beforeAll(() => {
+    for (const app of APPS) connections[app] = openKnex({ url: urlOf(app, 'managed'), applicationName: 'orders test' });
+  });
+  afterAll(() => Promise.all(APPS.map((app) => connections[app]?.destroy())));
+
+  test.each(statements)('$app: $sql', async ({ app, sql }) => {
+    const refused = await connections[app]?.raw(sql).then(
+      () => null,
+      (error) => error.code,
+    );
+    expect(refused).toBe('42501');
+  });
+});
+
+test('migrate again changes nothing, takes back what was granted beside, and restores what was revoked', async () => {
+  const url = urlAs(OWNER, 'managed');
+  const before = await grants(owner);
+  expect(await migrate(url)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
+  expect(await grants(owner)).toEqual(before);
+  await owner.raw('grant select on audit_events to orders_intake');
+  await owner.raw('grant update (key_hash) on api_keys to orders_portal');
+  await owner.raw('revoke select on orders from orders_portal');
+  expect(await grants(owner)).not.toEqual(before);
+  expect((await migrate(url)).code).toBe(0);
+  expect(await grants(owner)).toEqual(before);
+});
+
+test('a database whose apps shared one superuser gets the roles on an upgrade; until then nothing changes', async () => {
+  // The database of the server itself, migrated by its superuser; its roles exist, made for the other database.
+  const { url, knex } = server;
+  const before = await grants(knex);
+  expect(await migrate(url)).toEqual({ code: 0, text: expect.stringContaining('"roles": "none"') });
+  expect(await grants(knex)).toEqual(before);
+  expect(await migrate(url, PASSWORDS)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
+  const worker = openKnex({ url: urlOf('worker', 'orders'), applicationName: 'orders test' });
+  try {
+    await makePartitions(knex, Date.now() - 400 * DAY);
+    expect((await migrate(url)).code).toBe(0);
+    expect((await dropOldPartitions(worker, 200 * DAY)).dropped).not.toEqual([]);
+  } finally {
+    await worker.destroy();
+  }
+});

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { enableSigning, fingerprintOf, unseal } from '@orders/database';
+import { whoWait } from '../harness/gates.ts';
+import { openShop } from '../harness/review-list.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+let stack: Stack;
+const next = randomBytes(32).toString('base64');
+const FINGERPRINT = fingerprintOf(Buffer.from(next, 'base64'));
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+});
+afterAll(() => stack.close());
+
+async function reseal(env: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
+  const code = await runCli(['signing', 'reseal', '--json'], {
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    env: { DATABASE_URL: stack.database.url, ...env },
+    localDirectory: '/nowhere',
+  });
+  return { code, ...written };
+}
+
+async function keyOf({ adminUrl }: { adminUrl: string }) {
+  const reply = await fetch(`${adminUrl}/health/ready`);
+  const { secrets_key, unreadable_signing_secrets } = (await reply.json()) as Record<string, unknown>;
+  return { secrets_key, unreadable_signing_secrets };
+}
+
+let sent = 0;
+async function statusOfWebhook({ api }: RunningIntake, account: TestAccount): Promise<number> {
+  sent += 1;
+  return (await api.webhook(account, { source_order_id: `webhook ${sent}` })).status;
+}
+
+test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () => {
+  const { knex } = stack.database;
+  const old = stack.env.SECRETS_KEY as string;
+  const [plain, rotated] = [await stack.account({ signing: true }), await stack.account({ signing: true })];
+  // First everybody opens both: whoever is restarted late has to verify with what others seal with the new key.
+  const late = await stack.intake({ SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next });
+  expect(await statusOfWebhook(late, plain)).toBe(202);
+
+  const both = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old };
+  const intake = await stack.intake(both);
+  const portal = await stack.portal(both);
+  expect([await statusOfWebhook(intake, plain), await statusOfWebhook(intake, rotated)]).toEqual([202, 202]);
+
+  // The portal shows what the old key sealed, and seals with the new one.
+  const shop = await openShop(stack, portal);
+  expect((await shop.post('/signing/reveal')).body.secrets).toEqual([
+    expect.objectContaining({ secret: shop.account.secret }),
+  ]);
+  expect((await shop.post('/signing/rotate', { overlap: '24h' })).status).toBe(200);
+  const [newer] = (await shop.post('/signing/reveal')).body.secrets;
+  const withNew = { ...shop.account, secret: newer.secret };
+  expect([await statusOfWebhook(intake, withNew), await statusOfWebhook(late, withNew)]).toEqual([202, 202]);
+  expect(await statusOfWebhook(intake, shop.account)).toBe(202);
+
+  // Without the old key what it sealed cannot be opened, until all is sealed again; the sender is told to come back.
+  const early = await stack.intake({ SECRETS_KEY: next });
+  const refused = await early.api.webhook(plain, { source_order_id: 'too early' });
+  expect([refused.status, refused.body.code]).toEqual([503, 'storage_unavailable']);
+  expect(refused.headers['retry-after']).toMatch(/^[1-9]/);
+  expect(await keyOf(early)).toEqual({ secrets_key: FINGERPRINT, unreadable_signing_secrets: 3 });
+  expect(await keyOf(intake)).toEqual({ secrets_key: FINGERPRINT, unreadable_signing_secrets: 0 });
+  expect((await keyOf(portal)).secrets_key).toBe(FINGERPRINT);
+  expect((await keyOf(late)).secrets_key).not.toBe(FINGERPRINT);
+  const { code, stdout } = await reseal(both);
+  expect([code, JSON.parse(stdout)]).toEqual([
+    0,
+    { secrets_key: FINGERPRINT, resealed: 3, unchanged: 1, unreadable: [] },
+  ]);
+  const after = await stack.intake({ SECRETS_KEY: next });
+  for (const account of [plain, rotated, withNew, shop.account])
+    expect(await statusOfWebhook(after, account)).toBe(202);
+  expect(await statusOfWebhook(intake, plain)).toBe(202);
+
+  expect(JSON.parse((await reseal({ SECRETS_KEY: next })).stdout)).toEqual({
+    secrets_key: FINGERPRINT,
+    resealed: 0,
+    unchanged: 4,
+    unreadable: [],
+  });
+  const log = await knex('audit_events').where({ action: 'signing_resealed' }).orderBy('event_id');
+  expect(log.map(({ details }) => details.resealed)).toEqual([3, 0]);
+});
+
+test('a secret that is being made with the old key as all are sealed anew is, too', async () => {
+  const { knex } = stack.database;
+  const old = stack.env.SECRETS_KEY as string;
+  const { id } = await stack.account();
+  const before = await knex('signing_secrets');
+  const making = await knex.transaction();
+  const { secret } = await enableSigning(making, Buffer.from(old, 'base64'), id);
+  const both = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old };
+  const resealing = reseal(both);
+  await whoWait(knex, 1, 'relation');
+  await making.commit();
+  expect(JSON.parse((await resealing).stdout)).toMatchObject({ resealed: 1, unchanged: before.length, unreadable: [] });
+  const [row] = await knex('signing_secrets').where({ account_id: id });
+  expect(unseal(Buffer.from(next, 'base64'), id, row.sealed)).toBe(secret);
+});
+
+test('what no key opens is named, stays as it is, and keeps nothing else from being sealed anew', async () => {
+  const { knex } = stack.database;
+  const lost = await stack.account({ signing: true });
+  const foreign = await knex('signing_secrets')
+    .where({ account_id: lost.id })
+    .update({ sealed: randomBytes(75) })
+    .returning('sealed');
+  const known = await stack.account({ signing: true });
+  const { code, stdout, stderr } = await reseal({
+    SECRETS_KEY: next,
+    SECRETS_KEY_PREVIOUS: stack.env.SECRETS_KEY as string,
+  });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(new RegExp(`: ${lost.id}\\.\\n$`));
+  expect(await knex('signing_secrets').where({ account_id: lost.id }).select('sealed')).toEqual(foreign);
+  expect(await statusOfWebhook(await stack.intake({ SECRETS_KEY: next }), known)).toBe(202);
+});

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openKnex } from '@orders/database';
+import { type Child, startChild } from '@orders/local-services';
+import { until } from '../harness/until.ts';
+
+const START = resolve(import.meta.dirname, '../../packages/local-services/src/start.ts');
+
+let directory: string;
+let running: { child: Child; printed: () => string } | undefined;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orders-start-'));
+});
+afterAll(async () => {
+  await running?.child.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const environment = (settings: Record<string, string>) => ({
+  PATH: process.env.PATH,
+  LOCAL_DIRECTORY: directory,
+  ...settings,
+});
+
+async function start(settings: Record<string, string>): Promise<{ child: Child; printed: () => string }> {
+  const child = await startChild(process.execPath, [START], {
+    env: environment(settings),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.process.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  await until('it has started', async () => output.includes('Ask what became of'));
+  return { child, printed: () => output };
+}
+
+const readDev = async () => JSON.parse(await readFile(join(directory, 'dev.json'), 'utf8'));
+
+async function withKnex<T>(url: string, work: (knex: ReturnType<typeof openKnex>) => Promise<T>): Promise<T> {
+  const knex = openKnex({ url });
+  return work(knex).finally(() => knex.destroy());
+}
+
+/** The sample orders, once all are written. */
+const samples = (url: string) =>
+  withKnex(url, (knex) =>
+    until('the samples are written', async () => {
+      const orders = await knex('orders').whereNot('source_order_id', 'like', 'demo-%').select('warnings');
+      return orders.length >= 60 && orders;
+    }),
+  );
+
+/** Who the portal says one is after signing in. */
+async function session(portalUrl: string, { email, password }: { email: string; password: string }): Promise<unknown> {
+  const signedIn = await fetch(`${portalUrl}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: portalUrl },
+    body: JSON.stringify({ email, password }),
+  });
+  const Cookie = signedIn.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ');
+  return (await fetch(`${portalUrl}/api/session`, { headers: { Cookie } })).json();
+}
+
+/** Processes that were started under this directory. */
+function leftBehind(): string[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' });
+  return stdout.split('\n').filter((line) => line.includes(directory));
+}
+
+/** Runs what was printed in a shell, as a newcomer pastes it. */
+function paste(printed: string): string {
+  const [, commands = ''] = printed.split('1. Send an order:');
+  const script = (commands.split('\nThe orders wait')[0] ?? '').replaceAll(/^\d\. .*$/gm, 'sleep 1');
+  const { stdout, stderr, status } = spawnSync('bash', ['-ec', script], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return stdout;
+}
+
+describe('npm start', () => {
+  test('prints three commands that work as they are pasted, and leaves no process behind when it ends', async () => {
+    running = await start({ PORT: '0' });
+    const pasted = paste(running.printed());
+    expect(pasted.match(/HTTP\/1\.1 202/g)).toHaveLength(2);
+    expect(pasted).toMatch(/"status":"written","order_id":\d+/);
+    const dev = await readDev();
+    expect(dev.accounts).toMatchObject([
+      { name: 'Demo Kitchen', apiKey: expect.stringMatching(/^oik_/), signingSecret: expect.any(String) },
+      { name: 'Demo Market', apiKey: expect.stringMatching(/^oik_/), signingSecret: null },
+    ]);
+    expect((await stat(join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
+    expect(dev.signIns).toMatchObject([
+      { email: 'demo@example.com', role: 'account_holder' },
+      { email: 'operator@example.com', role: 'operator' },
+    ]);
+    for (const signIn of dev.signIns) {
+      expect(running.printed()).toContain(`${signIn.email}  ${signIn.password}`);
+      expect(await session(dev.portalUrl, signIn)).toMatchObject({ role: signIn.role, intake_url: dev.intakeUrl });
+    }
+    expect((await fetch(dev.portalUrl)).headers.get('Content-Type')).toContain('text/html');
+    const orders = await samples(dev.databaseUrl);
+    expect(orders).toHaveLength(60);
+    expect(orders.filter(({ warnings }) => warnings.length > 0)).toHaveLength(20);
+    await running.child.stop('SIGTERM');
+    expect(running.child.process.exitCode).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  test('a second start keeps the data and the keys, and takes a free port where the wanted one is taken', async () => {
+    const before = await readDev();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await until('it listens', async () => taken.listening);
+    const { port } = taken.address() as { port: number };
+    running = await start({ PORT: String(port) });
+    const after = await readDev();
+    expect(after.accounts).toEqual(before.accounts);
+    expect(after.signIns).toEqual(before.signIns);
+    expect(await session(after.portalUrl, after.signIns[0])).toMatchObject({ role: 'account_holder' });
+    const receipts = async (sourceOrderId: string) =>
+      withKnex(after.databaseUrl, (knex) => knex('receipts').where({ source_order_id: sourceOrderId }));
+    expect(await receipts('TLB-48211')).toHaveLength(1);
+    expect(after.intakeUrl).not.toContain(`:${port}`);
+    // Its key is known: the receipt of the first start comes back.
+    expect(paste(running.printed())).toContain('"duplicate":true');
+    taken.close();
+  });
+
+  test('an app that is killed is started again', async () => {
+    const { intakeUrl } = await readDev();
+    const children = () => {
+      const { stdout } = spawnSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' });
+      const lines = stdout.split('\n').map((line) => line.trim().split(/ +/));
+      return lines.flatMap(([parent, pid, ...args]) =>
+        Number(parent) === running?.child.pid && args.join(' ').includes('/apps/') ? [Number(pid)] : [],
+      );
+    };
+    const before = children();
+    expect(before).toHaveLength(3);
+    for (const pid of before) process.kill(pid, 'SIGKILL');
+    await until(
+      'all run again',
+      async () => children().length === 3 && !children().some((pid) => before.includes(pid)),
+    );
+    await until('intake answers again', () =>
+      fetch(`${intakeUrl}/openapi.json`).then(
+        (reply) => reply.ok,
+        () => false,
+      ),
+    );
+  });
+
+  test('a second one at the same time is refused with one line', () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [START], { env: environment({}), encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
+    expect(stdout).toMatch(/^npm start: it already runs here, as process \d+/);
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('Ctrl-C ends it too', async () => {
+    await running?.child.stop('SIGINT');
+    expect(running?.child.process.exitCode).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  });
+});

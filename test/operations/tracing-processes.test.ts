@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '@orders/local-services';
+import { openApi } from '../harness/api.ts';
+import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { startApp } from '../harness/processes.ts';
+import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const GONE = 'the trace receiver does not answer; spans are dropped, orders are not touched';
+const BACK = 'the trace receiver answers again';
+
+let stack: Stack;
+let account: TestAccount;
+let directory: string;
+beforeAll(async () => {
+  stack = await startStack(QUEUE_KINDS[0] as QueueKind);
+  account = await stack.account();
+  directory = await mkdtemp(join(tmpdir(), 'tracing-'));
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(directory, { recursive: true });
+});
+
+type Settings = Record<string, string>;
+
+/** Starts both apps as processes, has one order written by them, and ends them; returns the addresses of all modules they loaded. */
+async function writeOneOrder(name: string, settings: { intake: Settings; worker: Settings }): Promise<string[]> {
+  const port = await freePort();
+  const loaded = join(directory, randomBytes(4).toString('hex'));
+  const env = {
+    ...stack.env,
+    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../harness/loaded-modules.ts')}`,
+    LOADED_MODULES: loaded,
+  };
+  const [door, desk] = [
+    await startApp('intake', { ...env, PORT: String(port), ...settings.intake }),
+    await startApp('worker', { ...env, ...settings.worker }),
+  ];
+  try {
+    const api = await until('intake answers', () => openApi(`http://127.0.0.1:${port}`).catch(() => null));
+    const { body } = await api.order(account, { source_order_id: name });
+    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+  } finally {
+    await door.stop();
+    await desk.stop();
+  }
+  expect([door.process.exitCode, desk.process.exitCode]).toEqual([0, 0]);
+  return (await readFile(loaded, 'utf8')).split('\n');
+}
+
+const ofTracing = (modules: string[]) =>
+  modules.filter((url) => /@opentelemetry\/(sdk|exporter|otlp|resources|core)|open-telemetry\.ts/.test(url));
+
+test('tracing is off unless a receiver is named, and with OTEL_SDK_DISABLED: nothing of it is loaded, nothing is sent', async () => {
+  const receiver = await startOtlpReceiver();
+  const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' };
+  const modules = await writeOneOrder('off', { intake: {}, worker: disabled });
+  expect(modules.some((url) => url.includes('winston'))).toBe(true);
+  expect(ofTracing(modules)).toEqual([]);
+  expect(receiver.requests).toEqual([]);
+  await receiver.close();
+});
+
+test('a process that ends has sent its spans', async () => {
+  const receiver = await startOtlpReceiver();
+  // The bell, and no sweeper, is to bring the order; and a slow machine has time to send.
+  const patient = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
+  const on = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient };
+  const modules = await writeOneOrder('on', { intake: on, worker: on });
+  expect(ofTracing(modules)).not.toEqual([]);
+  const names = receiver.spans.map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining(['POST /ingest/orders', 'record receipt', 'write order', 'answer rings']),
+  );
+  await receiver.close();
+});
+
+test('with the receiver gone, or refusing, orders are accepted and written, and the log says so once', async () => {
+  const { port, url, close } = await startOtlpReceiver();
+  await close();
+  const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '300' };
+  const [door, desk] = [await stack.intake(tracing), await stack.worker(tracing)];
+  const accept = async (name: string) => {
+    const { status, body } = await door.api.order(account, { source_order_id: name });
+    expect(status).toBe(202);
+    expect((await door.api.final(account, body.receipt_id)).body.status).toBe('written');
+  };
+  const said = (text: string) => [...door.log.lines, ...desk.log.lines].filter(({ message }) => message === text);
+  await accept('gone-1');
+  await until('both notice', async () => said(GONE).length === 2);
+  const refusing = await startOtlpReceiver({ port, status: 401 });
+  await until('it was tried again and again', async () => {
+    await accept(`refused-${randomBytes(4).toString('hex')}`);
+    return refusing.requests.length > 4;
+  });
+  await refusing.close();
+  const receiver = await startOtlpReceiver({ port });
+  await until('both notice that it is back', async () => {
+    await accept(`back-${randomBytes(4).toString('hex')}`);
+    return said(BACK).length === 2;
+  });
+  expect(said(GONE)).toHaveLength(2);
+  expect(receiver.spans.length).toBeGreaterThan(0);
+  await door.close();
+  await desk.close();
+  await receiver.close();
+});

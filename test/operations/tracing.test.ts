@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { listJobs } from '../harness/jobs.ts';
+import { markedOrder, PERSONAL } from '../harness/marked-order.ts';
+import { findMarkers } from '../harness/markers.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const [SERVER, CONSUMER] = [2, 5];
+
+/** What a sender sends of the trace that it is in. */
+function sender(isSampled = true) {
+  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-0${Number(isSampled)}` } };
+}
+
+describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
+  let stack: Stack;
+  let account: TestAccount;
+  let receiver: OtlpReceiver;
+  let closes: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    stack = await startStack(kind);
+    account = await stack.account({ signing: true });
+  });
+  afterAll(() => stack.close());
+  beforeEach(async () => {
+    receiver = await startOtlpReceiver();
+  });
+  afterEach(async () => {
+    for (const close of closes) await close();
+    closes = [];
+    await receiver.close();
+  });
+
+  // No sweeper is to be quicker than the bell, which alone knows of traces; and no slow machine to keep spans from being sent at the end.
+  const patient = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
+  /** The apps with tracing on; what they still have to send comes with `closeAll`. */
+  async function intake(settings: Record<string, string> = {}) {
+    const app = await stack.intake({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient, ...settings });
+    closes.push(app.close);
+    return app;
+  }
+  async function worker(settings: Record<string, string> = {}) {
+    const app = await stack.worker({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient, ...settings });
+    closes.push(app.close);
+    return app;
+  }
+  const closeAll = async () => {
+    for (const close of closes) await close();
+  };
+  const ofTrace = (traceId: string) => receiver.spans.filter((span) => span.traceId === traceId);
+  const named = (spans: ReceivedSpan[], name: string) => spans.filter((span) => span.name === name);
+  const only = (spans: ReceivedSpan[], name: string) => {
+    const [span, ...more] = named(spans, name);
+    if (!span || more.length > 0) throw new Error(`${more.length + Number(!!span)} spans called ${name}`);
+    return span;
+  };
+
+  test("the sender's trace goes on from the request to the written order", async () => {
+    const [{ api, log }, { log: workerLog }] = [await intake(), await worker()];
+    const from = sender();
+    const { body } = await api.order(account, { source_order_id: 'traced' }, from.headers);
+    const { order_id } = (await api.final(account, body.receipt_id)).body;
+    await closeAll();
+
+    const spans = ofTrace(from.traceId);
+    const request = only(spans, 'POST /ingest/orders');
+    expect(request).toMatchObject({ service: 'orders-intake', kind: SERVER, parentSpanId: from.spanId });
+    expect(request.facts).toEqual({
+      'http.request.method': 'POST',
+      'http.route': '/ingest/orders',
+      'http.response.status_code': 202,
+      'url.scheme': 'http',
+      'orders.request_id': expect.any(String),
+      'orders.receipt_id': body.receipt_id,
+      'orders.batch_id': expect.any(String),
+      'orders.batch_size': 1,
+    });
+    expect(only(spans, 'record receipt')).toMatchObject({ parentSpanId: request.spanId });
+    const write = only(spans, 'write order');
+    expect(write).toMatchObject({
+      service: 'orders-worker',
+      kind: CONSUMER,
+      parentSpanId: request.spanId,
+      isFailed: false,
+      facts: { 'orders.receipt_id': body.receipt_id, 'orders.outcome': 'written', 'orders.order_id': order_id },
+    });
+    expect(spans).toHaveLength(3);
+
+    const batch = only(receiver.spans, 'answer rings');
+    expect(batch).toMatchObject({ kind: CONSUMER, parentSpanId: '', links: [request.spanId] });
+    expect(batch.traceId).not.toBe(from.traceId);
+    expect(write.links).toEqual([batch.spanId]);
+    expect(write.startedAt <= write.endedAt && request.startedAt < write.startedAt).toBe(true);
+    for (const step of ['claim', 'normalize', 'write']) {
+      expect(only(ofTrace(batch.traceId), step)).toMatchObject({ parentSpanId: batch.spanId });
+    }
+
+    const lines = [...log.lines, ...workerLog.lines].filter((line) => line.trace_id === from.traceId);
+    expect(lines.map(({ message }) => message)).toEqual(['answered', 'receipt written']);
+    for (const line of lines) expect(line).toMatchObject({ receipt_id: body.receipt_id });
+  });
+
+  test('a job of many requests has a span of its own, linked to each, and each request sees its order written', async () => {
+    const { api } = await intake();
+    const senders = Array.from({ length: 12 }, () => sender());
+    const replies = await Promise.all(
+      senders.map((from, at) => api.order(account, { source_order_id: `many-${at}` }, from.headers)),
+    );
+    await worker();
+    for (const { body } of replies) await api.final(account, body.receipt_id);
+    await closeAll();
+
+    const batches = named(receiver.spans, 'answer rings');
+    for (const [at, from] of senders.entries()) {
+      const spans = ofTrace(from.traceId);
+      const request = only(spans, 'POST /ingest/orders');
+      const write = only(spans, 'write order');
+      expect(write.parentSpanId).toBe(request.spanId);
+      expect(write.facts['orders.receipt_id']).toBe(replies[at]?.body.receipt_id);
+      expect(batches.filter((batch) => batch.links.includes(request.spanId)).map((batch) => batch.spanId)).toEqual(
+        write.links,
+      );
+    }
+    expect(batches.length).toBeLessThan(senders.length);
+  });
+
+  test('of a batch of orders each sees itself written in the trace of the one request', async () => {
+    const { api } = await intake();
+    await worker();
+    const from = sender();
+    const orders = Array.from({ length: 5 }, (_, index) => ({ source_order_id: `together-${index}` }));
+    const { body } = await api.batch(account, [...orders, {}], from.headers);
+    const receiptIds = body.results.slice(0, 5).map(({ receipt_id }: { receipt_id: string }) => receipt_id);
+    for (const receiptId of receiptIds) await api.final(account, receiptId);
+    await closeAll();
+
+    const spans = ofTrace(from.traceId);
+    const request = only(spans, 'POST /ingest/orders/batch');
+    expect(request).toMatchObject({ kind: SERVER, parentSpanId: from.spanId });
+    expect(request.facts).toMatchObject({ 'http.response.status_code': 202, 'orders.batch_size': 5 });
+    expect(request.facts).not.toHaveProperty('orders.receipt_id');
+    expect(only(spans, 'record receipts')).toMatchObject({ parentSpanId: request.spanId });
+    const writes = named(spans, 'write order');
+    expect(new Set(writes.map(({ facts }) => facts['orders.receipt_id']))).toEqual(new Set(receiptIds));
+    for (const { parentSpanId } of writes) expect(parentSpanId).toBe(request.spanId);
+  });
+
+  // The rest is the same on either queue.
+  if (kind !== QUEUE_KINDS[0]) return;
+
+  test('a batch that is wanted for the sake of a request has its steps, whatever share of traces is kept', async () => {
+    const { api } = await intake();
+    await worker({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' });
+    const { body } = await api.order(account, { source_order_id: 'share-of-none' }, sender().headers);
+    await api.final(account, body.receipt_id);
+    await closeAll();
+    const batch = only(receiver.spans, 'answer rings');
+    const steps = ofTrace(batch.traceId).filter((span) => span.parentSpanId === batch.spanId);
+    expect(new Set(steps.map(({ name }) => name))).toEqual(new Set(['claim', 'normalize', 'write']));
+  });
+
+  test('each attempt of an order that fails is seen in the trace of its request', async () => {
+    const [{ api }] = [await intake(), await worker({ RETRY_ATTEMPTS: '100' })];
+    const { knex } = stack.database;
+    await poisonOrders(knex);
+    const from = sender();
+    const order = { source_order_id: 'retried', order_number: 'poison' };
+    const { body } = await api.webhook(account, order, from.headers);
+    await until('it failed', async () => (await api.status(account, body.receipt_id)).body.status === 'failed');
+    await mendOrders(knex);
+    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+    await closeAll();
+
+    const spans = ofTrace(from.traceId);
+    const request = only(spans, 'POST /ingest/webhook');
+    const attempts = named(spans, 'write order').sort((a, b) => Number(a.startedAt - b.startedAt));
+    expect(attempts.length).toBeGreaterThan(1);
+    for (const attempt of attempts) expect(attempt.parentSpanId).toBe(request.spanId);
+    const failed = attempts.slice(0, -1);
+    for (const [at, attempt] of failed.entries()) {
+      expect(attempt).toMatchObject({
+        isFailed: true,
+        facts: { 'orders.outcome': 'failed', 'orders.attempt': at + 1 },
+      });
+    }
+    expect(attempts.at(-1)).toMatchObject({ isFailed: false, facts: { 'orders.outcome': 'written' } });
+  });
+
+  test('an attempt that met an outage is a failed one in the trace of its request, and the next one goes on there', async () => {
+    const [{ api }] = [await intake(), await worker()];
+    const { knex } = stack.database;
+    const from = sender();
+    const locked = await knex.transaction();
+    await locked.raw('lock table orders in access exclusive mode');
+    const { body } = await api.order(account, { source_order_id: 'outage' }, from.headers);
+    try {
+      await until('the write waits, and is cut off', async () => {
+        const { rows } = await knex.raw(`
+          select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+          where relation = 'orders'::regclass and not granted and application_name = 'orders worker'`);
+        return rows.length > 0;
+      });
+    } finally {
+      await locked.rollback();
+    }
+    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+    await closeAll();
+
+    const attempts = named(ofTrace(from.traceId), 'write order').sort((a, b) => Number(a.startedAt - b.startedAt));
+    expect(attempts.map(({ isFailed }) => isFailed)).toEqual([...attempts.slice(1).map(() => true), false]);
+    expect(attempts[0]?.facts).toMatchObject({ 'orders.receipt_id': body.receipt_id, 'error.type': '57P01' });
+    expect(attempts.at(-1)?.facts).toMatchObject({ 'orders.outcome': 'written' });
+  });
+
+  test('an order whose bell was lost is found by its receipt id in a trace of its own', async () => {
+    const nowhere = kind === 'redis' ? 'redis://127.0.0.1:9' : 'postgres://x:x@127.0.0.1:9/x';
+    const away = await intake({ QUEUE_URL: nowhere, SWEEP_AFTER: '100ms' });
+    const from = sender();
+    const { body } = await away.api.order(account, { source_order_id: 'unheard' }, from.headers);
+    const { api } = await intake();
+    await worker();
+    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+    await closeAll();
+
+    expect(named(ofTrace(from.traceId), 'write order')).toEqual([]);
+    const batch = named(receiver.spans, 'answer rings').find((span) =>
+      (span.facts['orders.receipt_ids'] as string[] | undefined)?.includes(body.receipt_id),
+    );
+    expect(batch).toMatchObject({ links: [], parentSpanId: '' });
+  });
+
+  test('a refusal is a span with its code, and one of ours is a failed one', async () => {
+    const { api } = await intake();
+    const [mistake, outage] = [sender(), sender()];
+    await api.order(account, { no: 'source_order_id' }, mistake.headers);
+    const gone = await intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
+    await gone.api.order(account, { source_order_id: 'x' }, outage.headers);
+    await closeAll();
+    expect(only(ofTrace(mistake.traceId), 'POST /ingest/orders')).toMatchObject({
+      isFailed: false,
+      facts: { 'http.response.status_code': 422, 'orders.problem_code': 'validation_failed' },
+    });
+    expect(only(ofTrace(outage.traceId), 'POST /ingest/orders')).toMatchObject({
+      isFailed: true,
+      facts: { 'http.response.status_code': 503, 'error.type': 'storage_unavailable' },
+    });
+  });
+
+  test('what is not sampled leaves no span and nothing in its job, and a mangled traceparent begins a new trace', async () => {
+    const { api } = await intake({ OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
+    const [no, yes] = [sender(false), sender()];
+    await api.order(account, { source_order_id: 'unsampled' }, no.headers);
+    await api.order(account, { source_order_id: 'no-header' });
+    const jobs = await until('the jobs are in the queue', async () => {
+      const found = await listJobs(stack.queue.url);
+      return found.length > 1 && found;
+    });
+    expect(JSON.stringify(jobs)).not.toContain('traces');
+    const { body } = await api.order(account, { source_order_id: 'sampled' }, yes.headers);
+    await worker({ OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
+    await api.final(account, body.receipt_id);
+    const all = await intake();
+    const mangled = { traceparent: `00-${'0'.repeat(32)}-${no.spanId}-01` };
+    await all.api.order(account, { source_order_id: 'mangled' }, mangled);
+    await closeAll();
+    expect(ofTrace(no.traceId)).toEqual([]);
+    const roots = named(receiver.spans, 'POST /ingest/orders').filter((span) => span.parentSpanId === '');
+    expect(roots).toHaveLength(1);
+    expect(roots[0]?.traceId).toMatch(/^(?!0+$)[0-9a-f]{32}$/);
+    expect(named(ofTrace(yes.traceId), 'write order')).toHaveLength(1);
+  });
+
+  test('headers and resource go along by the usual variables, and nothing of an order or a key does', async () => {
+    const settings = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: '',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/elsewhere`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b,authorization=Basic%20eDp5',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
+    };
+    const named = { ...settings, OTEL_SERVICE_NAME: 'door' };
+    const [{ api }] = [await intake(named), await worker(settings)];
+    const uuid = '01A1FD0F-e497-7caf-bd62-a53f610f126a';
+    await api.send('GET', '/nowhere', { 'X-Request-Id': uuid });
+    const own = { 'Idempotency-Key': 'key-zubayda', 'X-Request-Id': 'order-of-zubayda' };
+    const { body } = await api.webhook(account, markedOrder(), own);
+    await api.final(account, body.receipt_id);
+    await api.order({ ...account, key: `${account.key}x` }, markedOrder());
+    await api.send('GET', `/ingest/status/${encodeURIComponent(PERSONAL.name)}`);
+    await closeAll();
+    expect(new Set(receiver.spans.map(({ service }) => service))).toEqual(new Set(['door', 'orders-worker']));
+    const sent = Buffer.concat(receiver.requests.map((request) => request.body)).toString('latin1');
+    expect(sent).toContain('staging');
+    expect(sent).toContain(uuid);
+    for (const { path, headers } of receiver.requests) {
+      expect(path).toBe('/elsewhere');
+      expect(headers).toMatchObject({ 'x-tenant': 'a b', authorization: 'Basic eDp5' });
+    }
+    const { key, secret } = account;
+    const secrets = { key, secret: secret ?? '', idempotency_key: 'key-zubayda', request: 'order-of-zubayda' };
+    expect(findMarkers(sent, { ...PERSONAL, ...secrets })).toEqual([]);
+  });
+});

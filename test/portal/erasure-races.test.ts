@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { fillWords } from '@orders/database';
+import { erase, markersFor, SOLD, sendOrder, WHOLE } from '../harness/erasure.ts';
+import { type Hold, hold, whoWait } from '../harness/gates.ts';
+import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let held: Hold | undefined;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker({ RETRY_ATTEMPTS: '1' });
+});
+afterAll(() => stack.close());
+afterEach(() => held?.release());
+
+test('a worker that holds the receipt writes nothing of the customer, and the order is written without', async () => {
+  const account = await stack.account();
+  // The worker has claimed and read it; its order cannot be inserted.
+  held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
+  const { body } = await intake.api.order(account, { source_order_id: 'held', ...WHOLE, ...SOLD });
+  await whoWait(stack.database.knex, 1, 'relation');
+  expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
+  await held.release();
+  expect(await intake.api.final(account, body.receipt_id)).toMatchObject({ body: { status: 'written' } });
+  expect(await markersFor(stack, account)).toEqual([]);
+  const written = await stack.database.knex('orders').where({ account_id: account.id });
+  expect(written).toEqual([expect.objectContaining({ customer_phone: null, total: '149.50' })]);
+});
+
+test('words that are just being made from the order are not kept', async () => {
+  const { knex } = stack.database;
+  const account = await stack.account();
+  await sendOrder(intake, account, { source_order_id: 'words', ...WHOLE });
+  await knex('orders')
+    .where({ account_id: account.id })
+    .update({ written_at: new Date(Date.now() - 300_000) });
+  await knex.raw(`
+    create function wait_with_words() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(77); return new; end $$;
+    create trigger wait_with_words before insert on order_words for each row
+    when (new.words::text like '%zubayda%') execute function wait_with_words()`);
+  held = await hold(knex, 'select pg_advisory_xact_lock(77)');
+  // The worker may be at it as well; either has read the order.
+  const filling = fillWords(knex);
+  await whoWait(knex, 1, 'advisory');
+  await erase(stack, account, '--phone', '0508277163');
+  await held.release();
+  await filling;
+  await until('nobody makes words any more', async () => {
+    const { rows } = await knex.raw(
+      "select from pg_stat_activity where datname = current_database() and state = 'active' and query like '%order_words%' and pid <> pg_backend_pid()",
+    );
+    return rows.length === 0;
+  });
+  expect(await markersFor(stack, account)).toEqual([]);
+  await knex.raw('drop trigger wait_with_words on order_words');
+});

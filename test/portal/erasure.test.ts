@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fillWords } from '@orders/database';
+import { CUSTOMER, erase, markersFor, runOrders, SOLD, sendOrder, storedFor, WHOLE } from '../harness/erasure.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { openShop, type Shop } from '../harness/review-list.ts';
+import {
+  type RunningIntake,
+  type RunningPortal,
+  type RunningWorker,
+  type Stack,
+  startStack,
+  type TestAccount,
+} from '../harness/stack.ts';
+
+/** Of the same customer, by nothing that they are looked for by. */
+const NAMELESS = { address: CUSTOMER.address, delivery_instructions: CUSTOMER.instructions };
+
+let stack: Stack;
+let intake: RunningIntake;
+let worker: RunningWorker;
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
+  portal = await stack.portal();
+});
+afterAll(() => stack.close());
+
+const send = (account: TestAccount, order: object, headers?: Record<string, string>) =>
+  sendOrder(intake, account, order, headers);
+
+/** All that is known of an order but what erasing takes. */
+const receiptOf = async (account: TestAccount, receiptId: string) => (await intake.api.status(account, receiptId)).body;
+
+describe('the data of one customer, in every place where it can be', () => {
+  let shop: Shop;
+  let market: TestAccount;
+  const receipt: Record<string, string> = {};
+  let rejected: { order_id: number };
+  let neighbours: Record<string, string>;
+
+  const bodies = async (receiptIds: string[]) =>
+    (
+      await stack.database.knex.raw(
+        `select r.receipt_id, substring(p.bodies from r.body_start for r.body_length) as body
+         from receipts r join receipt_payloads p using (batch_id, account_id) where r.receipt_id = any(?) order by 1`,
+        [receiptIds],
+      )
+    ).rows;
+  let bodiesBefore: unknown;
+  let marketBefore: string[];
+
+  beforeAll(async () => {
+    const { knex } = stack.database;
+    shop = await openShop(stack, portal);
+    market = await stack.account();
+    const { account } = shop;
+    // One batch or few: bodies of others lie beside those of the customer.
+    const others = Array.from({ length: 30 }, (_, n) => `other ${n}`);
+    const [whole, ...rest] = await Promise.all([
+      send(account, { source_order_id: 'whole', ...WHOLE, ...SOLD }, { 'Idempotency-Key': 'k-1' }),
+      ...others.map((name) => send(account, { source_order_id: name, customer: { name, phone: '0501110000' } })),
+    ]);
+    receipt.whole = whole.receipt_id;
+    neighbours = Object.fromEntries(rest.map((body, n) => [`other ${n}`, body.receipt_id]));
+    const also = async (name: string, order: object) => {
+      receipt[name] = (await send(account, { source_order_id: name, ...order })).receipt_id;
+    };
+    await also('second number', { ...NAMELESS, customer: { name: 'H', phone: '04 765 4321 / +971 50-827-7163' } });
+    await also('unknown member', { ...NAMELESS, contact: { mobile: 971508277163 } });
+    await also('in a text', { ...NAMELESS, items: 'Cake, 0508277163', order_number: 'for 0508277163' });
+    await also('nowhere else', { customer: CUSTOMER.phone[1] });
+    receipt.resent = (await send(account, { source_order_id: 'whole', ...NAMELESS })).receipt_id;
+    const hook = await intake.api.webhook(account, { source_order_id: 'hook', ...WHOLE }, { Prefer: 'wait=30' });
+    receipt.hook = hook.body.receipt_id;
+
+    const edited = await send(account, { source_order_id: 'edited', ...NAMELESS, customer: { phone: '0508277164' } });
+    receipt.edited = edited.receipt_id;
+    await shop.patch(`/orders/${edited.order_id}`, { edits: { '/customer/phone': CUSTOMER.phone[0] } });
+    await shop.patch(`/orders/${edited.order_id}`, { edits: { '/customer/phone': '0502223333' } });
+    rejected = await send(account, { source_order_id: 'rejected', ...WHOLE });
+    await shop.post('/orders/review', {
+      order_ids: [rejected.order_id],
+      to: 'rejected',
+      reason: CUSTOMER['why it was rejected'],
+    });
+    const confirmed = await send(account, { source_order_id: 'confirmed', ...WHOLE });
+    await shop.post('/orders/review', { order_ids: [confirmed.order_id], to: 'confirmed' });
+
+    await poisonOrders(knex);
+    await also('dead', { ...WHOLE, ...SOLD, order_number: 'poison-1' });
+    await mendOrders(knex);
+    await send(market, { source_order_id: 'whole', ...WHOLE });
+
+    await knex('orders').update({ written_at: knex.raw("written_at - interval '5 minutes'") });
+    while ((await fillWords(knex)) > 0);
+    await worker.close();
+    const { body } = await intake.api.order(account, { source_order_id: 'pending', ...WHOLE, ...SOLD });
+    receipt.pending = body.receipt_id;
+    bodiesBefore = await bodies(Object.values(neighbours));
+    marketBefore = (await storedFor(stack, market)).filter((line) => line.includes(`"account_id":${market.id},`));
+    expect(await markersFor(stack, account)).toEqual(Object.keys(CUSTOMER));
+  });
+
+  test('is counted by --dry-run, which changes and records nothing', async () => {
+    const before = await storedFor(stack, shop.account);
+    expect(await erase(stack, shop.account, '--phone', '050 827 7163', '--dry-run')).toMatchObject({
+      account_id: shop.account.id,
+      dry_run: true,
+      orders: 9,
+      confirmed_orders: 1,
+      receipts: 12,
+    });
+    expect(await storedFor(stack, shop.account)).toEqual(before);
+  });
+
+  test('is nowhere any more, while ids, states, items, totals and the emirate stay', async () => {
+    const before = await receiptOf(shop.account, receipt.whole as string);
+    const { warnings: mended } = await receiptOf(shop.account, receipt['unknown member'] as string);
+    expect(mended).not.toEqual([]);
+    const erased = await erase(stack, shop.account, '--phone', '+971 50 827 7163');
+    expect(erased).toMatchObject({ dry_run: false, orders: 9, confirmed_orders: 1, receipts: 12 });
+    expect(await markersFor(stack, shop.account)).toEqual([]);
+    expect(await receiptOf(shop.account, receipt.whole as string)).toEqual(before);
+    // Their pointers may hold what a sender made the name of a member.
+    const { warnings } = await receiptOf(shop.account, receipt['unknown member'] as string);
+    expect(warnings).toEqual([]);
+    const [order] = await stack.database
+      .knex('orders')
+      .where({ account_id: shop.account.id, source_order_id: 'whole' });
+    expect(order).toMatchObject({
+      order_number: 'whole',
+      emirate: 'Dubai',
+      emirate_code: 'AE-DU',
+      items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }],
+      total: '149.50',
+      review_state: 'needs_review',
+      erased_at: expect.any(Date),
+    });
+  });
+
+  test('of other customers and other accounts nothing changes', async () => {
+    expect(await bodies(Object.values(neighbours))).toEqual(bodiesBefore);
+    expect((await storedFor(stack, market)).filter((line) => line.includes(`"account_id":${market.id},`))).toEqual(
+      marketBefore,
+    );
+    const left = await stack.database.knex('orders').where({ customer_phone: '+971501110000', erased_at: null });
+    expect(left).toHaveLength(30);
+  });
+
+  test('it is on record, by what was looked for and not by whom', async () => {
+    const log = await stack.database.knex('audit_events').where({ account_id: shop.account.id });
+    const summary = log.find(({ action }) => action === 'customer_erased');
+    expect(summary).toMatchObject({
+      subject: `account:${shop.account.id}`,
+      actor: expect.stringMatching(/^operator:/),
+      details: { by: ['phone'], orders: 9, receipts: 12, confirmed_orders: 1 },
+    });
+    expect(log.filter(({ action }) => action === 'order_erased')).toHaveLength(11);
+  });
+
+  test('the portal opens an erased order, says so, and takes no edit of it', async () => {
+    const path = `/orders/${rejected.order_id}`;
+    expect(await shop.get(path)).toMatchObject({
+      status: 200,
+      body: {
+        erased_at: expect.any(String),
+        order: { customer: { name: null, phone: null, email: null, id: null }, address: null },
+        review: { state: 'rejected', reason: null },
+        history: [{ action: 'order_erased' }, { action: 'order_rejected', reason: null }],
+      },
+    });
+    await shop.post('/orders/review', { order_ids: [rejected.order_id], to: 'needs_review' });
+    const edit = await shop.patch(path, { edits: { '/customer/name': 'Somebody' } });
+    expect(edit).toMatchObject({ status: 409, body: { code: 'conflicting_state' } });
+    expect((await shop.get(`/orders?q=827+7163`)).body.orders).toEqual([]);
+    expect(await shop.get(`/receipts/${receipt.whole}`)).toMatchObject({
+      status: 200,
+      body: { erased_at: expect.any(String), payload: expect.stringContaining('"Soup"') },
+    });
+  });
+
+  test('a key replays its receipt, and a repeat of an order is its duplicate', async () => {
+    worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
+    const { account } = shop;
+    const again = { source_order_id: 'whole', ...WHOLE, ...SOLD };
+    const replay = await intake.api.order(account, again, { 'Idempotency-Key': 'k-1' });
+    expect(replay.body).toEqual({ receipt_id: receipt.whole, duplicate: true });
+    const { receipt_id } = await send(account, again);
+    expect(await receiptOf(account, receipt_id)).toMatchObject({
+      status: 'duplicate',
+      duplicate_of: { receipt_id: receipt.whole },
+    });
+    // It brought the data again, which is erased again.
+    expect(await markersFor(stack, account)).not.toEqual([]);
+    expect(await erase(stack, account, '--email', 'ZUBAYDA.QT@marker.example')).toMatchObject({
+      orders: 0,
+      receipts: 1,
+    });
+    expect(await markersFor(stack, account)).toEqual([]);
+    for (const [option, value] of [
+      ['--phone', '050 827 7163'],
+      ['--email', CUSTOMER.email],
+      ['--customer-id', CUSTOMER['customer id']],
+    ] as const)
+      expect(await erase(stack, account, option, value)).toMatchObject({ orders: 0, receipts: 0 });
+  });
+
+  test('a receipt that was not written yet, and a dead one that is redriven, become orders without it', async () => {
+    const { account } = shop;
+    expect(await intake.api.final(account, receipt.pending as string)).toMatchObject({ body: { status: 'written' } });
+    expect((await runOrders(stack, 'receipts', 'redrive', receipt.dead as string)).code).toBe(0);
+    expect(await intake.api.final(account, receipt.dead as string)).toMatchObject({ body: { status: 'written' } });
+    const written = await stack.database.knex('orders').whereIn('source_order_id', ['pending', 'dead']);
+    const sold = { customer_name: null, address: null, emirate: 'Dubai', total: '149.50' };
+    expect(written).toEqual([expect.objectContaining(sold), expect.objectContaining(sold)]);
+    expect(await markersFor(stack, account)).toEqual([]);
+  });
+});
+
+test.each([
+  ['--email', 'ZUBAYDA.qt@marker.example'],
+  ['--customer-id', CUSTOMER['customer id']],
+])('by %s the same is found', async (...by) => {
+  const account = await stack.account();
+  await send(account, { source_order_id: 'whole', ...WHOLE });
+  await send(account, {
+    source_order_id: 'another',
+    customer: { email: 'a.zubayda.qt@marker.example', id: 'customer-marker-811' },
+  });
+  expect(await erase(stack, account, ...by)).toMatchObject({ orders: 1, receipts: 1 });
+  expect(await erase(stack, account, ...by)).toMatchObject({
+    orders: 0,
+    receipts: 0,
+    examined: { orders: 2, receipts: 2 },
+  });
+});
+
+test('an order whose receipt is past its retention is erased by what the order says, and by what it said before an edit', async () => {
+  const { knex } = stack.database;
+  const shop = await openShop(stack, portal);
+  const { account } = shop;
+  const one = await send(account, { source_order_id: 'old', ...WHOLE });
+  await shop.patch(`/orders/${one.order_id}`, { edits: { '/customer/phone': '0502223333', '/customer/email': null } });
+  await knex.raw('delete from receipt_payloads where account_id = ?', [account.id]);
+  await knex.raw('delete from receipts where account_id = ?', [account.id]);
+  expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 1, receipts: 0 });
+  expect(await markersFor(stack, account)).toEqual([]);
+});
+
+test('what names nobody, or everybody, is wrong use', async () => {
+  const { id } = await stack.account();
+  expect(await runOrders(stack, 'erase', String(id))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Say whom'),
+  });
+  expect(await runOrders(stack, 'erase', String(id), '--phone', ' ')).toMatchObject({ code: 2 });
+  expect(await runOrders(stack, 'erase', '999999', '--phone', '0508277163')).toMatchObject({ code: 1, stdout: '' });
+});

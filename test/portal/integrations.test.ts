@@ -1,0 +1,372 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listAudit, rotateSigning, setSuspended } from '@orders/database';
+import { REJECTIONS } from '@orders/domain';
+import type { Page } from 'playwright-core';
+import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import { sign } from '../harness/sign.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let portal: RunningPortal;
+let directory: string;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake({ BASE_PATH: '/api' });
+  await stack.worker();
+  portal = await stack.portal({ INTAKE_URL: intake.api.url });
+  directory = await mkdtemp(join(tmpdir(), 'orders-snippets-'));
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** A holder of an account, signed in, and how to ask about that account. */
+async function holder(options: { signing?: boolean } = {}) {
+  const account = await stack.account(options);
+  const person = await createPerson(stack, account.id);
+  const client = await signIn(portal, person);
+  return { account, person, client, base: `/accounts/${account.id}` };
+}
+
+const auditOf = async (account: TestAccount) =>
+  (await listAudit(stack.database.knex, { accountId: account.id, limit: 100 })).map(
+    ({ action, actor, subject, details }) => ({
+      action,
+      actor,
+      subject,
+      details,
+    }),
+  );
+
+describe('isolation', () => {
+  test('another account is unknown on every route, for its holder and for nobody', async () => {
+    const { client } = await holder();
+    const { base, account } = await holder({ signing: true });
+    const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: account.id });
+    const receipt = (await intake.api.order(account, { source_order_id: 'theirs' })).body.receipt_id;
+    const routes: ((client: PortalClient) => Promise<{ status: number; body: { code: string } }>)[] = [
+      (one) => one.get(`${base}/keys`),
+      (one) => one.post(`${base}/keys`, { name: 'x' }),
+      (one) => one.post(`${base}/keys/${key_id}/replace`, { grace: 'none' }),
+      (one) => one.post(`${base}/keys/${key_id}/revoke`),
+      (one) => one.get(`${base}/signing`),
+      (one) => one.post(`${base}/signing/reveal`),
+      (one) => one.post(`${base}/signing/rotate`, { overlap: 'none' }),
+      (one) => one.post(`${base}/test-orders`),
+      (one) => one.get(`${base}/receipts/${receipt}`),
+      (one) => one.get(`${base}/rejected-deliveries`),
+    ];
+    for (const ask of routes)
+      expect(await ask(client)).toMatchObject({ status: 404, body: { code: 'account_not_found' } });
+    await client.delete('/session');
+    for (const ask of routes) expect(await ask(client)).toMatchObject({ status: 401, body: { code: 'not_signed_in' } });
+    expect(await auditOf(account)).toEqual([]);
+    expect((await intake.api.order(account, { source_order_id: 'the key still works' })).status).toBe(202);
+  });
+
+  test('another account’s key and receipt are unknown among one’s own', async () => {
+    const { client, base } = await holder();
+    const other = await stack.account();
+    const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: other.id });
+    const receipt = (await intake.api.order(other, { source_order_id: 'theirs too' })).body.receipt_id;
+    for (const id of [key_id, 2 ** 30, 2 ** 31, 10 ** 14, 'x', '0']) {
+      const replies = [
+        await client.post(`${base}/keys/${id}/replace`, { grace: 'none' }),
+        await client.post(`${base}/keys/${id}/revoke`),
+      ];
+      for (const reply of replies) expect(reply).toMatchObject({ status: 404, body: { code: 'key_not_found' } });
+    }
+    for (const id of [receipt, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89', 'x'])
+      expect(await client.get(`${base}/receipts/${id}`)).toMatchObject({
+        status: 404,
+        body: { code: 'receipt_not_found' },
+      });
+    expect((await intake.api.order(other, { source_order_id: 'still works' })).status).toBe(202);
+  });
+
+  test('a refusal is shown to its account alone', async () => {
+    const [one, other] = [await holder(), await holder()];
+    await intake.api.order(one.account, '{}');
+    const seen = await until('it is shown', async () => {
+      const { body } = await one.client.get(`${one.base}/rejected-deliveries`);
+      return body.rejected_deliveries.length > 0 && body.rejected_deliveries;
+    });
+    expect(seen).toMatchObject([
+      { code: 'validation_failed', key_name: 'test', key_last_four: one.account.key.slice(-4) },
+    ]);
+    expect((await other.client.get(`${other.base}/rejected-deliveries`)).body).toEqual({ rejected_deliveries: [] });
+  });
+});
+
+describe('keys', () => {
+  test('one is made, used, replaced with grace and revoked; each is on record, and no text of it anywhere', async () => {
+    const { client, base, account, person } = await holder();
+    const made = (await client.post(`${base}/keys`, { name: ' shop ' })).body;
+    expect(made).toMatchObject({ name: 'shop', state: 'active', key: expect.stringMatching(/^oik_/) });
+    const send = (key: string) => intake.api.order({ ...account, key }, { source_order_id: 'by key' });
+    expect((await send(made.key)).status).toBe(202);
+    const newer = (await client.post(`${base}/keys/${made.key_id}/replace`, { grace: '1h' })).body;
+    expect((await send(newer.key)).status).toBe(202);
+    expect((await send(made.key)).status).toBe(202);
+    expect(await client.post(`${base}/keys/${made.key_id}/revoke`)).toMatchObject({ body: { state: 'revoked' } });
+    for (const verb of ['revoke', 'replace']) {
+      const again = await client.post(
+        `${base}/keys/${made.key_id}/${verb}`,
+        verb === 'replace' ? { grace: 'none' } : undefined,
+      );
+      expect(again).toMatchObject({ status: 409, body: { code: 'conflicting_state' } });
+    }
+    const { keys } = (await client.get(`${base}/keys`)).body;
+    expect(keys.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`)).toEqual([
+      'test active',
+      'shop revoked',
+      'shop active',
+    ]);
+    const details = { name: 'shop', last_four: made.last_four };
+    const [actor, subject] = [person.email, `key:${made.key_id}`];
+    expect(await auditOf(account)).toEqual([
+      { action: 'key_revoked', actor, subject, details },
+      { action: 'key_replaced', actor, subject, details: { ...details, grace: '1h', new_key_id: newer.key_id } },
+      { action: 'key_created', actor, subject, details },
+    ]);
+    const kept = JSON.stringify([keys, await auditOf(account)]) + portal.log.text();
+    for (const { key } of [made, newer]) expect(kept).not.toContain(key.slice(4, -4));
+  });
+
+  test.each([
+    {},
+    { name: '' },
+    { name: ' ' },
+    { name: 'x'.repeat(201) },
+    { name: 'a\u0000b' },
+    { name: 'x', account_id: 1 },
+  ])('the name %j is refused', async (body) => {
+    const { client, base } = await holder();
+    expect(await client.post(`${base}/keys`, body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
+  });
+});
+
+describe('signing secrets', () => {
+  test('are hidden until revealed, which is on record, and overlap when rotated', async () => {
+    const { client, base, account, person } = await holder({ signing: true });
+    const listed = (await client.get(`${base}/signing`)).body;
+    expect(listed.secrets).toHaveLength(1);
+    expect(JSON.stringify(listed)).not.toContain('oss_');
+    expect((await client.post(`${base}/signing/reveal`)).body.secrets).toMatchObject([{ secret: account.secret }]);
+    const rotated = await client.post(`${base}/signing/rotate`, { overlap: '24h' });
+    expect(JSON.stringify(rotated.body)).not.toContain('oss_');
+    expect((await intake.api.webhook(account, { source_order_id: 'by the old one' })).status).toBe(202);
+    const [current, old] = await until('its use is noted', async () => {
+      const { secrets } = (await client.get(`${base}/signing`)).body;
+      return secrets[1].last_used_at && secrets;
+    });
+    expect([current.last_used_at, current.expires_at]).toEqual([null, null]);
+    expect((Date.parse(old.expires_at) - Date.now()) / 3_600_000).toBeCloseTo(24, 1);
+    const revealed = (await client.post(`${base}/signing/reveal`)).body.secrets;
+    expect(revealed).toMatchObject([{ secret: expect.stringMatching(/^oss_/) }, { secret: account.secret }]);
+    const entry = { actor: person.email, subject: `account:${account.id}`, details: null };
+    expect(await auditOf(account)).toEqual([
+      { ...entry, action: 'signing_secret_revealed' },
+      { ...entry, action: 'signing_secret_rotated', details: { overlap: '24h' } },
+      { ...entry, action: 'signing_secret_revealed' },
+    ]);
+    expect(portal.log.text()).not.toContain(account.secret?.slice(4));
+  });
+
+  test('cannot be had by the account holder where the operator has not enabled them', async () => {
+    const { client, base, account } = await holder();
+    expect((await client.get(`${base}/signing`)).body).toEqual({ secrets: [] });
+    for (const [verb, body] of [['reveal'], ['rotate', { overlap: 'none' }]] as const)
+      expect((await client.post(`${base}/signing/${verb}`, body)).body.code).toBe('signing_unavailable');
+    expect(await auditOf(account)).toEqual([]);
+  });
+});
+
+describe('a test order', () => {
+  test('goes the way of every order, and is on record', async () => {
+    const { client, base, account } = await holder();
+    const { status, body } = await client.post(`${base}/test-orders`);
+    expect(status).toBe(202);
+    const written = await until('it is written', async () => {
+      const { body: receipt } = await client.get(`${base}/receipts/${body.receipt_id}`);
+      return receipt.status === 'written' && receipt;
+    });
+    expect(written).toMatchObject({
+      channel: 'rest',
+      warnings: [],
+      source_order_id: expect.stringMatching(/^test-\d{14}-/),
+    });
+    expect(await auditOf(account)).toMatchObject([
+      { action: 'test_order_sent', subject: `receipt:${body.receipt_id}` },
+    ]);
+  });
+
+  test('is one a second, and none for a suspended account', async () => {
+    const { client, base, account } = await holder();
+    const replies = await Promise.all([1, 2, 3].map(() => client.post(`${base}/test-orders`)));
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 429, 429]);
+    await setSuspended(stack.database.knex, account.id, true);
+    expect((await client.post(`${base}/test-orders`)).body.code).toBe('account_suspended');
+    expect(await auditOf(account)).toHaveLength(1);
+  });
+});
+
+/** Runs a program as it is shown, and gives what it prints. */
+async function runSnippet(language: string, text: string): Promise<string> {
+  const run = promisify(execFile);
+  if (language === 'curl') return (await run('bash', ['-c', text])).stdout;
+  const [command, file] = language === 'Node.js' ? [process.execPath, 'send.mjs'] : ['python3', 'send.py'];
+  await writeFile(join(directory, file), text);
+  return (await run(command, [join(directory, file)], { env: { PATH: process.env.PATH } })).stdout;
+}
+
+const isThere = (command: string) =>
+  promisify(execFile)(command, ['--version']).then(
+    () => true,
+    () => false,
+  );
+
+const code = (page: Page) => page.locator('section[aria-labelledby="snippets-title"] pre');
+
+describeWith('chromium')('in a browser', () => {
+  test('a developer makes a key, and the code that is shown runs as it stands', async () => {
+    const { account, person } = await holder({ signing: true });
+    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('What is the key for?').fill('shop back end');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+    await page.getByText('This is shown once').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    const key = await page.evaluate<string>('navigator.clipboard.readText()');
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'Reveal' }).click();
+    await page
+      .getByText(account.secret as string)
+      .first()
+      .waitFor();
+
+    const printed: Record<string, string> = {};
+    for (const language of ['curl', 'Node.js', 'Python'])
+      for (const route of ['REST', 'signed webhook']) {
+        await page.getByRole('radio', { name: language, exact: true }).check();
+        await page.getByRole('radio', { name: route, exact: true }).check();
+        const text = (await code(page).textContent()) ?? '';
+        expect(text).toContain(key);
+        if (language !== 'Python' || (await isThere('python3')))
+          printed[`${language} ${route}`] = await runSnippet(language, text);
+      }
+    for (const [name, said] of Object.entries(printed))
+      expect({ name, said }).toEqual({ name, said: expect.stringContaining('202') });
+    await page.getByRole('button', { name: 'Copy the code' }).click();
+    await page.getByRole('button', { name: 'Take it out' }).click();
+    expect(await code(page).textContent()).toContain('YOUR_API_KEY');
+    await page.reload();
+    await page.getByText('shop back end').waitFor();
+    expect(await page.content()).not.toContain(key);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a webhook signed wrongly in five ways is told apart five times, as it happens', async () => {
+    const { account, person } = await holder({ signing: true });
+    const other = await stack.account({ signing: true });
+    const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+    const secret = newer?.secret as string;
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    await page.getByText('Nothing was rejected').waitFor();
+    const body = '{"source_order_id":"five-1","total":"10.00"}';
+    const ways: [signature: string, what: RegExp][] = [
+      [sign(secret, JSON.stringify(JSON.parse(body), null, 2)), /serialized again/],
+      [Buffer.from(sign(secret, body), 'hex').toString('base64'), /base64 instead of hex/],
+      [sign(other.secret, body), /another secret/],
+      [sign(account.secret, body), /previous secret/],
+      [sign(secret, `${body}\n`), /one line break more or fewer/],
+    ];
+    const items = page.locator('.rejected-list > li');
+    for (const [index, [signature, what]] of ways.entries()) {
+      const reply = await intake.api.webhook(account, body, { 'x-service-signature': `sha256=${signature}` });
+      expect(reply.body.code).toBe('invalid_signature');
+      // The first is waited for by itself: it appears without anything being done on the page.
+      if (index === 0) await items.first().getByText(what).first().waitFor();
+    }
+    for (const [index, [, what]] of ways.toReversed().entries())
+      await items.nth(index).getByText(what).first().waitFor();
+    expect(await items.count()).toBe(5);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a batch that is refused whole is named as one, and told how batches are mended', async () => {
+    const { account, person } = await holder();
+    expect((await intake.api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    const item = page.locator('.rejected-list > li');
+    await item.getByText('POST /ingest/orders/batch').waitFor();
+    await item.getByText('The batch could not be read').waitFor();
+    expect(await item.textContent()).not.toContain('Send one JSON object');
+    await page.context().close();
+  });
+
+  test('a test order is followed to its order, a key replaced and revoked, the secret rotated, in Arabic and dark', async () => {
+    const { account, person, client, base } = await holder({ signing: true });
+    const { page, complaints } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    await page.getByRole('button', { name: 'إرسال طلب تجريبي' }).click();
+    await page.getByRole('link', { name: 'افتح الطلب' }).waitFor();
+    await page.getByRole('button', { name: 'استبدال' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'استبدال' }).click();
+    await page.getByRole('button', { name: 'حفظته' }).click();
+    await page.getByRole('button', { name: 'إلغاء المفتاح' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'إلغاء المفتاح' }).click();
+    await page.getByText('مفتاح واحد لم يعد يعمل').waitFor();
+    await page.getByRole('button', { name: 'تبديل السر' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'تبديل السر' }).click();
+    await page.getByText('القديم', { exact: true }).waitFor();
+    await expectAccessible(page);
+    expect((await client.get(`${base}/keys`)).body.keys).toHaveLength(2);
+    await page.getByRole('link', { name: 'افتح الطلب' }).click();
+    await page.getByText('Test customer').first().waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test.each(['en', 'ar'])('what is put on record here has its words in %s', async (language) => {
+  const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/audit.json`, {
+    with: { type: 'json' },
+  });
+  const keys = ['key_created', 'key_replaced', 'key_revoked'];
+  const others = ['signing_secret_revealed', 'signing_secret_rotated', 'test_order_sent'];
+  expect([...keys, ...others].filter((action) => !texts.action[action])).toEqual([]);
+});
+
+test.each(['en', 'ar'])('every refusal and every cause has its words in %s', async (language) => {
+  const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/integrations.json`, {
+    with: { type: 'json' },
+  });
+  const { what, how, diagnosis, batch } = texts.rejected;
+  expect(Object.keys(batch)).toEqual(['unsupported_media_type', 'payload_too_large', 'malformed_body']);
+  for (const [code, causes] of Object.entries(REJECTIONS)) {
+    expect([code, what[code], how[code]]).toEqual([code, expect.any(String), expect.any(String)]);
+    expect([code, Object.keys(diagnosis[code] ?? {})]).toEqual([code, [...causes]]);
+    for (const cause of causes)
+      expect(diagnosis[code][cause]).toEqual({ what: expect.any(String), how: expect.any(String) });
+  }
+});

@@ -1,0 +1,257 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Child, freePort } from '@orders/local-services';
+import type { Reply } from '../harness/api.ts';
+import { insertLongest, LONG_ORDER } from '../harness/longest-account.ts';
+import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { startApp } from '../harness/processes.ts';
+import { below, type ShopClient } from '../harness/review-list.ts';
+import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** What Node takes of the 512 MiB of a portal's pod. */
+const HEAP = '--max-old-space-size=256';
+/** In MiB, of such a pod. */
+const MAX_MEMORY_MIB = 512;
+/** Of one reply as JSON, in characters. */
+const MAX_REPLY = 2 ** 21;
+const AT_ONCE = 16;
+const DEAD = 20;
+
+type Ask = (index: number) => Promise<Reply>;
+
+let stack: Stack;
+let portal: Child;
+let url: string;
+let account: TestAccount;
+let hostile: ShopClient;
+let person: TestPerson;
+let polite: ShopClient;
+let operator: PortalClient;
+/** Of the hostile account: orders written before items were limited, and receipts. */
+let orders: number[];
+let receipts: string[];
+let cookie = '';
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  const [intake, worker] = await Promise.all([stack.intake(), stack.worker({ RETRY_ATTEMPTS: '1' })]);
+  account = await stack.account({ signing: true });
+  const other = await stack.account();
+
+  await poisonOrders(stack.database.knex);
+  const lines = Array.from({ length: DEAD }, (_, n) => LONG_ORDER.replace('"ID"', `"${n}","order_number":"poison"`));
+  const { body } = await intake.api.batch(account, Buffer.from(lines.join('\n')));
+  receipts = body.results.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
+  for (const id of receipts) expect((await intake.api.final(account, id)).body.status).toBe('dead');
+  await mendOrders(stack.database.knex);
+  const sent = await intake.api.order(other, { source_order_id: 'polite' }, { Prefer: 'wait=30' });
+  expect(sent.body.status).toBe('written');
+  await Promise.all([intake.close(), worker.close()]);
+  orders = await insertLongest(stack.database.knex, account.id, receipts[0] as string);
+
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  const env = {
+    ...stack.env,
+    DATABASE_URL: stack.database.urlOf?.('portal') ?? stack.database.url,
+    NODE_OPTIONS: HEAP,
+    PORT: String(port),
+    ADMIN_PORT: '0',
+    PORTAL_URL: url,
+    INTAKE_URL: 'http://127.0.0.1:9',
+    PG_QUERY_TIMEOUT: '30s',
+  };
+  // Not to this process' own stderr: Jest takes a heap that runs out there for its own.
+  portal = await startApp('portal', env, { output: 'pipe' });
+  for (const output of [portal.process.stdout, portal.process.stderr]) output?.resume();
+  const isUp = () => fetch(url).then(({ ok }) => ok);
+  await until('the portal answers', () => isUp().catch(() => false));
+  const running = { url } as RunningPortal;
+  person = await createPerson(stack, account.id);
+  hostile = below(await signIn(running, person), account.id);
+  polite = below(await signIn(running, await createPerson(stack, other.id)), other.id);
+  operator = await signIn(running, await createPerson(stack, null));
+  const { email, password } = person;
+  const { headers } = await openPortalClient(running).post('/session', { email, password });
+  cookie = String(headers['set-cookie']).split(';')[0] as string;
+}, 240_000);
+
+afterAll(async () => {
+  await portal.stop('SIGKILL');
+  await stack.close();
+});
+
+/** Sends many requests at once. @returns the statuses of the replies, none of which is longer than `MAX_REPLY`. */
+async function flood(ask: Ask, count = AT_ONCE): Promise<number[]> {
+  const replies = await Promise.all(Array.from({ length: count }, (_, index) => ask(index)));
+  for (const { body } of replies) expect(JSON.stringify(body).length).toBeLessThan(MAX_REPLY);
+  return [...new Set(replies.map(({ status }) => status))];
+}
+
+/** Expects that the portal still runs, and shows another account its order. */
+async function expectWell(): Promise<void> {
+  expect([portal.process.exitCode, portal.process.signalCode]).toEqual([null, null]);
+  const { status, body } = await polite.get('/orders');
+  expect([status, body.orders]).toEqual([200, [expect.objectContaining({ source_order_id: 'polite' })]]);
+}
+
+/** Expects that at least one is answered, and that the others are told to come back. */
+async function expectAnswered(...asks: Ask[]): Promise<void> {
+  for (const ask of asks) {
+    const statuses = await flood(ask);
+    expect(statuses).toContain(200);
+    expect([200, 429, 503]).toEqual(expect.arrayContaining(statuses));
+  }
+  await expectWell();
+}
+
+const orderOf = (index: number) => `/orders/${orders[index % orders.length]}`;
+const receiptOf = (index: number) => `/receipts/${receipts[index % receipts.length]}`;
+const ofHostile =
+  (path: string): Ask =>
+  () =>
+    hostile.get(path);
+const ofOperator =
+  (path: string): Ask =>
+  () =>
+    operator.get(`/operator${path}`);
+
+/** What took most memory, with each run of the tests. */
+const LARGEST: [what: string, ask: Ask][] = [
+  ['the longest pages of the list of orders', ofHostile('/orders?limit=200&warnings=yes')],
+  ['an order with a long past', () => hostile.get(orderOf(0))],
+  ['dead receipts', ofHostile('/receipts?limit=100&state=dead')],
+  ['one receipt', (index) => hostile.get(receiptOf(index))],
+  ['the audit log', ofHostile('/audit')],
+];
+/** With `npm run test:full`. */
+const OTHERS: [what: string, ask: Ask][] = [
+  ['the list of orders', ofHostile('/orders')],
+  ['a search of orders', ofHostile(`/orders?limit=200&q=${encodeURIComponent('ع'.repeat(100))}`)],
+  ['new orders', ofHostile('/orders/new?after=0')],
+  ['one order', (index) => hostile.get(orderOf(index + 1))],
+  ['receipts', ofHostile('/receipts?limit=100')],
+  ['a search of receipts', ofHostile('/receipts/search?q=1')],
+  ['the audit log of all accounts', ofOperator('/audit')],
+  ['rejected deliveries', ofHostile('/rejected-deliveries')],
+  ['users', ofOperator('/users')],
+  ['accounts', ofOperator('/accounts')],
+  ['the overview', ofHostile('/overview?range=month')],
+];
+
+test.each(process.env.TEST_FULL === 'on' ? [...LARGEST, ...OTHERS] : LARGEST)(
+  '%s',
+  (_, ask) => expectAnswered(ask),
+  120_000,
+);
+
+test('edits of orders', async () => {
+  const items = Array.from({ length: 20_000 }, () => ({}));
+  // With each of them in memory at once, the portal would end.
+  expect(await flood((index) => hostile.patch(orderOf(index), { edits: { '/area': `${index}` } }), 64)).toEqual([200]);
+  await expectAnswered((index) => hostile.patch(orderOf(index), { edits: { '/items': items } }));
+}, 120_000);
+
+test('orders confirmed and taken back together', async () => {
+  await expectAnswered(
+    () => hostile.post('/orders/review', { order_ids: orders, to: 'confirmed' }),
+    () => hostile.post('/orders/review/undo', { order_ids: orders }),
+  );
+}, 120_000);
+
+test('dead receipts previewed and redriven', async () => {
+  await expectAnswered(
+    (index) => hostile.post(`${receiptOf(index)}/redrive-preview`),
+    () => hostile.post('/dead-letters/redrive-preview', {}),
+    () => hostile.post('/dead-letters/redrive', {}),
+  );
+}, 120_000);
+
+test('bodies of many small parts, whether the portal knows the sender or not', async () => {
+  const client = openPortalClient({ url } as RunningPortal);
+  const parts = { parts: Array.from({ length: 21_000 }, () => []) };
+  expect(await flood(() => client.post('/operator/users', parts), 100)).toEqual([401]);
+  expect(await flood(() => client.post('/session', parts), 100)).toEqual([413]);
+  expect(await flood(() => hostile.post('/orders/review', parts), 100)).toEqual([422]);
+  expect(await flood(() => hostile.patch(orderOf(1), { edits: parts }), 50)).toEqual([422]);
+  await expectWell();
+}, 120_000);
+
+/** A connection of the hostile account's holder that reads no replies. */
+async function openUnread(text: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause().write(text);
+  return socket;
+}
+
+/** The bytes of a request by the hostile account's holder. */
+function asText(method: string, path: string, body = ''): string {
+  const head = [
+    `${method} /api/accounts/${account.id}${path} HTTP/1.1`,
+    'Host: x',
+    `Cookie: ${cookie}`,
+    `Origin: ${url}`,
+  ];
+  const lines = [...head, 'Content-Type: application/json', `Content-Length: ${body.length}`];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+test('replies that nobody reads take the room of their account, until their connections end', async () => {
+  const longest = orderOf(orders.length - 1);
+  const sockets = await Promise.all(Array.from({ length: 32 }, () => openUnread('')));
+  const statusOf = async () => (await hostile.get(longest)).status;
+  // The first few of each connection fit into buffers of the kernel. Each reply waited for comes behind those asked for before.
+  await until('the account has no room left', async () => {
+    for (const socket of sockets) socket.write(asText('GET', longest));
+    return (await statusOf()) === 503;
+  });
+  await expectWell();
+  for (const socket of sockets) socket.destroy();
+  await until('the account has room again', async () => (await statusOf()) === 200);
+}, 120_000);
+
+const closed = (socket: Socket) => socket.closed || new Promise((resolve) => socket.resume().once('close', resolve));
+
+test('a connection that sends many requests without waiting for replies is closed', async () => {
+  const text = asText('GET', orderOf(0)).repeat(20_000);
+  const sockets = await Promise.all(Array.from({ length: AT_ONCE }, () => openUnread(text)));
+  await Promise.all(sockets.map((socket) => closed(socket)));
+  await expectWell();
+}, 120_000);
+
+test('requests whose clients have disconnected wait no more and keep no room', async () => {
+  const { knex } = stack.database;
+  const longest = { account_id: account.id, order_id: orders.at(-1) as number };
+  const path = orderOf(orders.length - 1);
+  const countEdits = async () =>
+    (await knex('audit_events').where({ subject: `order:${longest.order_id}`, actor: person.email })).length;
+  for (let round = 0; round < 8; round += 1) {
+    await knex.transaction(async (trx) => {
+      await trx('orders').where(longest).forUpdate().select('order_id');
+      const edit = asText('PATCH', path, JSON.stringify({ edits: { '/area': `${round}` } }));
+      const sockets = await Promise.all(Array.from({ length: 20 }, () => openUnread(edit)));
+      // Asked behind them, and of another queue.
+      await Promise.all(Array.from({ length: AT_ONCE }, () => hostile.get('/keys')));
+      for (const socket of sockets) socket.destroy();
+      await hostile.get('/keys');
+    });
+  }
+  expect((await hostile.get(path)).status).toBe(200);
+  // Of 20 in each round, those that had their turn wait for the lock.
+  expect(await countEdits()).toBeGreaterThan(0);
+  expect(await countEdits()).toBeLessThan(80);
+  await expectWell();
+}, 120_000);
+
+test('all that took no more memory than a pod has', async () => {
+  await expectWell();
+  const status = await readFile(`/proc/${portal.pid}/status`, 'utf8').catch(() => '');
+  const peakMiB = Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
+  if (process.env.ISOLATION_FIGURES === 'on') process.stderr.write(`the portal took up to ${peakMiB} MiB\n`);
+  expect(peakMiB).toBeLessThan(MAX_MEMORY_MIB);
+});

@@ -1,0 +1,459 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { closeDatabase, createInvitation, findAuthenticatedKeys, listAudit, openDatabase } from '@orders/database';
+import { hashApiKey } from '@orders/domain';
+import { openSeed } from '../../apps/cli/test/seed.ts';
+import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { describeWith, testWith } from '../harness/programs.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { type RunningPortal, type Stack, startStack, withStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let portal: RunningPortal;
+let operator: TestPerson;
+let client: PortalClient;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+  operator = await createPerson(stack, null);
+  client = await signIn(portal, operator);
+});
+afterAll(async () => {
+  await stack.close();
+});
+
+const auditOf = async (accountId: number) =>
+  (await listAudit(stack.database.knex, { accountId, limit: 50 }))
+    .map(({ actor, action }) => [actor, action])
+    .reverse();
+
+describe('to anybody else there is no operator’s interface', () => {
+  const ROUTES = [
+    ['get', '/operator/accounts'],
+    ['post', '/operator/accounts'],
+    ['patch', '/operator/accounts/1'],
+    ['get', '/operator/users'],
+    ['post', '/operator/users'],
+    ['delete', '/operator/users/x'],
+    ['delete', '/operator/users/x/sessions'],
+    ['get', '/operator/service'],
+    ['get', '/operator/dead'],
+    ['get', '/operator/audit'],
+    ['get', '/operator/anything'],
+  ] as const;
+
+  test('an account holder gets not_found for every route, and nothing changes', async () => {
+    const holder = await signIn(portal, await createPerson(stack, (await stack.account()).id));
+    const nobody = openPortalClient(portal);
+    for (const [method, path] of ROUTES) {
+      const body = { name: 'Mine', email: 'me@example.test', account_id: null };
+      const ask = (asker: PortalClient) =>
+        method === 'get' || method === 'delete' ? asker[method](path) : asker[method](path, body);
+      expect([path, (await ask(holder)).body.code]).toEqual([path, 'not_found']);
+      expect([path, (await ask(nobody)).body.code]).toEqual([path, 'not_signed_in']);
+    }
+    expect(await stack.database.knex('accounts').where({ name: 'Mine' })).toEqual([]);
+    expect(await stack.database.knex('invitations').where({ email: 'me@example.test' })).toEqual([]);
+  });
+
+  test('the log of an account is for its holder and operators', async () => {
+    const [own, other] = [(await stack.account()).id, (await stack.account()).id];
+    const holder = await signIn(portal, await createPerson(stack, own));
+    await client.patch(`/operator/accounts/${own}`, { signing: true });
+    await client.patch(`/operator/accounts/${other}`, { suspended: true });
+    const { body } = await holder.get(`/accounts/${own}/audit`);
+    expect(body.events).toMatchObject([{ actor: operator.email, action: 'signing_enabled', account_id: own }]);
+    expect((await holder.get(`/accounts/${other}/audit`)).body.code).toBe('account_not_found');
+    // Not by asking for another's within one's own either.
+    expect((await holder.get(`/accounts/${own}/audit?q=account:${other}`)).body.events).toEqual([]);
+    expect((await holder.get(`/accounts/${own}/audit?account_id=${other}`)).status).toBe(422);
+    expect((await client.get(`/accounts/${other}/audit`)).body.events).toMatchObject([{ action: 'account_suspended' }]);
+  });
+});
+
+describe('accounts', () => {
+  test('are made, found by name or id, and shown with what waits', async () => {
+    const { status, body: made } = await client.post('/operator/accounts', { name: ' Corner Bakery ' });
+    expect([status, made]).toMatchObject([201, { name: 'Corner Bakery', state: 'active', rate_limit: 'default' }]);
+    const seed = openSeed(stack.database.url);
+    await seed.written(made.account_id, { source_order_id: 'a' });
+    await seed.written(made.account_id, { source_order_id: 'b' });
+    await seed.dead(made.account_id, 'c');
+    await seed.close();
+    const expected = { account_id: made.account_id, orders_waiting: 2, dead_receipts: 1, users: 0 };
+    for (const q of ['corner', 'BAKERY', String(made.account_id)])
+      expect((await client.get(`/operator/accounts?q=${q}`)).body.accounts).toEqual(
+        expect.arrayContaining([expect.objectContaining(expected)]),
+      );
+    expect((await client.get('/operator/accounts?q=%25')).body.accounts).toEqual([]);
+    expect(await auditOf(made.account_id)).toEqual([[operator.email, 'account_created']]);
+  });
+
+  test.each(['', '   ', '12', 'a\nb', 'x'.repeat(201)])('"%s" is no name', async (name) => {
+    expect((await client.post('/operator/accounts', { name })).body.code).toBe('invalid_request');
+  });
+
+  test('come in pages', async () => {
+    const { knex } = stack.database;
+    await knex('accounts').insert(Array.from({ length: 120 }, (_, n) => ({ name: `Paged ${n}` })));
+    const names: string[] = [];
+    for (let after = ''; ; ) {
+      const { body } = await client.get(`/operator/accounts?q=paged${after}`);
+      names.push(...body.accounts.map(({ name }: { name: string }) => name));
+      if (body.next === null) break;
+      after = `&after=${body.next}`;
+    }
+    expect(names).toEqual(Array.from({ length: 120 }, (_, n) => `Paged ${n}`));
+  });
+
+  test('are suspended and resumed, get signing and a rate; each change is on record once', async () => {
+    const { id, key } = await stack.account();
+    const path = `/operator/accounts/${id}`;
+    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
+    const holder = async () => (await findAuthenticatedKeys(database, [hashApiKey(key)]))[0];
+    expect((await client.patch(path, { suspended: true })).body.state).toBe('suspended');
+    await client.patch(path, { suspended: true });
+    expect(await holder()).toMatchObject({ suspended: true });
+    expect((await client.patch(path, { suspended: false })).body.state).toBe('active');
+    expect((await client.patch(path, { signing: true })).body.signing_enabled).toBe(true);
+    const secrets = (await holder())?.sealedSecrets;
+    expect(secrets).toHaveLength(1);
+    await client.patch(path, { signing: true });
+    expect((await holder())?.sealedSecrets).toEqual(secrets);
+    expect((await client.patch(path, { signing: false })).body.signing_enabled).toBe(false);
+    expect((await client.patch(path, { rate_limit: '6000/60s' })).body.rate_limit).toBe('6000/1m');
+    expect((await client.patch(path, { rate_limit: 'none' })).body.rate_limit).toBe('none');
+    expect((await client.patch(path, { rate_limit: 'default' })).body.rate_limit).toBe('default');
+    expect((await client.patch(path, { rate_limit: '0/1s' })).body.code).toBe('invalid_request');
+    await closeDatabase(database);
+    expect((await auditOf(id)).map(([, action]) => action)).toEqual([
+      'account_suspended',
+      'account_resumed',
+      'signing_enabled',
+      'signing_disabled',
+      'rate_limit_set',
+      'rate_limit_set',
+      'rate_limit_set',
+    ]);
+  });
+
+  test('are asked for by numbers and words that Postgres can hold', async () => {
+    for (const query of ['q=a%00b', 'after=2147483648', 'after=3000000000', 'after=0'])
+      expect(await client.get(`/operator/accounts?${query}`)).toMatchObject({ status: 422 });
+    expect((await client.get('/operator/accounts?after=2147483647')).body.accounts).toEqual([]);
+  });
+
+  test('that nobody made are unknown', async () => {
+    for (const id of ['999999', '0', '-1', 'x', '2147483647', '2147483648', '99999999999'])
+      expect((await client.patch(`/operator/accounts/${id}`, { suspended: true })).body.code).toBe('account_not_found');
+    expect((await client.post('/operator/users', { email: 'a@example.test', account_id: 999_999 })).body.code).toBe(
+      'account_not_found',
+    );
+  });
+});
+
+describe('users', () => {
+  test('are invited by a link, shown once, that lets them in', async () => {
+    const { id } = await stack.account();
+    const { status, body } = await client.post('/operator/users', { email: ' Noura@Example.Test ', account_id: id });
+    expect([status, body]).toEqual([
+      201,
+      {
+        email: 'noura@example.test',
+        link: expect.stringMatching(new RegExp(`^${portal.url}/invitation#[\\w-]{43}$`)),
+        expires_at: expect.any(String),
+        sets_new_password: false,
+      },
+    ]);
+    const newcomer = openPortalClient(portal);
+    const password = 'long enough to be good';
+    const token = body.link.split('#')[1];
+    expect((await newcomer.post('/invitations/accept', { token, name: 'Noura', password })).status).toBe(204);
+    expect((await newcomer.get('/session')).body).toMatchObject({
+      email: 'noura@example.test',
+      account: { account_id: id },
+    });
+    const { body: listed } = await client.get(`/operator/users?account_id=${id}`);
+    expect(listed.users).toMatchObject([{ email: 'noura@example.test', last_signed_in_at: expect.any(String) }]);
+    expect(await auditOf(id)).toEqual([
+      [operator.email, 'user_invited'],
+      ['noura@example.test', 'invitation_accepted'],
+    ]);
+    expect(JSON.stringify(await stack.database.knex('audit_events'))).not.toContain(token);
+    expect(JSON.stringify(portal.log.lines)).not.toContain(token);
+  });
+
+  test('are signed out everywhere, and removed, at once', async () => {
+    const person = await createPerson(stack, (await stack.account()).id);
+    const [here, there] = [await signIn(portal, person), await signIn(portal, person)];
+    const { body } = await client.get(`/operator/users?account_id=${person.accountId}`);
+    const path = `/operator/users/${body.users[0].user_id}`;
+    expect((await client.delete(`${path}/sessions`)).status).toBe(204);
+    for (const session of [here, there]) expect((await session.get('/session')).body.code).toBe('not_signed_in');
+    const again = await signIn(portal, person);
+    expect((await client.delete(path)).status).toBe(204);
+    expect((await again.get(`/accounts/${person.accountId}/audit`)).body.code).toBe('not_signed_in');
+    const { email, password } = person;
+    expect((await again.post('/session', { email, password })).body.code).toBe('wrong_credentials');
+    expect((await client.delete(path)).body.code).toBe('user_not_found');
+    expect((await auditOf(person.accountId as number)).map(([, action]) => action)).toEqual([
+      'sessions_ended',
+      'user_removed',
+    ]);
+  });
+
+  test('are asked for by numbers and ids that Postgres can hold', async () => {
+    expect((await client.get('/operator/users?account_id=3000000000')).body.code).toBe('invalid_request');
+    for (const id of ['a%00b', '%D8%A7', 'x'.repeat(101), 'unknown']) {
+      expect((await client.delete(`/operator/users/${id}`)).body.code).toBe('user_not_found');
+      expect((await client.delete(`/operator/users/${id}/sessions`)).body.code).toBe('user_not_found');
+    }
+  });
+
+  test('are moved by removing them; nobody removes themselves', async () => {
+    const person = await createPerson(stack, (await stack.account()).id);
+    const { id: other } = await stack.account();
+    for (const account_id of [other, null])
+      expect((await client.post('/operator/users', { email: person.email, account_id })).body.code).toBe(
+        'user_elsewhere',
+      );
+    const { user_id } = (await client.get('/operator/users')).body.users.find(
+      ({ email }: { email: string }) => email === operator.email,
+    );
+    expect((await client.delete(`/operator/users/${user_id}`)).body.code).toBe('own_user');
+    expect((await client.get('/session')).status).toBe(200);
+  });
+});
+
+describe('the service', () => {
+  testWith('chromium').each(QUEUE_KINDS)(
+    'tells workers alive, jobs and the oldest receipt, on %s; its board is for operators',
+    async (kind) => {
+      await withStack(kind, async (own) => {
+        const [there, intake] = [await own.portal(), await own.intake()];
+        const person = await createPerson(own, null);
+        const asked = await signIn(there, person);
+        const state = async () => (await asked.get('/operator/service')).body;
+        expect(await state()).toMatchObject({ workers: 0, oldest_pending_at: null });
+        const account = await own.account();
+        const { body } = await intake.api.order(account, { source_order_id: 'waits' });
+        const waiting = await until('its ring waits', async () => {
+          const now = await state();
+          return now.lanes[0].waiting === 1 && now;
+        });
+        expect(waiting.lanes).toMatchObject([{ lane: 'prompt' }, { lane: 'bulk', waiting: 0 }]);
+        expect(Math.abs(Date.parse(waiting.oldest_pending_at) - Date.now())).toBeLessThan(60_000);
+
+        const holder = await createPerson(own, account.id);
+        const board = `${there.url}/operator/queues`;
+        const cookieOf = async ({ email, password }: TestPerson) => {
+          const reply = await fetch(`${there.url}/api/session`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json', Origin: there.url },
+            body: JSON.stringify({ email, password }),
+          });
+          return {
+            Cookie: reply.headers
+              .getSetCookie()
+              .map((one) => one.split(';')[0])
+              .join('; '),
+          };
+        };
+        const signedOut = await fetch(board, { redirect: 'manual' });
+        expect([signedOut.status, signedOut.headers.get('Location')]).toEqual([303, '/operator']);
+        expect((await fetch(`${board}/api/queues`, { redirect: 'manual' })).status).toBe(303);
+        for (const path of ['', '/api/queues', '/static/images/logo.svg', '/queue/receipts'])
+          expect((await fetch(board + path, { headers: await cookieOf(holder) })).status).toBe(404);
+        const cookie = await cookieOf(person);
+        const pause = (headers: Record<string, string>) =>
+          fetch(`${board}/api/queues/receipts/pause`, { method: 'PUT', headers: { ...cookie, ...headers } });
+        expect((await pause({})).status).toBe(403);
+        expect((await pause({ Origin: there.url })).status).toBe(405);
+
+        const { page, complaints } = await openPage();
+        await signInOnPage(page, there, person);
+        await page.goto(`${board}/queue/receipts?status=waiting`);
+        await page.getByText('wake-up', { exact: true }).first().waitFor();
+        expect(complaints).toEqual([]);
+        await page.context().close();
+
+        await own.worker();
+        await intake.api.final(account, body.receipt_id);
+        await until('nothing waits', async () => {
+          const now = await state();
+          return now.workers === 1 && now.oldest_pending_at === null;
+        });
+      });
+    },
+  );
+
+  test('lists the dead of all accounts, the last first, in pages', async () => {
+    const { id } = await stack.account();
+    const { knex } = stack.database;
+    const seed = openSeed(stack.database.url);
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.unshift(await seed.dead(id, `dead ${n}`));
+    await seed.close();
+    const { body } = await client.get('/operator/dead');
+    expect(body.dead.slice(0, 3)).toMatchObject(
+      ids.map((receipt_id) => ({ receipt_id, account_id: id, error_code: 'write_refused' })),
+    );
+    await knex.raw(
+      `insert into dead_letters select ?, gen_random_uuid(), 'write_refused', 'many', now() - n * interval '7 us' from generate_series(1, 120) n`,
+      [id],
+    );
+    const seen = new Set<string>();
+    for (let next: Record<string, string> | null = {}; next; ) {
+      const { body } = await client.get(`/operator/dead?${new URLSearchParams(next)}`);
+      for (const { receipt_id } of body.dead) seen.add(receipt_id);
+      next = body.next;
+    }
+    expect(seen.size).toBe(Number((await knex('dead_letters').count('* as all'))[0]?.all));
+    await knex('dead_letters').where({ source_order_id: 'many' }).delete();
+    for (const day of ['2026-02-30', '0000-01-01', '2026-13-01'])
+      expect((await client.get(`/operator/dead?died_at=${day}T00:00:00.000000Z&receipt_id=${ids[0]}`)).body.code).toBe(
+        'invalid_request',
+      );
+  });
+
+  test('keeps a log that is found by account, by who and by what, in pages', async () => {
+    const { id } = await stack.account();
+    const { knex } = stack.database;
+    const events = Array.from({ length: 120 }, (_, n) => ({
+      account_id: id,
+      actor: n % 2 ? 'paged@example.test' : 'operator:root',
+      action: 'order_confirmed',
+      subject: `order:${n}`,
+    }));
+    await knex('audit_events').insert(events);
+    const all = async (query: string) => {
+      const subjects: string[] = [];
+      for (let before = ''; ; ) {
+        const { body } = await client.get(`/operator/audit?${query}${before}`);
+        subjects.push(...body.events.map(({ subject }: { subject: string }) => subject));
+        if (body.next === null) return subjects;
+        before = `&before=${body.next}`;
+      }
+    };
+    expect(await all(`account_id=${id}`)).toEqual(events.map(({ subject }) => subject).reverse());
+    expect(await all('q=paged@example.test')).toHaveLength(60);
+    expect(await all('q=operator:root')).toHaveLength(60);
+    expect(await all(`q=order:7&account_id=${id}`)).toEqual(['order:7']);
+    expect(await all('q=order:999999')).toEqual([]);
+    for (const query of ['account_id=3000000000', 'q=a%00b', 'q=order:%00'])
+      expect((await client.get(`/operator/audit?${query}`)).body.code).toBe('invalid_request');
+    expect((await client.get(`/accounts/${id}/audit?q=%00`)).body.code).toBe('invalid_request');
+    expect((await client.get('/accounts/3000000000/audit')).body.code).toBe('account_not_found');
+  });
+});
+
+describeWith('chromium')('in a browser', () => {
+  const PATHS = ['/operator', '/operator/users', '/operator/service', '/operator/log'];
+
+  test('the pages are accessible and fit, on a desk, and in Arabic on a dark phone', async () => {
+    await client.post('/operator/accounts', { name: 'Shown' });
+    const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
+    for (const options of [{}, phone]) {
+      const { page, complaints } = await openPage(options);
+      await signInOnPage(page, portal, operator);
+      for (const path of PATHS) {
+        await page.goto(portal.url + path);
+        await page.locator('table').first().waitFor();
+        await expectAccessible(page);
+        const [width, inner] = await page.evaluate<number[]>(
+          '[document.documentElement.scrollWidth, window.innerWidth]',
+        );
+        expect([path, width]).toEqual([path, inner]);
+      }
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  test('an operator makes an account, suspends it, and invites its holder', async () => {
+    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+    await signInOnPage(page, portal, operator, '/operator');
+    await page.getByRole('button', { name: 'New account' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Desert Rose');
+    await dialog.getByRole('button', { name: 'New account' }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await page.getByLabel('Find by name or id').fill('desert');
+    await page.getByRole('button', { name: 'Manage Desert Rose' }).click();
+    await dialog.getByRole('button', { name: 'Suspend' }).click();
+    await expectAccessible(page);
+    await page.getByText('every order that Desert Rose sends is refused').waitFor();
+    await dialog.last().getByRole('button', { name: 'Suspend' }).click();
+    await page.getByText('Suspended: intake refuses').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('suspended', { exact: true }).waitFor();
+
+    await page.getByRole('link', { name: '0 users of Desert Rose' }).click();
+    await page.getByLabel('E-mail address').fill('rose@example.test');
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    await page.getByRole('heading', { name: 'Link for rose@example.test' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Copy the link' }).click();
+    await page.getByText('Copied').waitFor();
+    const link = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(link).toContain(`${portal.url}/invitation#`);
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(link.split('#')[1]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a new account holder: invited by the command line, in by the link, which is dead afterwards', async () => {
+    const { id } = await stack.account();
+    let printed = '';
+    const sink = { write: (text: string) => (printed += text) };
+    const env = { DATABASE_URL: stack.database.url, PORTAL_URL: portal.url };
+    const argv = ['users', 'invite', 'salim@example.test', '--account', String(id)];
+    expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
+    const [link = ''] = /http:\S+/.exec(printed) ?? [];
+
+    const { page, complaints } = await openPage();
+    await page.goto(link);
+    await page.getByText('You are invited as salim@example.test.').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Your name').fill('سالم');
+    await page.getByLabel(/^A password/).fill('a desert rose in spring');
+    await page.getByRole('button', { name: 'Set the password and sign in' }).click();
+    await page.getByRole('heading', { name: 'Needs review' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/accounts/${id}/review`);
+    expect(page.url()).not.toContain('#');
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByText('This invitation is unknown, used or expired').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+
+    const again = await openPage();
+    await signInOnPage(again.page, portal, {
+      email: 'salim@example.test',
+      password: 'a desert rose in spring',
+      name: 'سالم',
+      accountId: id,
+    });
+    await again.page.getByRole('link', { name: 'Activity log' }).click();
+    await again.page.getByText('Accepted the invitation').waitFor();
+    await expectAccessible(again.page);
+    await again.page.context().close();
+  });
+
+  test('a link for a user who is there knows their name and sets a new password', async () => {
+    const person = await createPerson(stack, (await stack.account()).id);
+    const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 60_000);
+    const { page } = await openPage();
+    await page.goto(`${portal.url}/invitation#${token}`);
+    await page.getByLabel(/^A password/).fill('another one that is long');
+    expect(await page.getByLabel('Your name').inputValue()).toBe('Test Person');
+    await page.getByRole('button', { name: 'Set the password and sign in' }).click();
+    await page.locator('.shell').waitFor();
+    await page.context().close();
+  });
+});

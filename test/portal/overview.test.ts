@@ -1,0 +1,293 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type Activity,
+  claimReceipts,
+  closeDatabase,
+  type Database,
+  dropOldPartitions,
+  failReceipt,
+  firstUuidAt,
+  makePartitions,
+  openDatabase,
+  readActivity,
+  recordReceipts,
+  redriveReceipts,
+  removeLeftovers,
+  rollUpActivity,
+  writeOrders,
+} from '@orders/database';
+import { normalizeOrder, type Warning } from '@orders/domain';
+import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { PREPARED } from '../harness/database.ts';
+import { whoWait } from '../harness/gates.ts';
+import { createPerson, signIn } from '../harness/people.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { testWith } from '../harness/programs.ts';
+import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const HOUR_VIEW = { rangeMs: 60 * MINUTE, stepMs: 5 * MINUTE };
+
+const testInBrowser = testWith('chromium');
+
+let stack: Stack;
+let portal: RunningPortal;
+let database: Database;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+  database = openDatabase({ url: stack.database.url, poolSize: 2, prepared: PREPARED });
+});
+afterAll(async () => {
+  await closeDatabase(database);
+  await stack.close();
+});
+
+/** A receipt whose id is of this moment, received and not yet touched. */
+async function receiveAt(time: number, accountId: number, sourceOrderId: string = randomUUID()): Promise<string> {
+  const receiptId = `${firstUuidAt(time).slice(0, 14)}7${randomUUID().slice(15)}`;
+  const body = Buffer.from(JSON.stringify({ source_order_id: sourceOrderId }));
+  const receipt = { receiptId, accountId, channel: 'rest', sourceOrderId, idempotencyKey: null, body } as const;
+  await recordReceipts(database, receiptId, 3_600_000, [receipt]);
+  return receiptId;
+}
+
+async function claim(receiptId: string): Promise<string> {
+  const leaseId = randomUUID();
+  await claimReceipts(database, [receiptId], leaseId, 60_000);
+  return leaseId;
+}
+
+async function write(receiptId: string, accountId: number): Promise<void> {
+  const leaseId = await claim(receiptId);
+  const order = normalizeOrder({ source_order_id: randomUUID() });
+  await writeOrders(database, leaseId, [receiptId], [{ ...order, receiptId, accountId }]);
+}
+
+async function fail(receiptId: string, maxAttempts: number): Promise<void> {
+  const leaseId = await claim(receiptId);
+  const error = { code: 'write_refused', sqlstate: null, constraint: null };
+  await failReceipt(database, { receiptId, leaseId, delayMs: 60_000, maxAttempts, error, warnings: [] });
+}
+
+const bucketAt = async (accountId: number, time: number) =>
+  stack.database
+    .knex('activity')
+    .where({ account_id: accountId, bucket_start: new Date(Math.floor(time / (5 * MINUTE)) * 5 * MINUTE) })
+    .first();
+
+describe('the roll-up', () => {
+  test('is what a plain count says, after orders, duplicates, dead and redriven ones', async () => {
+    const { knex } = stack.database;
+    const intake = await stack.intake();
+    const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
+    const accounts = [await stack.account(), await stack.account()] as const;
+    await poisonOrders(knex);
+    const sent = await Promise.all(
+      Array.from({ length: 120 }, (_, index) => {
+        const isPoison = index % 20 === 7;
+        const items = [
+          { name: 'x', quantity: index % 3 === 0 ? '2' : 1 },
+          { name: 'y', quantity: index % 5 === 0 ? '3' : 1 },
+        ];
+        const order = {
+          source_order_id: `mixed-${index % 90}`,
+          items,
+          ...(isPoison && { order_number: 'poison' }),
+          ...(index % 4 === 0 && { customer: { phone: 'none' } }),
+        };
+        return intake.api.order(accounts[index % 5 === 0 || index === 7 ? 1 : 0], order);
+      }),
+    );
+    await rollUpActivity(knex);
+    const ids = sent.map(({ body }) => body.receipt_id as string);
+    await until('each is final', async () => {
+      const rows = await knex('receipts').whereIn('receipt_id', ids).whereIn('state', ['written', 'duplicate', 'dead']);
+      return rows.length === ids.length;
+    });
+    await rollUpActivity(knex);
+    await mendOrders(knex);
+    const dead = await knex('dead_letters').where({ account_id: accounts[0].id }).pluck('receipt_id');
+    expect(dead.length).toBeGreaterThan(2);
+    for (const receiptId of dead.slice(1)) expect(await redriveReceipts(knex, [receiptId])).toEqual([receiptId]);
+    for (const receiptId of dead.slice(1)) await intake.api.final(accounts[0], receiptId);
+    await worker.close();
+    await rollUpActivity(knex);
+    for (const { id } of accounts) await expectPlainCount(id);
+  });
+
+  test('a bucket is settled once it is over and each receipt in it is final; a redrive reopens it', async () => {
+    const { knex } = stack.database;
+    const { id } = await stack.account();
+    const then = Date.now() - 30 * MINUTE;
+    const [written, dying] = [await receiveAt(then, id), await receiveAt(then, id)];
+    await write(written, id);
+    // As a new bucket that nobody has looked at, and once more as one that is not settled.
+    await knex('activity_clock').update({ computed_to: new Date(then - 10 * MINUTE) });
+    await rollUpActivity(knex);
+    expect(await bucketAt(id, then)).toMatchObject({ accepted: 2, written: 1, dead: 0, settled: false });
+    await fail(dying, 2);
+    await rollUpActivity(knex);
+    expect(await bucketAt(id, then)).toMatchObject({ failed: 1, settled: false });
+    await knex('receipts')
+      .where({ receipt_id: dying })
+      .update({ next_attempt_at: new Date(0) });
+    await fail(dying, 2);
+    await rollUpActivity(knex);
+    expect(await bucketAt(id, then)).toMatchObject({ accepted: 2, written: 1, failed: 0, dead: 1, settled: true });
+    await redriveReceipts(knex, [dying]);
+    expect(await bucketAt(id, then)).toMatchObject({ settled: false });
+    await rollUpActivity(knex);
+    expect(await bucketAt(id, then)).toMatchObject({ dead: 0, settled: false });
+    await write(dying, id);
+    await rollUpActivity(knex);
+    expect(await bucketAt(id, then)).toMatchObject({ written: 2, dead: 0, settled: true });
+  });
+
+  test('a redrive that commits while its bucket is being computed is not forgotten', async () => {
+    const { knex } = stack.database;
+    const { id } = await stack.account();
+    const then = Date.now() - 30 * MINUTE;
+    // So that the bucket is computed once in the turn below, and not looked at for the first time besides.
+    await rollUpActivity(knex);
+    const dead = await receiveAt(then, id);
+    await fail(dead, 1);
+    // Not settled, so that it is computed.
+    await knex('activity').insert({
+      account_id: id,
+      bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
+    });
+    const redrive = await knex.transaction();
+    expect(await redriveReceipts(redrive, [dead])).toEqual([dead]);
+    const rolling = rollUpActivity(knex);
+    await whoWait(knex, 1, 'transactionid');
+    await redrive.commit();
+    await rolling;
+    expect(await bucketAt(id, then)).toMatchObject({ settled: false });
+    await rollUpActivity(knex);
+    expect(await bucketAt(id, then)).toMatchObject({ accepted: 1, dead: 0 });
+  });
+
+  test('one worker does it at a time, and none again so soon', async () => {
+    const { knex } = stack.database;
+    await rollUpActivity(knex);
+    expect(await rollUpActivity(knex, MINUTE)).toBe(0);
+    const [first, second] = await Promise.all([rollUpActivity(knex), rollUpActivity(knex)]);
+    expect(Math.max(first, second)).toBeGreaterThan(0);
+  });
+
+  test('goes with the week of its receipts, and the dead letters of that week too', async () => {
+    const { knex } = stack.database;
+    const { id } = await stack.account();
+    const then = Date.now() - 200 * DAY;
+    await makePartitions(knex, then);
+    const dead = await receiveAt(then, id);
+    await fail(dead, 1);
+    await knex('activity').insert({
+      account_id: id,
+      bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
+    });
+    expect(await knex('dead_letters').where({ receipt_id: dead })).toHaveLength(1);
+    // As the worker does once nothing of it is pending.
+    await knex('outbox').whereRaw('? = any(receipt_ids)', [dead]).delete();
+    await dropOldPartitions(knex, 190 * DAY);
+    await removeLeftovers(knex);
+    expect(await knex('dead_letters').where({ receipt_id: dead })).toEqual([]);
+    expect(await bucketAt(id, then)).toBeUndefined();
+  });
+});
+
+/** Holds what the overview says of the last hour against a plain count over the receipts. */
+async function expectPlainCount(accountId: number): Promise<void> {
+  const { knex } = stack.database;
+  const receipts = await knex('receipts').where({ account_id: accountId });
+  const activity = await readActivity(knex, accountId, HOUR_VIEW);
+  const count = (state: string) => receipts.filter((receipt) => receipt.state === state).length;
+  const plain = {
+    accepted: receipts.length,
+    written: count('written'),
+    duplicate: count('duplicate'),
+    failed: 0,
+    dead: count('dead'),
+  };
+  expect(activity.totals).toMatchObject(plain);
+  expect(plain.written + plain.duplicate + plain.dead).toBe(plain.accepted);
+  expect(Math.min(plain.duplicate, plain.dead)).toBeGreaterThan(0);
+  for (const name of ['accepted', 'written', 'duplicate', 'dead'] as const)
+    expect(activity.points.reduce((sum, point) => sum + point[name], 0)).toBe(plain[name]);
+  const kinds = new Map<string, number>();
+  for (const { warnings, state } of receipts)
+    for (const { pointer, code } of state === 'written' ? ((warnings ?? []) as Warning[]) : []) {
+      const kind = `${code} ${pointer.replace(/\/\d+\//, '/*/')}`;
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    }
+  expect(new Map(activity.warnings.map(({ code, pointer, count }) => [`${code} ${pointer}`, count]))).toEqual(kinds);
+  expect([...kinds.keys()]).toEqual(expect.arrayContaining(['quantity_from_text /items/*/quantity']));
+  expectQuantiles(activity, receipts);
+}
+
+/** Within what a slot of the histogram is wide. */
+function expectQuantiles(
+  { totals }: Activity,
+  receipts: { state: string; updated_at: Date; received_at: Date }[],
+): void {
+  const took = receipts
+    .filter(({ state }) => state === 'written')
+    .map((receipt) => Math.max(1, receipt.updated_at.getTime() - receipt.received_at.getTime()))
+    .toSorted((a, b) => a - b);
+  for (const [share, said] of [
+    [0.5, totals.p50_ms],
+    [0.99, totals.p99_ms],
+  ] as const) {
+    const exact = took[Math.ceil(took.length * share) - 1] as number;
+    expect((said as number) / exact).toBeGreaterThan(0.75);
+    expect((said as number) / exact).toBeLessThan(1.35);
+  }
+}
+
+test('another account’s overview is unknown, and a range must be one there is', async () => {
+  const [own, other] = [await stack.account(), await stack.account()];
+  const client = await signIn(portal, await createPerson(stack, own.id));
+  expect((await client.get(`/accounts/${other.id}/overview`)).body.code).toBe('account_not_found');
+  expect((await client.get(`/accounts/${own.id}/overview?range=year`)).body.code).toBe('invalid_request');
+  for (const [range, points] of Object.entries({ hour: 12, day: 48, week: 56, month: 60 })) {
+    const { body } = await client.get(`/accounts/${own.id}/overview?range=${range}`);
+    expect(body.points).toHaveLength(points);
+    expect(body.totals).toMatchObject({ accepted: 0, p50_ms: null });
+  }
+});
+
+testInBrowser('the numbers with their words, each chart with its table, in both themes and languages', async () => {
+  const account = await stack.account();
+  const person = await createPerson(stack, account.id);
+  const [now, dead] = [Date.now(), await receiveAt(Date.now(), account.id)];
+  for (const receiptId of [await receiveAt(now, account.id), await receiveAt(now, account.id)])
+    await write(receiptId, account.id);
+  await fail(dead, 1);
+  await rollUpActivity(stack.database.knex);
+  const { page, complaints } = await openPage();
+  await signInOnPage(page, portal, person, `/accounts/${account.id}/overview`);
+  const tile = (name: string) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd');
+  await page.locator('.recharts-bar-rectangle path').first().waitFor();
+  expect(await tile('Accepted').textContent()).toBe('3');
+  expect(await tile('Written').textContent()).toBe('2');
+  expect(await tile('50% written within').textContent()).toMatch(/\d ?(ms|s)/);
+  await page.getByRole('radio', { name: 'Last hour' }).check();
+  await page.getByText('As a table').first().click();
+  await expect(page.locator('table').first().locator('tbody tr').count()).resolves.toBe(12);
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectAccessible(page);
+  await page.getByLabel('Menu').click();
+  await page.getByLabel('Language').selectOption('ar');
+  await page.getByRole('heading', { name: 'نظرة عامة' }).waitFor();
+  await expectAccessible(page);
+  await tile('ميتة').getByRole('link').click();
+  await page.getByRole('heading', { name: 'الإيصالات' }).waitFor();
+  await page.getByText(dead).waitFor();
+  expect(complaints).toEqual([]);
+});

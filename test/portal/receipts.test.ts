@@ -1,0 +1,341 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openDatabase, recordReceipts, searchReceipts } from '@orders/database';
+import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { PREPARED } from '../harness/database.ts';
+import { hold } from '../harness/gates.ts';
+import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { describeWith } from '../harness/programs.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let portal: RunningPortal;
+let account: TestAccount;
+let person: TestPerson;
+let client: PortalClient;
+let base: string;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker({ RETRY_ATTEMPTS: '2' });
+  portal = await stack.portal();
+  account = await stack.account();
+  person = await createPerson(stack, account.id);
+  client = await signIn(portal, person);
+  base = `/accounts/${account.id}`;
+});
+afterAll(async () => {
+  await stack.close();
+});
+
+/** Sends an order, and waits for its end. */
+async function send(order: object, headers: Record<string, string> = {}, of = account): Promise<string> {
+  const { body } = await intake.api.order(of, order, { Prefer: 'wait=20', ...headers });
+  return body.receipt_id;
+}
+
+/** Has these orders die of what is then mended. */
+async function kill(...names: string[]): Promise<string[]> {
+  await poisonOrders(stack.database.knex);
+  const receiptIds = await Promise.all(
+    names.map((name) => send({ source_order_id: name, order_number: `poison-${name}` })),
+  );
+  await mendOrders(stack.database.knex);
+  return receiptIds;
+}
+
+const idsOf = (reply: { body: { receipts: { receipt_id: string }[] } }) =>
+  reply.body.receipts.map(({ receipt_id }) => receipt_id);
+
+describe('finding receipts', () => {
+  test('by receipt id, idempotency key and source_order_id, with the repeats of an order', async () => {
+    const first = await send({ source_order_id: 'find me' }, { 'Idempotency-Key': 'key/of-it' });
+    const again = await send({ source_order_id: 'find me' });
+    await send({ source_order_id: 'find me not' });
+    for (const text of [first, first.toUpperCase(), 'key/of-it'])
+      expect(idsOf(await client.get(`${base}/receipts/search?q=${encodeURIComponent(text)}`))).toEqual([first]);
+    const found = await client.get(`${base}/receipts/search?q=find%20me`);
+    expect(idsOf(found)).toEqual([again, first]);
+    expect(found.body).toMatchObject({ newest_since: null, followed_until: null });
+    expect(idsOf(await client.get(`${base}/receipts/search?q=find`))).toEqual([]);
+  });
+
+  test('the newest first, by state, in pages', async () => {
+    const own = await stack.account();
+    const ownClient = await signIn(portal, await createPerson(stack, own.id));
+    const sent: string[] = [];
+    for (let index = 0; index < 5; index += 1) sent.push(await send({ source_order_id: `page-${index}` }, {}, own));
+    const newest = sent.toReversed();
+    const seen: string[] = [];
+    for (let before = ''; ; ) {
+      const page = await ownClient.get(`/accounts/${own.id}/receipts?limit=2${before}`);
+      seen.push(...idsOf(page));
+      if (page.body.next === null) break;
+      before = `&before=${page.body.next}`;
+    }
+    expect(seen).toEqual(newest);
+    const repeat = await send({ source_order_id: 'page-0' }, {}, own);
+    expect(idsOf(await ownClient.get(`/accounts/${own.id}/receipts?state=duplicate`))).toEqual([repeat]);
+    expect(idsOf(await ownClient.get(`/accounts/${own.id}/receipts?state=dead`))).toEqual([]);
+  });
+
+  test('the search says how far it looked when there is too much to look through', async () => {
+    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
+    const ofNobody = (receiptId: string) => ({
+      ...{ receiptId, accountId: 9_999_999, channel: 'rest' as const, idempotencyKey: null },
+      ...{ sourceOrderId: receiptId, body: Buffer.from('{}') },
+    });
+    const early = await send({ source_order_id: 'long ago' });
+    const repeat = await send({ source_order_id: 'long ago' });
+    for (let stored = 0; stored < 51_000; stored += 3000) {
+      const ids = Array.from({ length: 3000 }, () => randomUUIDv7());
+      await recordReceipts(database, randomUUIDv7(), 3_600_000, ids.map(ofNobody));
+    }
+    const latest = await send({ source_order_id: 'long ago' });
+    const found = await searchReceipts(database, account.id, 'long ago');
+    expect(found.receipts.map(({ receipt_id }) => receipt_id)).toEqual([latest, repeat, early]);
+    expect(found.newest_since?.getTime()).toBeLessThanOrEqual(Date.now());
+    expect(found.followed_until).toBeInstanceOf(Date);
+    const page = await client.get(`${base}/receipts?state=failed`);
+    expect(page.body).toEqual({ receipts: [], next: expect.any(String) });
+    const rest = await client.get(`${base}/receipts?before=${page.body.next}`);
+    expect(idsOf(rest)).toContain(early);
+    await stack.database.knex.raw('delete from outbox where cardinality(receipt_ids) = 3000');
+    await stack.database.knex.raw('delete from receipts where account_id = 9999999');
+    await database.pool.end();
+  });
+});
+
+describe('one receipt', () => {
+  test('its way, its warnings and its payload exactly as received', async () => {
+    const raw = '{ "source_order_id":"raw-1",\n "customer": {"phone": "call me"}, "note":"\\u0041" }';
+    const { body } = await intake.api.order(account, raw, { Prefer: 'wait=20' });
+    const shown = (await client.get(`${base}/receipts/${body.receipt_id}`)).body;
+    expect(shown).toMatchObject({
+      status: 'written',
+      payload: raw,
+      payload_base64: null,
+      channel: 'rest',
+      attempts: 1,
+    });
+    expect(shown.events.map(({ kind }: { kind: string }) => kind)).toEqual(['received', 'normalized', 'written']);
+    expect(shown.warnings.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/customer/phone', '/note']);
+  });
+
+  test('one that died and was redriven tells all of it, and who asked', async () => {
+    const [dead] = (await kill('told')) as [string];
+    const { body } = await client.get(`${base}/receipts/${dead}`);
+    expect(body).toMatchObject({ status: 'dead', error: { code: 'write_refused' } });
+    const died = ['received', 'normalized', 'attempt_failed', 'normalized', 'attempt_failed', 'dead'];
+    expect(body.events.map(({ kind }: { kind: string }) => kind)).toEqual(died);
+    expect(body.events[2]).toMatchObject({
+      attempt: 1,
+      code: 'write_refused',
+      sqlstate: '23514',
+      constraint: 'no_poison',
+    });
+    expect((await client.post(`${base}/receipts/${dead}/redrive`)).body.status).toBe('received');
+    await intake.api.final(account, dead);
+    const { events } = (await client.get(`${base}/receipts/${dead}`)).body;
+    expect(events.slice(6)).toMatchObject([
+      { kind: 'redriven', actor: person.email },
+      { kind: 'normalized' },
+      { kind: 'written' },
+    ]);
+    expect((await client.post(`${base}/receipts/${dead}/redrive`)).body.code).toBe('conflicting_state');
+  });
+});
+
+describe('redriving what is dead', () => {
+  const stored = async () => {
+    const { rows } = await stack.database.knex.raw(
+      `select (select jsonb_agg(to_jsonb(r) order by receipt_id) from receipts r where account_id = :id) as receipts,
+              (select jsonb_agg(to_jsonb(o) order by order_id) from orders o where account_id = :id) as orders,
+              (select jsonb_agg(to_jsonb(d) order by receipt_id) from dead_letters d where account_id = :id) as dead`,
+      { id: account.id },
+    );
+    return rows[0];
+  };
+
+  test('a preview tells how each would end, and changes nothing', async () => {
+    const { knex } = stack.database;
+    await kill('fine-1', 'fine-2', 'twice', 'there', 'still-bad');
+    await poisonOrders(knex);
+    await send({ source_order_id: 'twice', order_number: 'poison again' });
+    await mendOrders(knex);
+    await send({ source_order_id: 'there' });
+    await knex.raw(`
+      create function refuse_one() returns trigger language plpgsql as $$ begin
+        if new.source_order_id = 'still-bad' then raise exception 'no' using errcode = '23514'; end if; return new; end $$;
+      create trigger refuse_one before insert on orders for each row execute function refuse_one()`);
+    const before = await stored();
+    const { body } = await client.post(`${base}/dead-letters/redrive-preview`, {});
+    expect(body).toMatchObject({ matching: 6, tried: 6, written: 3, duplicate: 2, undecided: 0 });
+    expect(body.failing).toMatchObject([{ code: 'write_refused', sqlstate: '23514', count: 1 }]);
+    expect(await stored()).toEqual(before);
+    await knex.raw('drop trigger refuse_one on orders');
+  });
+
+  test('a preview waits for nobody: what is held just now stays undecided', async () => {
+    const [held] = (await kill('held')) as [string];
+    const holder = await hold(stack.database.knex, `select 1 from receipts where receipt_id = '${held}' for update`);
+    const { body } = await client.post(`${base}/receipts/${held}/redrive-preview`);
+    expect(body).toMatchObject({ matching: 1, tried: 1, written: 0, undecided: 1 });
+    const two = await Promise.all([1, 2].map(() => client.post(`${base}/dead-letters/redrive-preview`, {})));
+    expect(two.map(({ status }) => status).toSorted()).toEqual([200, 429]);
+    await holder.release();
+    expect((await client.post(`${base}/receipts/${held}/redrive-preview`)).body.written).toBe(1);
+  });
+
+  test('only those that match, and on record', async () => {
+    const [one, two] = (await kill('match-1', 'match-2')) as [string, string];
+    const filter = { source_prefix: 'match-', error_code: 'write_refused', died_from: new Date(0) };
+    expect((await client.post(`${base}/dead-letters/redrive-preview`, filter)).body.matching).toBe(2);
+    const none = { ...filter, died_to: new Date(0) };
+    expect((await client.post(`${base}/dead-letters/redrive`, none)).body.redriven).toBe(0);
+    expect((await client.post(`${base}/dead-letters/redrive`, filter)).body).toEqual({ redriven: 2, left: 0 });
+    for (const receiptId of [one, two]) {
+      expect((await intake.api.final(account, receiptId)).body.status).toBe('written');
+      const events = await stack.database.knex('audit_events').where({ subject: `receipt:${receiptId}` });
+      expect(events).toMatchObject([{ account_id: account.id, actor: person.email, action: 'receipt_redriven' }]);
+    }
+    const left = idsOf(await client.get(`${base}/receipts?state=dead&source_prefix=fine`));
+    expect(left).toHaveLength(2);
+    const { rows } = await stack.database.knex.raw(
+      "select count(*)::int as dead, (select count(*)::int from dead_letters) as kept from receipts where state = 'dead'",
+    );
+    expect(rows[0].kept).toBe(rows[0].dead);
+  });
+});
+
+test('another account’s receipts are as unknown as those that never existed, on every route', async () => {
+  const [dead] = (await kill('secret')) as [string];
+  const other = await stack.account();
+  const stranger = await signIn(portal, await createPerson(stack, other.id));
+  const theirs = `/accounts/${other.id}`;
+  for (const path of [`/receipts/${dead}`, `/receipts/${randomUUIDv7()}`, '/receipts/none'])
+    expect((await stranger.get(theirs + path)).body.code).toBe('receipt_not_found');
+  for (const action of ['redrive', 'redrive-preview'])
+    expect((await stranger.post(`${theirs}/receipts/${dead}/${action}`)).body.code).toBe('receipt_not_found');
+  for (const path of ['/receipts', '/receipts/search?q=x', '/dead-letters/counts', `/receipts/${dead}`])
+    expect((await stranger.get(base + path)).body.code).toBe('account_not_found');
+  for (const path of ['/dead-letters/redrive', '/dead-letters/redrive-preview', `/receipts/${dead}/redrive`])
+    expect((await stranger.post(base + path, {})).body.code).toBe('account_not_found');
+  for (const text of [dead, 'secret'])
+    expect(idsOf(await stranger.get(`${theirs}/receipts/search?q=${text}`))).toEqual([]);
+  for (const query of ['', '?state=dead']) expect(idsOf(await stranger.get(`${theirs}/receipts${query}`))).toEqual([]);
+  expect((await stranger.get(`${theirs}/dead-letters/counts`)).body).toEqual({ codes: [] });
+  expect((await stranger.post(`${theirs}/dead-letters/redrive`, {})).body).toEqual({ redriven: 0, left: 0 });
+  expect((await stranger.post(`${theirs}/dead-letters/redrive-preview`, {})).body.matching).toBe(0);
+  expect((await client.get(`${base}/receipts/${dead}`)).body.status).toBe('dead');
+});
+
+test.each(['state=lost', 'before=x', 'limit=0', 'limit=101', 'died_from=yesterday', 'error_code=A!'])(
+  'a list by %s is refused',
+  async (query) => {
+    expect((await client.get(`${base}/receipts?${query}`)).body.code).toBe('invalid_request');
+  },
+);
+
+describeWith('chromium')('in a browser', () => {
+  test('a receipt is found by each of its ids, and its payload is shown as it came', async () => {
+    const raw = '{"source_order_id":"story-1",  "customer":{"phone":"?"}}';
+    const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key', Prefer: 'wait=20' });
+    const receiptId: string = sent.body.receipt_id;
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person);
+    await page.getByRole('link', { name: 'Receipts' }).click();
+    await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+    await expectAccessible(page);
+    for (const text of [receiptId, 'story-key', 'story-1']) {
+      await page.getByRole('searchbox').fill(text);
+      await page.getByRole('searchbox').press('Enter');
+      await page.getByText('1 receipt found').waitFor();
+      await page.getByRole('link', { name: receiptId }).waitFor();
+      await page.getByRole('searchbox').fill('');
+      await page.getByText('1 receipt found').waitFor({ state: 'detached' });
+    }
+    await page.getByRole('searchbox').fill('story-1');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('1 receipt found').waitFor();
+    await page.getByRole('link', { name: receiptId }).click();
+    await page.getByText('Exactly as it was received.').waitFor();
+    expect(await page.locator('pre').textContent()).toBe(raw);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('of a dead receipt one sees why it died, that it would be written now, and then that it was', async () => {
+    await kill('the dead one');
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts`);
+    await page.getByLabel('State').selectOption('dead');
+    await page.getByLabel('source_order_id begins with').fill('the dead');
+    await page.getByRole('link', { name: 'the dead one' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'the dead one' }).click();
+    await page.getByText('write_refused · 23514 · no_poison').first().waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Redrive…' }).click();
+    await page.getByText('1 would be written').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Redrive 1 receipt' }).click();
+    await page.getByText('1 receipt is on its way again.').waitFor();
+    await page.getByText('Written as an order').waitFor();
+    await page.locator('main').getByText(person.email).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('an order under a used key says why it is not on the list, leads to the first, and becomes an order', async () => {
+    const reused = { 'Idempotency-Key': 'story-reused' };
+    const original = await send({ source_order_id: 'used first' }, reused);
+    const { body } = await intake.api.order(account, { source_order_id: 'came later' }, reused);
+    expect(body).toMatchObject({ receipt_id: original, payload_mismatch: true });
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
+    await page.getByLabel('Error').selectOption('idempotency_key_reused');
+    await page.getByRole('link', { name: 'came later' }).click();
+    await page.getByText('It was kept and not processed, so it is not on the list.').waitFor();
+    await page.getByText('Dead: not processed').waitFor();
+    await page.getByRole('link', { name: original }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Accept as an order of its own…' }).click();
+    await page.getByText('1 would be written').waitFor();
+    await page.getByRole('button', { name: 'Redrive 1 receipt' }).click();
+    await page.getByText('Written as an order').waitFor();
+    await page.getByRole('link', { name: original }).click();
+    await page.getByRole('heading', { name: 'used first' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('all that match go round again after a preview', async () => {
+    const { knex } = stack.database;
+    await kill('many-1', 'many-2');
+    // Without their receipts these stay dead, as those do that are more than one request redrives.
+    await knex.raw(
+      `insert into dead_letters
+       select ?, gen_random_uuid(), 'write_refused', 'many-lost', now() - interval '1h' from generate_series(1, 7)`,
+      [account.id],
+    );
+    const { page, complaints } = await openPage();
+    const query = '?state=dead&source_prefix=many-';
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts${query}`);
+    await page.getByRole('link', { name: 'many-1' }).waitFor();
+    await page.getByRole('button', { name: 'Redrive all that match…' }).click();
+    await page.getByText('2 would be written').waitFor();
+    await page.getByRole('button', { name: 'Redrive 9 receipts' }).click();
+    await page.getByText('2 receipts are on their way again.').waitFor();
+    await page.getByText('7 more are still dead.').waitFor();
+    await knex('dead_letters').where({ source_order_id: 'many-lost' }).delete();
+    await page.reload();
+    await page.getByText('No receipt is dead').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

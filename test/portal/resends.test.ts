@@ -1,0 +1,512 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { listAudit } from '@orders/database';
+import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
+import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { erase, sendOrder } from '../harness/erasure.ts';
+import { createPerson, signIn } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import { below, openShop, type Shop } from '../harness/review-list.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const FIRST = {
+  source_order_id: 'R-1',
+  customer: { name: 'Fatima', phone: '050 123 4567' },
+  address: 'Villa 12, Street 4',
+  emirate: 'Dubai',
+  items: [{ name: 'Karak', quantity: 2, sku: 'K-1' }],
+  total: '1250.50',
+};
+const AGAIN = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' }, emirate: 'Sharjah' };
+const CHANGES = [
+  { pointer: '/customer/phone', from: '+971501234567', to: '+971507654321' },
+  { pointer: '/emirate', from: 'Dubai', to: 'Sharjah' },
+  { pointer: '/emirate_code', from: 'AE-DU', to: 'AE-SH' },
+];
+const PHONE = { viewport: { width: 390, height: 844 } };
+
+let stack: Stack;
+let portal: RunningPortal;
+let intake: RunningIntake;
+let shop: Shop;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  [portal] = await Promise.all([stack.portal({ INTAKE_URL: intake.api.url }), stack.worker()]);
+});
+afterAll(() => stack.close());
+beforeEach(async () => {
+  shop = await openShop(stack, portal);
+});
+
+const send = (order: object) => sendOrder(intake, shop.account, order);
+/** Sends it for the first time. */
+const begin = async (order: object = FIRST): Promise<number> => (await send(order)).order_id;
+/** Sends it again; the id of its receipt. */
+const resend = async (order: object = AGAIN): Promise<string> => (await send(order)).receipt_id;
+const choose = (resends: 'ignore' | 'hold') => shop.client.put(`/accounts/${shop.account.id}/resends`, { resends });
+const decide = (orderId: number, receiptId: string, decision: string) =>
+  shop.post(`/orders/${orderId}/resends/${receiptId}`, { decision });
+const confirm = (...order_ids: number[]) => shop.post('/orders/review', { order_ids, to: 'confirmed' });
+const show = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).body;
+const listed = async () =>
+  (await shop.get('/orders')).body.orders.map(({ resent }: { resent: string | null }) => resent);
+const log = async () => {
+  const events = await listAudit(stack.database.knex, { accountId: shop.account.id, limit: 20 });
+  return events.map(({ actor, action, subject, details }) => ({ actor, action, subject, details }));
+};
+
+describe('over HTTP', () => {
+  test('an order says what was sent again of it, newest first; a repeat that says the same is none', async () => {
+    const orderId = await begin();
+    await begin({ ...FIRST, source_order_id: 'R-2' });
+    await resend(FIRST);
+    expect(await listed()).toEqual([null, null]);
+    expect(await show(orderId)).toMatchObject({ resends: [], hold_resends: false, order: { resent: null } });
+    const [older, newer] = [await resend({ ...FIRST, total: '1' }), await resend()];
+    const undecided = { received_at: expect.any(String), decision: null, decided_by: null, decided_at: null };
+    const { order, resends } = await show(orderId);
+    expect(resends).toEqual([
+      { ...undecided, receipt_id: newer, changes: CHANGES },
+      { ...undecided, receipt_id: older, changes: [{ pointer: '/total', from: '1250.50', to: '1' }] },
+    ]);
+    expect(order).toMatchObject({ customer: { phone: '+971501234567' }, total: '1250.50', resent: 'undecided' });
+    const { orders } = (await shop.get('/orders')).body;
+    const { items: _items, warnings: _warnings, ...inList } = order;
+    expect(orders).toEqual([expect.objectContaining({ resent: null }), inList]);
+    expect((await shop.get(`/orders/new?after=0`)).body.orders).toEqual(orders);
+    const other = orders[0].order_id;
+    expect((await shop.get(`/orders/resent?order_ids=${other},${orderId},999999999`)).body.orders).toEqual([
+      { order_id: other, resent: null },
+      { order_id: orderId, resent: 'undecided' },
+      { order_id: 999999999, resent: null },
+    ]);
+  });
+
+  test('accepting changes the order and refusing does not; each is on record under the person’s name', async () => {
+    const orderId = await begin();
+    const first = await resend();
+    const accepted = await decide(orderId, first, 'accepted');
+    expect(accepted.status).toBe(200);
+    expect(accepted.body).toEqual(await show(orderId));
+    expect(accepted.body).toMatchObject({
+      order: { customer: { phone: '+971507654321' }, emirate_code: 'AE-SH', total: '1250.50', resent: 'decided' },
+      resends: [{ decision: 'accepted', decided_by: shop.person.email, decided_at: expect.any(String) }],
+      history: [{ action: 'resend_accepted', by: shop.person.email, changes: expect.any(Array) }],
+    });
+    const second = await resend({ ...AGAIN, total: '1' });
+    const refused = await decide(orderId, second, 'refused');
+    expect(refused.body).toMatchObject({
+      order: { total: '1250.50', resent: 'decided' },
+      resends: [{ receipt_id: second, decision: 'refused' }, { receipt_id: first }],
+      history: [{ action: 'resend_refused' }, { action: 'resend_accepted' }],
+    });
+    expect(await log()).toMatchObject([
+      { actor: shop.person.email, action: 'resend_refused', subject: `order:${orderId}` },
+      { actor: shop.person.email, action: 'resend_accepted', subject: `order:${orderId}` },
+    ]);
+  });
+
+  test('where a reviewer edited an item that was sent again otherwise, all items are to be decided, and are shown', async () => {
+    const items = [...FIRST.items, { name: 'Samosa', quantity: 4, sku: null }];
+    const orderId = await begin({ ...FIRST, items });
+    const resent = [{ name: 'Karak', quantity: 3, sku: 'K-1' }, items[1]];
+    const receiptId = await resend({ ...FIRST, total: '1', items: resent });
+    const total = { pointer: '/total', from: '1250.50', to: '1' };
+    const changesOf = async () => (await show(orderId)).resends[0].changes;
+    expect(await changesOf()).toEqual([total, { pointer: '/items/0/quantity', from: 2, to: 3 }]);
+    await shop.patch(`/orders/${orderId}`, { edits: { '/items/1/quantity': 9 } });
+    expect(await changesOf()).toEqual([total, { pointer: '/items/0/quantity', from: 2, to: 3 }]);
+    await shop.patch(`/orders/${orderId}`, { edits: { '/items/0/name': 'Karak, large' } });
+    expect(await changesOf()).toEqual([total, { pointer: '/items', from: items, to: resent }]);
+    expect((await decide(orderId, receiptId, 'accepted')).body.order).toMatchObject({ total: '1', items: resent });
+  });
+
+  test('under hold an order is not confirmed before, and the reply says which stayed and why', async () => {
+    const [orderId, neighbour] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
+    await choose('hold');
+    const receiptId = await resend();
+    expect((await show(orderId)).hold_resends).toBe(true);
+    expect((await confirm(orderId, neighbour)).body).toMatchObject({
+      changed: [neighbour],
+      unchanged: [{ order_id: orderId, review_state: 'needs_review', held: true }],
+    });
+    await decide(orderId, receiptId, 'refused');
+    expect((await confirm(orderId)).body).toMatchObject({ changed: [orderId], unchanged: [] });
+  });
+
+  test('what was decided, is not the newest, or is of a confirmed order is a conflict', async () => {
+    const orderId = await begin();
+    const [older, newer] = [await resend({ ...FIRST, total: '1' }), await resend()];
+    const conflict = { status: 409, body: { code: 'conflicting_state' } };
+    expect(await decide(orderId, older, 'accepted')).toMatchObject(conflict);
+    expect((await decide(orderId, newer, 'refused')).status).toBe(200);
+    expect(await decide(orderId, newer, 'accepted')).toMatchObject(conflict);
+    await confirm(orderId);
+    expect(await decide(orderId, await resend({ ...FIRST, total: '2' }), 'accepted')).toMatchObject(conflict);
+    expect((await show(orderId)).order).toMatchObject({ total: '1250.50', resent: 'undecided' });
+  });
+
+  test('nothing is shown of an erased customer', async () => {
+    const orderId = await begin();
+    await resend();
+    await erase(stack, shop.account, '--phone', '0501234567');
+    expect(await show(orderId)).toMatchObject({ resends: [], order: { resent: null } });
+    expect(await listed()).toEqual([null]);
+  });
+
+  test('the choice is read and made by the holder and by operators, on record when it changes', async () => {
+    const path = `/accounts/${shop.account.id}/resends`;
+    expect((await shop.get('/resends')).body).toEqual({ resends: 'ignore' });
+    expect(await choose('hold')).toMatchObject({ status: 200, body: { resends: 'hold' } });
+    await choose('hold');
+    const operator = await createPerson(stack, null);
+    const client = await signIn(portal, operator);
+    expect((await client.get(path)).body).toEqual({ resends: 'hold' });
+    expect((await client.put(path, { resends: 'ignore' })).body).toEqual({ resends: 'ignore' });
+    const [action, subject] = ['resends_hold_changed', `account:${shop.account.id}`];
+    expect(await log()).toEqual([
+      { actor: operator.email, action, subject, details: { resends: 'ignore' } },
+      { actor: shop.person.email, action, subject, details: { resends: 'hold' } },
+    ]);
+  });
+
+  test.each([{}, { resends: 'maybe' }, { resends: true }, { resends: 'hold', account_id: 1 }])(
+    'the choice %j is refused',
+    async (body) => {
+      const reply = await shop.client.put(`/accounts/${shop.account.id}/resends`, body);
+      expect([reply.status, reply.body.code]).toEqual([422, 'invalid_request']);
+    },
+  );
+
+  test('what is no decision, no order, no resend or no list of orders is refused', async () => {
+    const orderId = await begin();
+    const receiptId = await resend();
+    const codeOf = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code];
+    expect(codeOf(await decide(orderId, receiptId, 'maybe'))).toEqual([422, 'invalid_request']);
+    for (const id of [0, 'x', 2 ** 52])
+      expect(codeOf(await decide(id as number, receiptId, 'accepted'))).toEqual([404, 'order_not_found']);
+    for (const id of ['x', '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'])
+      expect(codeOf(await decide(orderId, id, 'accepted'))).toEqual([404, 'receipt_not_found']);
+    for (const ids of ['', 'x', '1,', '0', Array(201).fill(1).join()])
+      expect(codeOf(await shop.get(`/orders/resent?order_ids=${ids}`))).toEqual([422, 'invalid_request']);
+  });
+
+  test('another account’s are unknown on every route', async () => {
+    const orderId = await begin();
+    const receiptId = await resend();
+    const { client, ...other } = await openShop(stack, portal);
+    const path = `/orders/${orderId}/resends/${receiptId}`;
+    expect(await other.post(path, { decision: 'accepted' })).toMatchObject({ body: { code: 'order_not_found' } });
+    expect((await other.get(`/orders/resent?order_ids=${orderId}`)).body.orders).toEqual([
+      { order_id: orderId, resent: null },
+    ]);
+    const theirs = below(client, shop.account.id);
+    const base = `/accounts/${shop.account.id}`;
+    const ask = () => [
+      theirs.post(path, { decision: 'accepted' }),
+      theirs.get(`/orders/resent?order_ids=${orderId}`),
+      theirs.get('/resends'),
+      client.put(`${base}/resends`, { resends: 'hold' }),
+    ];
+    for (const reply of await Promise.all(ask()))
+      expect(reply).toMatchObject({ status: 404, body: { code: 'account_not_found' } });
+    await client.delete('/session');
+    for (const reply of await Promise.all(ask()))
+      expect(reply).toMatchObject({ status: 401, body: { code: 'not_signed_in' } });
+    expect(await log()).toEqual([]);
+  });
+});
+
+/** Opens a page of the shop to its holder. What goes wrong in it fails the test in the end. */
+async function visit(
+  path: string,
+  work: (page: Page) => Promise<void>,
+  options: BrowserContextOptions = {},
+): Promise<void> {
+  const { page, complaints } = await openPage(options);
+  await signInOnPage(page, portal, shop.person, `/accounts/${shop.account.id}${path}`);
+  await work(page);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+}
+
+const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
+const panelOf = (page: Page) => page.locator('.resend-panel');
+const confirmButton = (place: Locator) => place.getByRole('button', { name: 'Confirm', exact: true });
+/** What the panel says of each field: its name, and each value behind its name. */
+const fieldsIn = async (page: Page) => {
+  const fields = await panelOf(page).locator('.resend-fields > li').all();
+  const linesOf = (field: Locator) => field.locator('h4, dt, dd').allTextContents();
+  return Object.fromEntries((await Promise.all(fields.map(linesOf))).map(([name, ...rest]) => [name, rest]));
+};
+const stateOf = async (orderId: number) => {
+  const [order] = await stack.database.knex('orders').where({ order_id: orderId });
+  return order.review_state;
+};
+
+describeWith('chromium')('on the page', () => {
+  test('an order that is held is accepted by keyboard, and confirmed then', async () => {
+    const orderId = await begin();
+    await choose('hold');
+    await resend();
+    await visit(`/review/${orderId}`, async (page) => {
+      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+      await panelOf(page).getByText('cannot be confirmed until somebody decides').waitFor();
+      expect(await fieldsIn(page)).toEqual({
+        Phone: ['Now', '+971 50 123 4567', 'Sent again', '+971 50 765 4321'],
+        Emirate: ['Now', 'Dubai', 'Sent again', 'Sharjah'],
+      });
+      await confirmButton(page.locator('.order-pane')).click();
+      await page.getByText('One order was not confirmed').waitFor();
+      await page.locator('.resend-panel:focus').waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.locator('button:focus', { hasText: 'Accept' }).waitFor();
+      await page.keyboard.press('Enter');
+      await panelOf(page).getByText('Accepted by').waitFor();
+      await page.locator('.resend-panel:focus').waitFor();
+      await page.locator('.notice', { hasText: 'the order has the resent values' }).waitFor();
+      await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
+      await page.locator('.history').getByText('Resend accepted').waitFor();
+      await rowOf(page, 'R-1').getByText('which were decided').waitFor({ state: 'attached' });
+      await page.keyboard.press('c');
+      await rowOf(page, 'R-1').waitFor({ state: 'detached' });
+      await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
+    });
+  });
+
+  test('one that is refused stays as it is; earlier ones are below, and what was sent before where it was edited', async () => {
+    const orderId = await begin();
+    await choose('hold');
+    await resend({ ...FIRST, total: '1' });
+    await resend({ ...FIRST, items: [{ name: 'Water', quantity: 1 }, ...FIRST.items], address: 'Villa 13' });
+    await shop.patch(`/orders/${orderId}`, { edits: { '/address': 'Villa 12, blue gate' } });
+    await visit(`/review/${orderId}`, async (page) => {
+      await panelOf(page).waitFor();
+      expect(await fieldsIn(page)).toEqual({
+        Address: ['Now', 'Villa 12, blue gate', 'Sent again', 'Villa 13', 'Sent before', 'Villa 12, Street 4'],
+        Items: ['Now', '2 × Karak (K-1)', 'Sent again', '1 × Water\n2 × Karak (K-1)'],
+      });
+      await panelOf(page).getByText('The one before it').click();
+      await panelOf(page).locator('.change-list', { hasText: '1,250.50' }).waitFor();
+      await panelOf(page).getByRole('button', { name: 'Refuse' }).click();
+      await panelOf(page).getByText('Refused by').waitFor();
+      await page.locator('.order-facts').getByText('Villa 12, blue gate').waitFor();
+      expect(await panelOf(page).getByRole('button').count()).toBe(0);
+      await confirmButton(page.locator('.order-pane')).click();
+      await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
+    });
+  });
+
+  test('what was too long to keep is named, its receipt shows it, and it is accepted whole', async () => {
+    const many = (quantity: number) =>
+      Array.from({ length: 400 }, (_, index) => ({
+        name: `Dish ${index}`,
+        quantity,
+        sku: `a rather long SKU ${index}`,
+      }));
+    const orderId = await begin({ ...FIRST, items: many(1) });
+    await choose('hold');
+    const receiptId = await resend({ ...FIRST, total: '1', items: many(2) });
+    await visit(`/review/${orderId}`, async (page) => {
+      await panelOf(page).waitFor();
+      expect(await fieldsIn(page)).toEqual({
+        Total: ['Now', '1,250.50', 'Sent again', '1.00'],
+        Items: ['Sent again', 'too long to be shown here; its receipt has it whole'],
+      });
+      const link = panelOf(page).getByRole('link');
+      expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
+      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
+      await panelOf(page).getByText('Accepted by').waitFor();
+      await page.locator('.history .change-list', { hasText: 'Items 400: Qty' }).waitFor();
+    });
+    expect((await show(orderId)).order.items).toEqual(many(2));
+  });
+
+  test('of several, those that are held come back, and the page says how many and why', async () => {
+    const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
+    await choose('hold');
+    await visit('/review', async (page) => {
+      await rowOf(page, 'R-2').waitFor();
+      // The page does not know of it yet.
+      await page.route('**/orders/resent*', (route) => route.abort());
+      await resend();
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await confirmButton(page.getByRole('toolbar')).click();
+      await page.locator('.notice', { hasText: 'One order was not confirmed: it was sent again' }).waitFor();
+      await page.locator('.notice', { hasText: 'Order confirmed' }).waitFor();
+      expect(await page.locator('.notice', { hasText: '2 orders confirmed' }).count()).toBe(0);
+      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+      expect(await rowOf(page, 'R-2').count()).toBe(0);
+      expect(await Promise.all(ids.map(stateOf))).toEqual(['needs_review', 'confirmed']);
+    });
+  });
+
+  test('under ignore it is shown, and what was not changed is said; of a confirmed and a rejected order too', async () => {
+    const [orderId, confirmed, rejected] = [
+      await begin(),
+      await begin({ ...FIRST, source_order_id: 'R-2' }),
+      await begin({ ...FIRST, source_order_id: 'R-3' }),
+    ] as [number, number, number];
+    await confirm(confirmed);
+    await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'twice' });
+    for (const source_order_id of ['R-1', 'R-2', 'R-3']) await resend({ ...AGAIN, source_order_id });
+    await visit(`/review/${orderId}`, async (page) => {
+      await panelOf(page).getByText('can be confirmed as it is').waitFor();
+      expect(await panelOf(page).getByRole('button').count()).toBe(0);
+      await page.keyboard.press('c');
+      await page.locator('.notice', { hasText: 'Order confirmed' }).waitFor();
+      await page.getByRole('link', { name: 'Confirmed' }).click();
+      await rowOf(page, 'R-2').getByRole('link').click();
+      await panelOf(page).getByText('is confirmed and stays as it is: nothing was changed').waitFor();
+      expect(await panelOf(page).getByRole('button').count()).toBe(0);
+      await page.getByRole('link', { name: 'Rejected' }).click();
+      await rowOf(page, 'R-3').getByRole('link').click();
+      await panelOf(page).getByText('is rejected and stays as it is: nothing was changed').waitFor();
+    });
+    expect(await stateOf(orderId)).toBe('confirmed');
+  });
+
+  test('one that arrives while the list and the order are looked at appears by itself', async () => {
+    const orderId = await begin();
+    await begin({ ...FIRST, source_order_id: 'R-2' });
+    await choose('hold');
+    await visit(`/review/${orderId}`, async (page) => {
+      await rowOf(page, 'R-2').waitFor();
+      await page.locator('.raw pre').waitFor();
+      expect(await panelOf(page).count()).toBe(0);
+      await page.getByRole('button', { name: 'Edit: Address' }).click();
+      await page.locator('.field-editor textarea').fill('Villa 14');
+      await resend();
+      await resend({ ...AGAIN, source_order_id: 'R-2' });
+      await page.locator('.notice', { hasText: 'This order was just sent again with changes' }).waitFor();
+      await panelOf(page).waitFor();
+      for (const number of ['R-1', 'R-2'])
+        await rowOf(page, number).getByText('Sent again with changes').waitFor({ state: 'attached' });
+      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
+      await page.getByText('Save or cancel the edit of this order first.').waitFor();
+      await page.locator('.field-editor textarea').press('Enter');
+      await page.locator('.field-editor').waitFor({ state: 'detached' });
+      await page.locator('.order-facts').getByText('Villa 14').waitFor();
+      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
+      await panelOf(page).getByText('Accepted by').waitFor();
+      await page.locator('.order-facts').getByText('Villa 14').waitFor();
+    });
+  });
+
+  test('is told when somebody else has decided meanwhile', async () => {
+    const orderId = await begin();
+    await choose('hold');
+    const receiptId = await resend();
+    await visit(`/review/${orderId}`, async (page) => {
+      await panelOf(page).waitFor();
+      await page.route(
+        `**/orders/${orderId}/resends/*`,
+        async (route) => {
+          await decide(orderId, receiptId, 'refused');
+          await route.continue();
+        },
+        { times: 1 },
+      );
+      await panelOf(page).getByRole('button', { name: 'Accept' }).press('Enter');
+      await page.getByText('Somebody else changed this meanwhile').waitFor();
+      await panelOf(page).getByText('Refused by').waitFor();
+      await page.locator('.resend-panel:focus').waitFor();
+    });
+  });
+
+  test('who is about to accept by a key is brought to what arrives then, and keeps the focus when the portal is out of reach', async () => {
+    const orderId = await begin();
+    await choose('hold');
+    await resend();
+    await visit(`/review/${orderId}`, async (page) => {
+      const accept = panelOf(page).getByRole('button', { name: 'Accept' });
+      const fail = async (route: Route) => {
+        await page.locator('button:focus[aria-disabled=true]').waitFor();
+        await route.abort();
+      };
+      await page.route('**/resends/*', fail, { times: 1 });
+      await accept.press('Enter');
+      await page.getByText('The portal cannot be reached').waitFor();
+      await page.locator('button:focus', { hasText: 'Accept' }).waitFor();
+      await resend({ ...FIRST, total: '1' });
+      await page.locator('.resend-panel:focus', { hasText: '1,250.50' }).waitFor();
+    });
+  });
+
+  test('the account’s choice is made among the integrations, and is in the log; a receipt says what it changed', async () => {
+    await begin();
+    const receiptId = await resend();
+    await visit('/integrations', async (page) => {
+      const card = page.getByRole('radiogroup', { name: 'When an order is sent again' });
+      await card.getByRole('radio', { name: 'Only show it', checked: true }).waitFor();
+      await card.getByRole('radio', { name: 'Hold the order' }).check();
+      await page.getByText('Saved; it holds at once.').waitFor();
+      await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
+      await expectAccessible(page);
+      expect((await shop.get('/resends')).body).toEqual({ resends: 'hold' });
+      const senders = page.getByRole('link', { name: 'Guides for senders' });
+      expect(await senders.getAttribute('href')).toBe(`${intake.api.url}/docs/senders`);
+      await page.reload();
+      await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
+      await page.goto(`${portal.url}/accounts/${shop.account.id}/log`);
+      await page.getByText('Chose what becomes of orders').waitFor();
+      await page.goto(`${portal.url}/accounts/${shop.account.id}/receipts/${receiptId}`);
+      const changes = page.locator('.card', { hasText: 'By itself it changed nothing' });
+      await changes.waitFor();
+      expect(await changes.locator('ins').allTextContents()).toEqual(['+971 50 765 4321', 'Sharjah']);
+      await expectAccessible(page);
+    });
+  });
+
+  test.each([
+    ['light', 'en-GB', 'a desk', {}],
+    ['dark', 'ar', 'a phone', PHONE],
+  ] as const)(
+    'in the %s theme, in %s, on %s the panel keeps WCAG 2.2 AA, and nothing is wider than the window',
+    async (colorScheme, locale, _place, options) => {
+      const long = 'برج السلام، الطابق الثاني عشر، شقة 1204، شارع الشيخ زايد، '.repeat(4);
+      const orderId = await begin({ ...FIRST, emirate: 'Atlantis' });
+      await begin({ ...FIRST, source_order_id: 'R-2' });
+      await choose('hold');
+      await resend({ ...AGAIN, address: long, order_number: 'x'.repeat(200) });
+      await visit(
+        '/review',
+        async (page) => {
+          await rowOf(page, 'R-1').locator('.badge').nth(1).waitFor();
+          await expectAccessible(page);
+          await rowOf(page, 'R-1').getByRole('link').click();
+          await panelOf(page).getByRole('button').first().waitFor();
+          await expectAccessible(page);
+          const overflowOf = (place: string) =>
+            page.locator(place).evaluate((element) => element.scrollWidth - element.clientWidth);
+          expect([await overflowOf('html'), await overflowOf('.order-pane')]).toEqual([0, 0]);
+          if (locale === 'ar') {
+            await panelOf(page).getByText('لا يمكن تأكيد هذا الطلب').waitFor();
+            expect((await fieldsIn(page)).الإمارة).toEqual(['الآن', 'Atlantis', 'أُعيد إرساله', 'الشارقة']);
+            await panelOf(page).getByRole('button', { name: 'قبول', exact: true }).click();
+            await panelOf(page).getByText('قبله').waitFor();
+            expect((await show(orderId)).order.emirate_code).toBe('AE-SH');
+            await expectAccessible(page);
+          }
+        },
+        { colorScheme, locale, ...options },
+      );
+    },
+  );
+});
+
+test.each(['en', 'ar'])('what is put on record of resends has its words in %s', (language) => {
+  const textsOf = (name: string) => {
+    const path = `../../apps/portal/page/src/locales/${language}/${name}.json`;
+    return JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8'));
+  };
+  const actions = ['resend_accepted', 'resend_refused', 'resends_hold_changed'];
+  expect(actions.filter((action) => !textsOf('audit').action[action])).toEqual([]);
+  expect(actions.slice(0, 2).filter((action) => !textsOf('review').history[action])).toEqual([]);
+});

@@ -1,0 +1,402 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fillWords } from '@orders/database';
+import type { Reply } from '../harness/api.ts';
+import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
+import { below, insertOrder, openShop, type Shop } from '../harness/review-list.ts';
+import {
+  type RunningIntake,
+  type RunningPortal,
+  type RunningWorker,
+  type Stack,
+  startStack,
+} from '../harness/stack.ts';
+
+let stack: Stack;
+let portal: RunningPortal;
+let intake: RunningIntake;
+let worker: RunningWorker;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [portal, intake, worker] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
+});
+afterAll(() => stack.close());
+
+const insert = (shop: Shop, columns?: Record<string, unknown>) =>
+  insertOrder(stack.database.knex, shop.account.id, columns);
+const idsOf = ({ status, body }: Reply): number[] => {
+  expect(status).toBe(200);
+  return body.orders.map(({ order_id }: { order_id: number }) => order_id);
+};
+const codeOf = ({ status, body }: Reply) => [status, body.code];
+
+/** Every order of a list, page after page; `between` happens after each page. */
+async function allPages(shop: Shop, query: string, between: () => Promise<unknown> = async () => {}) {
+  const ids: number[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; cursor !== null && pages < 100; pages += 1) {
+    const reply: Reply = await shop.get(`/orders?${query}${cursor && `&cursor=${cursor}`}`);
+    ids.push(...idsOf(reply));
+    cursor = reply.body.next_cursor;
+    await between();
+  }
+  return ids;
+}
+
+describe('the list', () => {
+  let asker: Shop | undefined;
+
+  test('shows an order as it was sent, with the payload as it came', async () => {
+    const shop = await openShop(stack, portal);
+    const payload = `{ "source_order_id": "raw-1", "customer": "محمد 0501234567", "total": "AED 99" }`;
+    const { body } = await intake.api.order(shop.account, payload, { Prefer: 'wait=20' });
+    const list = await shop.get('/orders');
+    expect(list.body.next_cursor).toBeNull();
+    const [order] = list.body.orders;
+    expect(order).toMatchObject({
+      order_id: body.order_id,
+      receipt_id: body.receipt_id,
+      customer: { phone: '+971501234567' },
+      total: '99',
+      review_state: 'needs_review',
+    });
+    const shown = await shop.get(`/orders/${body.order_id}`);
+    expect([shown.status, shown.body]).toEqual([
+      200,
+      {
+        order: {
+          ...order,
+          items: [],
+          warnings: [
+            {
+              pointer: '/customer',
+              code: 'customer_as_text',
+              detail: 'A text instead of an object; kept as the name, and searched for a phone number.',
+            },
+          ],
+        },
+        review: { state: 'needs_review', by: null, at: null, reason: null, undo_until: null },
+        raw: { text: payload },
+        history: [],
+        erased_at: null,
+        resends: [],
+        hold_resends: false,
+      },
+    ]);
+  });
+
+  test('is shown without the payload when its retention is over', async () => {
+    const shop = await openShop(stack, portal);
+    const { body } = await shop.get(`/orders/${await insert(shop)}`);
+    expect(body.raw).toBeNull();
+  });
+
+  test('pages hold every order once, newest first, whatever arrives meanwhile', async () => {
+    const shop = await openShop(stack, portal);
+    const ids: number[] = [];
+    for (let n = 0; n < 45; n += 1) ids.push(await insert(shop));
+    const seen = await allPages(shop, 'limit=10', () => insert(shop));
+    expect(seen).toEqual(ids.toReversed());
+    expect(idsOf(await shop.get('/orders?limit=200'))).toHaveLength(50);
+  });
+
+  test('a rare order is found behind more orders than one request looks at, by pages that may be empty', async () => {
+    const shop = await openShop(stack, portal);
+    const { knex } = stack.database;
+    const oldest = await insert(shop, { channel: 'webhook', customer_name: 'Rare', review_state: 'confirmed' });
+    // At the edges of what one request walks through, too.
+    const places = [500, 501, 502, 2000, 2001, 2002, 5500, 5501, 5502, 12_000, 12_001, 12_002];
+    const { rows } = await knex.raw(
+      `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
+                           review_state, received_at)
+       select ?, 'x' || i, 'x', case when 13001 - i = any(?::int[]) then 'webhook' else 'rest' end,
+              case when 13001 - i = any(?::int[]) then 'Rare' end, gen_random_uuid(), '[]', '[]', 'AED', 'confirmed', now()
+       from generate_series(1, 13000) as i order by i
+       returning order_id, channel`,
+      [shop.account.id, places, places],
+    );
+    const rare = rows.filter(({ channel }: { channel: string }) => channel === 'webhook');
+    const expected = [oldest, ...rare.map(({ order_id }: { order_id: number }) => order_id)].toReversed();
+    expect(await allPages(shop, 'state=confirmed&channel=webhook')).toEqual(expected);
+    expect(await allPages(shop, 'state=confirmed&q=rare')).toEqual(expected);
+    expect(await allPages(shop, 'state=confirmed&q=rare&limit=5')).toEqual(expected);
+    expect(await allPages(shop, 'state=confirmed&q=nobody')).toEqual([]);
+  });
+
+  test('confirmed and rejected orders are lists of their own', async () => {
+    const shop = await openShop(stack, portal);
+    const [waiting, confirmed, rejected] = [await insert(shop), await insert(shop), await insert(shop)];
+    await shop.post('/orders/review', { order_ids: [confirmed], to: 'confirmed' });
+    await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'twice' });
+    expect(idsOf(await shop.get('/orders'))).toEqual([waiting]);
+    expect(idsOf(await shop.get('/orders?state=confirmed'))).toEqual([confirmed]);
+    expect(idsOf(await shop.get('/orders?state=rejected'))).toEqual([rejected]);
+  });
+
+  test('counts what needs review', async () => {
+    const shop = await openShop(stack, portal);
+    const [id] = [await insert(shop), await insert(shop)];
+    await shop.post('/orders/review', { order_ids: [id], to: 'confirmed' });
+    expect((await shop.get('/orders/counts')).body).toEqual({ needs_review: 1, capped: false });
+  });
+
+  test.each([
+    ['state=lost'],
+    ['limit=0'],
+    ['limit=201'],
+    ['cursor=x'],
+    ['emirate=AE-XX'],
+    ['warnings=maybe'],
+    ['written_after=yesterday'],
+    ['q=a&q=b'],
+    ['sort=total'],
+    [`q=${'x'.repeat(201)}`],
+  ])('%s is refused', async (query) => {
+    asker ??= await openShop(stack, portal);
+    expect(codeOf(await asker.get(`/orders?${query}`))).toEqual([422, 'invalid_request']);
+  });
+});
+
+describe('new orders', () => {
+  test('are those since the last time asked, and those that were committed late', async () => {
+    const shop = await openShop(stack, portal);
+    const old = await insert(shop, { written_at: new Date(Date.now() - 60_000) });
+    const { body } = await shop.get(`/orders/new?after=${old}`);
+    expect(body).toEqual({ orders: [], more: false, latest: old });
+    const trx = await stack.database.knex.transaction();
+    const late = await insertOrder(trx, shop.account.id);
+    const quick = await insert(shop);
+    const first = await shop.get(`/orders/new?after=${old}`);
+    expect([idsOf(first), first.body.latest]).toEqual([[quick], quick]);
+    await trx.commit();
+    expect(idsOf(await shop.get(`/orders/new?after=${quick}`))).toEqual([quick, late]);
+  });
+
+  test('go by the same filter, and say when there are more', async () => {
+    const shop = await openShop(stack, portal);
+    for (let n = 0; n < 52; n += 1) await insert(shop, { channel: n < 51 ? 'rest' : 'webhook' });
+    const all = await shop.get('/orders/new?after=0');
+    expect([idsOf(all).length, all.body.more]).toEqual([50, true]);
+    const rare = await shop.get('/orders/new?after=0&channel=webhook');
+    expect([idsOf(rare).length, rare.body.more, rare.body.latest]).toEqual([1, false, all.body.latest]);
+  });
+});
+
+describe('filters and search', () => {
+  let shop: Shop;
+  const ids: Record<string, number> = {};
+  const logFields = (reply: Reply) => {
+    const found = idsOf(reply);
+    return Object.keys(ids).filter((name) => found.includes(ids[name] as number));
+  };
+
+  beforeAll(async () => {
+    shop = await openShop(stack, portal);
+    const warning = '[{"pointer":"/total","code":"total_unreadable","detail":"x"}]';
+    const [dubai, sharjah] = [{ emirate_code: 'AE-DU' }, { emirate_code: 'AE-SH' }];
+    ids.aisha = await insert(shop, {
+      ...dubai,
+      source_order_id: 'SHOP-2026-001042',
+      customer_name: 'Aisha Al-Mansoori',
+      customer_phone: '+971501234567',
+      written_at: '2026-01-01T00:00:00Z',
+    });
+    ids.mohammed = await insert(shop, {
+      ...sharjah,
+      source_order_id: "a'b\\c:*|&",
+      order_number: '#1043',
+      channel: 'webhook',
+      customer_name: 'محمد أحمد الهاشمي',
+      customer_phone: '+97143334567 ext. 12',
+      written_at: '2026-02-01T00:00:00Z',
+    });
+    ids.fatima = await insert(shop, {
+      warnings: warning,
+      source_order_id: '9f1b7b5e-2d0e-4a7e-9d58-3a2f7d6c1e11',
+      customer_name: 'فاطمة',
+      customer_phone: 'call the guard',
+      written_at: '2026-03-01T00:00:00Z',
+    });
+    ids.john = await insert(shop, {
+      ...dubai,
+      warnings: warning,
+      channel: 'webhook',
+      source_order_id: '1044',
+      customer_name: 'JOHN  Ó Briain',
+      customer_phone: '+442071234567',
+      written_at: '2026-04-01T00:00:00Z',
+    });
+    ids.bare = await insert(shop, { source_order_id: ' ', written_at: '2026-05-01T00:00:00Z' });
+  });
+
+  test.each([
+    ['', ['aisha', 'mohammed', 'fatima', 'john', 'bare']],
+    ['channel=webhook', ['mohammed', 'john']],
+    ['emirate=AE-DU', ['aisha', 'john']],
+    ['emirate=none', ['fatima', 'bare']],
+    ['warnings=yes', ['fatima', 'john']],
+    ['warnings=no', ['aisha', 'mohammed', 'bare']],
+    ['channel=webhook&emirate=AE-DU&warnings=yes', ['john']],
+    ['channel=rest&warnings=yes&emirate=AE-DU', []],
+    ['written_after=2026-03-01T00:00:00Z', ['fatima', 'john', 'bare']],
+    ['written_before=2026-03-01T00:00:00Z', ['aisha', 'mohammed']],
+    ['written_after=2026-02-01T00:00:00Z&written_before=2026-03-01T00:00:01Z', ['mohammed', 'fatima']],
+    ['written_after=2027-01-01T00:00:00Z', []],
+    ['written_before=2020-01-01T00:00:00Z', []],
+  ])('%s', async (query, names) => {
+    expect(logFields(await shop.get(`/orders?${query}`))).toEqual(names);
+  });
+
+  test.each([
+    ['aisha', ['aisha']],
+    ['AISHA', ['aisha']],
+    ['al-mansoori', ['aisha']],
+    ['mansoori aisha', ['aisha']],
+    ['aisha john', []],
+    ['ais', ['aisha']],
+    ['isha', []],
+    ['محمد', ['mohammed']],
+    ['الهاشمي', ['mohammed']],
+    ['هاشمي احمد', ['mohammed']],
+    ['فاطمه', ['fatima']],
+    ['john  Ó br', ['john']],
+    ['SHOP-2026-001042', ['aisha']],
+    ['shop-2026', ['aisha']],
+    ['001042', ['aisha']],
+    ['#1043', ['mohammed']],
+    ['#104', ['mohammed', 'john']],
+    ['104', ['mohammed', 'john']],
+    ["a'b\\c:*|&", ['mohammed']],
+    ['9f1b7b5e-2d0e', ['fatima']],
+    ['050 123 4567', ['aisha']],
+    ['0501234567', ['aisha']],
+    ['+971 50 123 4567', ['aisha']],
+    ['(050) 123-4567', ['aisha']],
+    ['٠٥٠١٢٣٤٥٦٧', ['aisha']],
+    ['00971501234567', ['aisha']],
+    ['4567', ['aisha', 'mohammed', 'john']],
+    ['1234567', ['aisha', 'john']],
+    ['020 7123 4567', ['john']],
+    ['0433 34567', ['mohammed']],
+    ['aisha 050 123 4567', ['aisha']],
+    ['john 050 123 4567', []],
+    ['567', []],
+    [' \u0000 ', ['aisha', 'mohammed', 'fatima', 'john', 'bare']],
+    ['\ufffd', []],
+    ['=rest,none', []],
+    ["'", []],
+    ['\\', []],
+  ])('search: %s', async (words, names) => {
+    const q = encodeURIComponent(words);
+    expect(logFields(await shop.get(`/orders?q=${q}`))).toEqual(names);
+    expect(logFields(await shop.get(`/orders/new?after=0&q=${q}`))).toEqual(names);
+  });
+
+  const searchForEach = async () => {
+    for (const [query, names] of [
+      [`q=${encodeURIComponent('050 123 4567')}`, ['aisha']],
+      [`q=${encodeURIComponent('هاشمي احمد')}`, ['mohammed']],
+      ['q=SHOP-2026-001042', ['aisha']],
+      ['q=4567&channel=webhook&emirate=AE-DU&warnings=yes', ['john']],
+      ['channel=webhook', ['mohammed', 'john']],
+      ['emirate=none&warnings=yes', ['fatima']],
+      ['q=104&written_before=2026-03-01T00:00:00Z', ['mohammed']],
+      ['q=absent', []],
+    ] as const) {
+      const reply = await shop.get(`/orders?${query}`);
+      expect([query, logFields(reply), reply.body.next_cursor]).toEqual([query, names, null]);
+    }
+  };
+
+  test('the index of words finds what walking the list finds', async () => {
+    const { knex } = stack.database;
+    await knex.raw(
+      `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
+       select ?, 'many' || i, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 2500) as i`,
+      [shop.account.id],
+    );
+    await searchForEach();
+    await knex('orders')
+      .where({ account_id: shop.account.id, order_number: 'many' })
+      .update({ written_at: new Date(0) });
+    // The worker would make them at its leisure.
+    await worker.close();
+    while ((await fillWords(knex)) > 0);
+    expect((await knex('order_words').where({ account_id: shop.account.id })).length).toBeGreaterThan(2500);
+    await searchForEach();
+    // The one letter that many begin with, from a cursor on: the newest of them below it.
+    const [first] = idsOf(await shop.get('/orders?q=many&limit=1'));
+    const next = await shop.get(`/orders?q=many&limit=1&cursor=${first}`);
+    expect(idsOf(next)).toEqual([(first as number) - 1]);
+  });
+
+  test('no log line holds what was searched for, or what was found', async () => {
+    await shop.get(`/orders?q=${encodeURIComponent('mansoori 0501234567')}`);
+    const text = portal.log.text();
+    expect(text).toContain('"route":"/orders"');
+    expect(text).not.toMatch(/mansoori|1234567/i);
+  });
+
+  test('no word and no filter finds an order of another account', async () => {
+    const other = await openShop(stack, portal);
+    const mine = await insert(other, { customer_name: 'Aisha' });
+    expect(idsOf(await other.get('/orders?q=aisha'))).toEqual([mine]);
+    expect(idsOf(await other.get('/orders?q=4567'))).toEqual([]);
+    expect(idsOf(await other.get('/orders?channel=webhook'))).toEqual([]);
+  });
+});
+
+describe('to everybody else there is no such order', () => {
+  const routes = (id: number): [string, string, object?][] => [
+    ['get', `/orders/${id}`],
+    ['patch', `/orders/${id}`, { edits: { '/area': 'Marina' } }],
+    ['post', '/orders/review', { order_ids: [id], to: 'confirmed' }],
+    ['post', '/orders/review', { order_ids: [id], to: 'rejected', reason: 'no' }],
+    ['post', '/orders/review', { order_ids: [id], to: 'needs_review' }],
+    ['post', '/orders/review/undo', { order_ids: [id] }],
+  ];
+  type Ask = (path: string, body?: object) => Promise<Reply>;
+
+  test('their order below my account', async () => {
+    const [mine, theirs] = [await openShop(stack, portal), await openShop(stack, portal)];
+    const id = await insert(theirs);
+    const untouched = await theirs.get(`/orders/${id}`);
+    for (const unknown of [id, 999_999_999]) {
+      for (const [verb, path, body] of routes(unknown)) {
+        const ask = mine[verb as 'get'] as Ask;
+        expect([verb, path, ...codeOf(await ask(path, body))]).toEqual([verb, path, 404, 'order_not_found']);
+      }
+    }
+    const own = await insert(mine);
+    expect(codeOf(await mine.post('/orders/review', { order_ids: [own, id], to: 'confirmed' }))[0]).toBe(404);
+    expect((await mine.get(`/orders/${own}`)).body.order.review_state).toBe('needs_review');
+    expect(await theirs.get(`/orders/${id}`)).toMatchObject({ body: untouched.body });
+    expect(await stack.database.knex('audit_events').where({ subject: `order:${id}` })).toEqual([]);
+    expect(idsOf(await mine.get('/orders'))).toEqual([own]);
+    expect(idsOf(await mine.get('/orders/new?after=0'))).toEqual([own]);
+    expect((await mine.get('/orders/counts')).body.needs_review).toBe(1);
+  });
+
+  test('their account, by its holder’s address', async () => {
+    const [mine, theirs] = [await openShop(stack, portal), await openShop(stack, portal)];
+    const id = await insert(theirs);
+    const asked = below(mine.client, theirs.account.id);
+    const lists: [string, string][] = ['/orders', '/orders/new?after=0', '/orders/counts'].map((path) => ['get', path]);
+    for (const [verb, path, body] of [...lists, ...routes(id)] as [string, string, object?][]) {
+      const ask = asked[verb as 'get'] as Ask;
+      expect([verb, path, ...codeOf(await ask(path, body))]).toEqual([verb, path, 404, 'account_not_found']);
+      const stranger = below(openPortalClient(portal), theirs.account.id)[verb as 'get'] as Ask;
+      expect(codeOf(await stranger(path, body))).toEqual([401, 'not_signed_in']);
+    }
+  });
+
+  test('an operator sees every account', async () => {
+    const shop = await openShop(stack, portal);
+    const id = await insert(shop);
+    const operator = await createPerson(stack, null);
+    const asked = below(await signIn(portal, operator), shop.account.id);
+    await asked.post('/orders/review', { order_ids: [id], to: 'confirmed' });
+    const { body } = await shop.get(`/orders/${id}`);
+    expect([body.review.by, body.history[0].by]).toEqual([operator.email, operator.email]);
+  });
+});

@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { editStoredOrder, reviewOrders, undoReview } from '@orders/database';
+import { hold, whoWait } from '../harness/gates.ts';
+import { insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let portal: RunningPortal;
+let intake: RunningIntake;
+let shop: Shop;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
+  shop = await openShop(stack, portal);
+});
+afterAll(() => stack.close());
+
+const insert = (columns?: Record<string, unknown>) => insertOrder(stack.database.knex, shop.account.id, columns);
+const confirm = (order_ids: number[]) => shop.post('/orders/review', { order_ids, to: 'confirmed' });
+const reject = (order_ids: number[], reason: string) =>
+  shop.post('/orders/review', { order_ids, to: 'rejected', reason });
+const undo = (order_ids: number[]) => shop.post('/orders/review/undo', { order_ids });
+const show = async (id: number) => (await shop.get(`/orders/${id}`)).body;
+const actionsOf = async (id: number) => (await show(id)).history.map(({ action }: { action: string }) => action);
+const dispatchable = (ids: number[]) =>
+  stack.database.knex('dispatchable_orders').whereIn('order_id', ids).orderBy('order_id').pluck('order_id');
+
+describe('review', () => {
+  test('several at once, each once, on record under the person’s name', async () => {
+    const ids = [await insert(), await insert(), await insert()];
+    const [first, second, third] = ids as [number, number, number];
+    await reject([second], 'out of stock');
+    const { status, body } = await confirm([third, second, first, first]);
+    expect([status, body.changed, body.unchanged]).toEqual([
+      200,
+      [first, third],
+      [{ order_id: second, review_state: 'rejected' }],
+    ]);
+    const { review, history, order } = await show(first);
+    expect([order.review_state, review.by, review.reason]).toEqual(['confirmed', shop.person.email, null]);
+    expect(review.undo_until).toBe(body.undo_until);
+    expect(Date.parse(body.undo_until) - Date.parse(review.at)).toBe(7000);
+    expect(history).toEqual([
+      { at: expect.any(String), by: shop.person.email, action: 'order_confirmed', reason: null, changes: null },
+    ]);
+    expect((await confirm([first])).body).toEqual({
+      changed: [],
+      unchanged: [{ order_id: first, review_state: 'confirmed' }],
+      undo_until: null,
+    });
+    expect(await actionsOf(first)).toEqual(['order_confirmed']);
+  });
+
+  test('rejecting takes a reason; the rejected can be reopened, and the reason stays on record', async () => {
+    const id = await insert();
+    const without = await shop.post('/orders/review', { order_ids: [id], to: 'rejected' });
+    expect([without.status, without.body.errors[0].pointer]).toEqual([422, '/reason']);
+    for (const to of ['confirmed', 'needs_review']) {
+      const refused = await shop.post('/orders/review', { order_ids: [id], to, reason: 'Aisha asked for it' });
+      expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '/reason']);
+    }
+    await reject([id], '  out of stock ');
+    expect((await show(id)).review).toMatchObject({ state: 'rejected', reason: 'out of stock' });
+    const reopened = await shop.post('/orders/review', { order_ids: [id], to: 'needs_review' });
+    expect(reopened.body).toEqual({ changed: [id], unchanged: [], undo_until: null });
+    const { review, history } = await show(id);
+    expect(review).toMatchObject({ state: 'needs_review', by: shop.person.email, reason: null, undo_until: null });
+    expect(history.map(({ action, reason }: { action: string; reason: string }) => [action, reason])).toEqual([
+      ['order_reopened', null],
+      ['order_rejected', 'out of stock'],
+    ]);
+  });
+
+  test('a confirmed order cannot be rejected or reopened', async () => {
+    const id = await insert();
+    await confirm([id]);
+    expect((await reject([id], 'late')).body.changed).toEqual([]);
+    expect((await shop.post('/orders/review', { order_ids: [id], to: 'needs_review' })).body.changed).toEqual([]);
+    expect((await show(id)).order.review_state).toBe('confirmed');
+  });
+
+  test.each([
+    [{ order_ids: [], to: 'confirmed' }],
+    [{ order_ids: ['1'], to: 'confirmed' }],
+    [{ order_ids: [1.5], to: 'confirmed' }],
+    [{ order_ids: Array.from({ length: 1001 }, (_, n) => n + 1), to: 'confirmed' }],
+    [{ order_ids: [1], to: 'lost' }],
+    [{ order_ids: [1], to: 'rejected', reason: ' ' }],
+    [{ order_ids: [1], to: 'rejected', reason: 'x'.repeat(501) }],
+    [{ order_ids: [1], to: 'rejected', reason: 'a\u0000b' }],
+    [{ to: 'confirmed' }],
+  ])('request %# is refused', async (body) => {
+    expect((await shop.post('/orders/review', body)).status).toBe(422);
+  });
+
+  test('a thousand at once', async () => {
+    const ids = await stack.database.knex
+      .raw(
+        `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
+         select ?, 'bulk' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 1000) as i
+         returning order_id`,
+        [shop.account.id],
+      )
+      .then(({ rows }) => rows.map(({ order_id }: { order_id: number }) => order_id));
+    expect((await confirm(ids.toReversed())).body.changed).toEqual(ids);
+    // A statement that takes half a second on a busy machine is given up, and the undo is asked for again.
+    const undone = await until('the undo has time', async () => {
+      const reply = await undo(ids);
+      return reply.status !== 503 && reply;
+    });
+    expect(undone.body.changed).toEqual(ids);
+  });
+});
+
+describe('races', () => {
+  const request = (orderIds: number[], by: string) => ({ accountId: shop.account.id, orderIds, by });
+
+  test('of two who confirm at once, one does; the other is told', async () => {
+    const ids = [await insert(), await insert()];
+    const held = await hold(stack.database.knex, `select from orders where order_id = ${ids[0]} for update`);
+    const both = Promise.all([
+      reviewOrders(stack.database.knex, { ...request(ids, 'one'), to: 'confirmed' }),
+      reviewOrders(stack.database.knex, { ...request(ids.toReversed(), 'two'), to: 'confirmed' }),
+    ]);
+    await whoWait(stack.database.knex, 1, 'transactionid');
+    await held.release();
+    const outcomes = await both;
+    expect(outcomes.map((outcome) => outcome?.changed.length).toSorted()).toEqual([0, 2]);
+    for (const id of ids) expect(await actionsOf(id)).toEqual(['order_confirmed']);
+  });
+
+  test('an edit that waited for a confirmation changes nothing', async () => {
+    const id = await insert();
+    const { knex } = stack.database;
+    const trx = await knex.transaction();
+    await reviewOrders(trx, { ...request([id], 'one'), to: 'confirmed' });
+    const edited = editStoredOrder(knex, { ...request([id], 'two'), orderId: id, edits: { '/area': 'Marina' } });
+    await whoWait(knex, 1, 'transactionid');
+    await trx.commit();
+    expect(await edited).toBe(false);
+    const { order } = await show(id);
+    expect([order.area, order.review_state]).toEqual([null, 'confirmed']);
+  });
+});
+
+describe('undo', () => {
+  test('takes a confirmation and a rejection back, and is on record', async () => {
+    const [confirmed, rejected, waiting] = [await insert(), await insert(), await insert()];
+    await confirm([confirmed]);
+    await reject([rejected], 'twice');
+    const { status, body } = await undo([confirmed, rejected, waiting]);
+    expect([status, body]).toEqual([
+      200,
+      { changed: [confirmed, rejected], unchanged: [{ order_id: waiting, review_state: 'needs_review' }] },
+    ]);
+    const { order, review } = await show(confirmed);
+    expect(order.review_state).toBe('needs_review');
+    expect(review).toEqual({ state: 'needs_review', by: null, at: null, reason: null, undo_until: null });
+    expect(await actionsOf(rejected)).toEqual(['order_review_undone', 'order_rejected']);
+    await makeReviewOlder(stack.database.knex, [confirmed], 20);
+    expect(await dispatchable([confirmed])).toEqual([]);
+    expect((await confirm([confirmed])).body.changed).toEqual([confirmed]);
+  });
+
+  test('not once eight seconds have passed, while nobody can see the order yet', async () => {
+    const [early, late] = [await insert(), await insert()];
+    await confirm([early, late]);
+    await makeReviewOlder(stack.database.knex, [early], 6.5);
+    await makeReviewOlder(stack.database.knex, [late], 8);
+    expect(await dispatchable([early, late])).toEqual([]);
+    expect((await undo([early, late])).body).toEqual({
+      changed: [early],
+      unchanged: [{ order_id: late, review_state: 'confirmed' }],
+    });
+    // One that was confirmed later would hold it back.
+    await stack.database
+      .knex('orders')
+      .where({ review_state: 'confirmed' })
+      .update({ reviewed_at: stack.database.knex.raw("reviewed_at - interval '11 seconds'") });
+    await until('the other is shown', async () => String(await dispatchable([early, late])) === String([late]));
+  });
+
+  test('that waits for a lock is judged when it has it, and gives up before the order is shown', async () => {
+    const id = await insert();
+    await confirm([id]);
+    await makeReviewOlder(stack.database.knex, [id], 7.7);
+    const held = await hold(stack.database.knex, `select from orders where order_id = ${id} for update`);
+    const waiting = undoReview(stack.database.knex, { accountId: shop.account.id, orderIds: [id], by: 'late' });
+    const outcome = waiting.then(
+      (undone) => undone?.changed,
+      (error) => error.code,
+    );
+    await whoWait(stack.database.knex, 1, 'transactionid');
+    // Until the time to undo is over by the clock of Postgres, but not that of the statement.
+    await until('eight seconds are over', async () => {
+      const { rows } = await stack.database.knex.raw(
+        "select clock_timestamp() > reviewed_at + interval '8 seconds' as over from orders where order_id = ?",
+        [id],
+      );
+      return rows[0].over;
+    });
+    await held.release();
+    expect([[], '57014']).toContainEqual(await outcome);
+    expect((await show(id)).order.review_state).toBe('confirmed');
+  });
+
+  test('a follower of dispatchable_orders never sees an order that is taken back', async () => {
+    const ids: number[] = [];
+    for (let n = 0; n < 40; n += 1) ids.push(await insert());
+    await confirm(ids);
+    const seen = new Set<number>();
+    const end = new AbortController();
+    const follower = (async () => {
+      while (!end.signal.aborted) for (const id of await dispatchable(ids)) seen.add(id);
+    })();
+    // From two seconds before the edge to some after it, so that the time to undo ends and the view opens between them.
+    await Promise.all(ids.map((id, n) => makeReviewOlder(stack.database.knex, [id], 6 + n / 8)));
+    const taken = (await Promise.all(ids.map((id) => undo([id])))).flatMap(({ body }) => body.changed as number[]);
+    await until('the rest is shown', async () => (await dispatchable(ids)).length === ids.length - taken.length);
+    end.abort();
+    await follower;
+    expect(taken.length).toBeGreaterThan(0);
+    expect(taken.length).toBeLessThan(ids.length);
+    expect(taken.filter((id) => seen.has(id))).toEqual([]);
+  });
+});
+
+describe('editing', () => {
+  test('mends what best effort could not read, keeps what was, and finds it by the new words', async () => {
+    const payload = {
+      source_order_id: 'edit-1',
+      customer: { name: 'Aisha', phone: 'call me' },
+      emirate: 'Atlantis',
+      items: [
+        { name: 'Karak', quantity: '2' },
+        { name: 'Water', quantity: 0 },
+      ],
+      total: 'free',
+    };
+    const { body: written } = await intake.api.order(shop.account, payload, { Prefer: 'wait=20' });
+    const path = `/orders/${written.order_id}`;
+    const edits = { '/customer/phone': '050 765 4321', '/items/1/quantity': 3, '/emirate': 'dxb' };
+    const { status, body } = await shop.patch(path, { edits });
+    expect(status).toBe(200);
+    expect(body.order).toMatchObject({
+      source_order_id: 'edit-1',
+      customer: { name: 'Aisha', phone: '+971507654321' },
+      emirate: 'Dubai',
+      emirate_code: 'AE-DU',
+      items: [
+        { name: 'Karak', quantity: 2 },
+        { name: 'Water', quantity: 3 },
+      ],
+    });
+    expect(body.order.warnings.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])).toEqual([
+      ['/items/0/quantity', 'quantity_from_text'],
+      ['/total', 'total_unreadable'],
+    ]);
+    expect(body.raw.text).toBe(JSON.stringify(payload));
+    expect(body.history).toEqual([
+      {
+        at: expect.any(String),
+        by: shop.person.email,
+        action: 'order_edited',
+        reason: null,
+        changes: expect.arrayContaining([
+          { pointer: '/customer/phone', before: 'call me', after: '+971507654321' },
+          { pointer: '/emirate_code', before: null, after: 'AE-DU' },
+          { pointer: '/items/1/quantity', before: null, after: 3 },
+        ]),
+      },
+    ]);
+    const { items: _items, warnings: _warnings, ...inList } = body.order;
+    expect((await shop.get('/orders?q=4321&emirate=AE-DU')).body.orders).toEqual([inList]);
+    expect(await show(written.order_id)).toEqual(body);
+  });
+
+  test.each([
+    ['/source_order_id'],
+    ['/emirate_code'],
+    ['/items/0/quantity'],
+    ['/customer'],
+    ['/__proto__/polluted'],
+    ['area'],
+  ])('%s cannot be edited, and nothing is', async (pointer) => {
+    const id = await insert();
+    const { status, body } = await shop.patch(`/orders/${id}`, { edits: { '/area': 'Marina', [pointer]: 'x' } });
+    expect([status, body.code, body.errors[0].pointer]).toEqual([422, 'invalid_request', pointer]);
+    const { order, history } = await show(id);
+    expect([order.area, history]).toEqual([null, []]);
+  });
+
+  test('only what needs review', async () => {
+    const id = await insert();
+    await reject([id], 'twice');
+    const { status, body } = await shop.patch(`/orders/${id}`, { edits: { '/area': 'Marina' } });
+    expect([status, body.code]).toEqual([409, 'conflicting_state']);
+  });
+
+  test('what is nested too deep is not looked at', async () => {
+    const deep = JSON.parse('['.repeat(100) + ']'.repeat(100));
+    const { status, body } = await shop.patch(`/orders/${await insert()}`, { edits: { '/address': deep } });
+    expect([status, body.code]).toEqual([400, 'malformed_body']);
+  });
+
+  test('no edits are no request', async () => {
+    expect((await shop.patch(`/orders/${await insert()}`, { edits: {} })).status).toBe(422);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  countNeedingReview,
+  fillWords,
+  findOrderHistory,
+  findReceiptBody,
+  findResends,
+  findReviewedOrder,
+  listReview,
+  listReviewSince,
+  markResent,
+  openKnex,
+  type ReviewFilter,
+} from '@orders/database';
+import type { Knex } from 'knex';
+import { createReviewDatabase, insertOrders, NO_FILTER, type ReviewDatabase } from '../harness/review-list.ts';
+import { until } from '../harness/until.ts';
+
+const FEW_ROWS = 120;
+const ACCOUNT = 7;
+const ACCOUNTS = 5000;
+
+let db: ReviewDatabase;
+beforeAll(async () => {
+  db = await createReviewDatabase({ direct: true });
+});
+afterAll(() => db.close());
+
+const ALL: ReviewFilter = {
+  accountId: ACCOUNT,
+  state: 'needs_review',
+  ...NO_FILTER,
+};
+
+/** Orders of this account and of another one, in turns; one in five thousand of a name of its own. */
+const fill = (orders: number) =>
+  db.knex.raw(
+    `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, items, warnings,
+                         currency, received_at, written_at)
+     select case when i % 2 = 0 then ${ACCOUNT} else 8 end, 'SHOP-' || i, 'SHOP-' || i, 'rest', gen_random_uuid(),
+            case when i % 10000 = 2 then 'Rare' else 'Common' end, '+9715' || (10000000 + i), '[]', '[]', 'AED',
+            now() - (? - i) * interval '1 second', now() - (? - i) * interval '1 second'
+     from generate_series(1, ?::int) as i`,
+    [orders, orders, orders],
+  );
+
+/** On connections of its own: what a connection has read is counted at its end, or some seconds later. */
+async function apart<T>(work: (knex: Knex) => PromiseLike<T>): Promise<T> {
+  const knex = openKnex({ url: db.directUrl, applicationName: 'apart' });
+  const done = await work(knex);
+  await knex.destroy();
+  await until('its connections are gone', async () => {
+    const { rows } = await db.knex.raw("select from pg_stat_activity where application_name = 'apart'");
+    return rows.length === 0;
+  });
+  return done;
+}
+
+async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+  const total = async () => {
+    await db.database.pool.query('select pg_stat_force_next_flush()');
+    const { rows } = await db.knex.raw(`
+      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
+    return Number(rows[0].read);
+  };
+  const before = await total();
+  await work();
+  return (await total()) - before;
+}
+
+const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
+  listReview(db.database, { ...ALL, ...filter }, { below, limit: 50 });
+
+const PAGE_OF_ORDERS = Array.from({ length: 50 }, (_, index) => ({ order_id: 2 * index + 2 }));
+
+/** Ten resends of each fifth order, of which each second has changes; of the first order 20,000 without. */
+const fillResends = (orders: number) =>
+  db.knex.raw(
+    `insert into resends (account_id, order_id, receipt_id, changes)
+     select ${ACCOUNT}, i * 5, gen_random_uuid(), case when n % 2 = 0 then '[]'::jsonb end
+     from generate_series(1, ?::int / 5) as i, generate_series(1, 10) as n
+     union all
+     select ${ACCOUNT}, 1, gen_random_uuid(), null from generate_series(1, 20_000)`,
+    [orders],
+  );
+
+/** What is done with the list, and how many rows it may read; a plan that reads the list through reads 30,000. */
+const CASES: [string, number, () => Promise<unknown>][] = [
+  ['open', FEW_ROWS, () => page({})],
+  ['a page in the middle', FEW_ROWS, () => page({}, 30_000)],
+  ['a common word', FEW_ROWS, () => page({ words: 'comm' })],
+  ['a common channel', FEW_ROWS, () => page({ channel: 'rest' })],
+  ['a rare word', 1200, () => page({ words: 'rare' })],
+  ['the beginning of some order numbers', 2500, () => page({ words: 'SHOP-18' })],
+  ['the end of a phone number', 1200, () => page({ words: '0012346' })],
+  ['what nobody has', 1200, () => page({ words: 'nobody' })],
+  ['a channel that nobody uses', 4200, () => page({ channel: 'webhook' })],
+  ['older than most', 400, () => page({ writtenBefore: new Date(Date.now() - 55_000_000) })],
+  ['the last hour', 400, () => page({ writtenAfter: new Date(Date.now() - 3_600_000) })],
+  ['confirmed', FEW_ROWS, () => page({ state: 'confirmed' })],
+  ['news', 1200, () => listReviewSince(db.database, ALL, { after: 59_990, limit: 50 })],
+  ['marks of those that were sent again', 200, () => markResent(db.database, ACCOUNT, PAGE_OF_ORDERS)],
+  ['what was sent again of one', FEW_ROWS, () => findResends(db.database, ACCOUNT, [30_000])],
+  ['what was sent again of one without end', FEW_ROWS, () => findResends(db.database, ACCOUNT, [1])],
+  ['its mark', FEW_ROWS, () => markResent(db.database, ACCOUNT, [{ order_id: 1 }])],
+  ['count', 10_100, () => countNeedingReview(db.database, ACCOUNT)],
+  ['one order', FEW_ROWS, () => findReviewedOrder(db.database, ACCOUNT, 30_000)],
+  ['its payload', FEW_ROWS, () => findReceiptBody(db.database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
+  ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
+];
+
+test('what was planned for an empty list does not read a full one through, and nor does what is planned for a full one', async () => {
+  for (const [, , work] of CASES) for (let time = 0; time < 3; time += 1) await work();
+  await db.knex.raw(
+    'insert into accounts (account_id, name) overriding system value select i, i::text from generate_series(1, ?::int) as i',
+    [ACCOUNTS],
+  );
+  await fill(60_000);
+  await fillResends(20_000);
+  await apart(async (knex) => {
+    while ((await fillWords(knex)) > 0);
+  });
+  // The second time as planned for what a full list was found to hold.
+  for (const statistics of ['none', 'analyzed']) {
+    if (statistics === 'analyzed') await db.knex.raw('analyze');
+    const tooMany: [string, number][] = [];
+    for (const [name, most, work] of CASES) {
+      const rows = await rowsRead(work);
+      if (rows > most) tooMany.push([name, rows]);
+    }
+    expect([statistics, tooMany]).toEqual([statistics, []]);
+  }
+  expect((await page({ words: 'rare' })).orders).toHaveLength(6);
+  expect((await page({ words: 'SHOP-18' })).orders).toHaveLength(50);
+});
+
+test('to look for orders without words reads each account once, and to make them reads no others', async () => {
+  // Of these, another one is a minute old each second.
+  await apart((knex) => knex('orders').where('order_id', '>', 59_900).delete());
+  const fillOnce = () => apart((knex) => fillWords(knex));
+  const look = await rowsRead(async () => {
+    expect(await fillOnce()).toBe(0);
+  });
+  expect(look).toBeLessThan(ACCOUNTS + FEW_ROWS);
+  await insertOrders(db.knex, 4000, 500);
+  await insertOrders(db.knex, 8, 500);
+  const turn = await rowsRead(async () => {
+    expect(await fillOnce()).toBe(1000);
+  });
+  expect(turn).toBeLessThan(ACCOUNTS + 2 * 1000 + FEW_ROWS);
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount, editStoredOrder, fillWords, listReview, reviewOrders } from '@orders/database';
+import fc from 'fast-check';
+import {
+  createReviewDatabase,
+  insertOrder,
+  insertOrders,
+  NO_FILTER,
+  type ReviewDatabase,
+} from '../harness/review-list.ts';
+
+const ACCOUNT = 3;
+
+let db: ReviewDatabase;
+beforeAll(async () => {
+  db = await createReviewDatabase();
+});
+afterAll(() => db.close());
+
+const search = (words: string) =>
+  listReview(db.database, { ...NO_FILTER, accountId: ACCOUNT, state: 'needs_review', words }, { limit: 200 });
+
+/** What Postgres and its syntax of queries mind, and what people write. */
+const PIECES = [
+  ...["'", '\\', ':', '*', '|', '&', '!', '(', ')', '<->', '=', '~', '-', '_', '/', '#', '+', '.', ' ', '\n', '\t'],
+  ...['050', '1234567', '٠٥٠', 'أ', 'ة', 'ـ', 'é', 'İ', 'ß', '😀', 'a', 'Z', 'shop', '\u200f', '\u00a0', '\u0301'],
+];
+const text = fc.string({ unit: fc.constantFrom(...PIECES), minLength: 1, maxLength: 25 });
+// Half an article is a letter, so only what is searched for whole has one.
+const wholeText = fc.string({ unit: fc.constantFrom(...PIECES, 'ال'), minLength: 1, maxLength: 25 });
+
+test('whatever is searched for, and whatever an order holds: the one finds the other by its beginning', () =>
+  fc.assert(
+    fc.asyncProperty(wholeText, text, fc.nat(25), async (name, number, length) => {
+      const id = await insertOrder(db.knex, ACCOUNT, {
+        customer_name: name,
+        order_number: number,
+        customer_phone: fc.sample(text, 1)[0],
+      });
+      const [whole, part] = [await search(name), await search([...number].slice(0, length).join(''))];
+      expect(whole.orders.map(({ order_id }) => order_id)).toContain(id);
+      expect(part.orders.map(({ order_id }) => order_id)).toContain(id);
+    }),
+    { numRuns: 150 },
+  ));
+
+/** Every match, newest first, page after page; `between` happens after each. */
+async function allPages(accountId: number, words: string, between: () => Promise<unknown>): Promise<number[]> {
+  const found: number[] = [];
+  for (let below: number | null | undefined; below !== null; ) {
+    const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, words };
+    const page = await listReview(db.database, filter, { ...(below && { below }), limit: 50 });
+    found.push(...page.orders.map(({ order_id }) => order_id));
+    below = page.nextBelow;
+    await between();
+  }
+  return found;
+}
+
+const SIZE = 7000;
+const place = fc.noBias(fc.nat(SIZE - 1));
+
+test('however far the words are made: a search finds every order once, also what was done to it before or since', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        unfilled: fc.oneof(fc.constantFrom(0, SIZE), place, place, place),
+        rare: fc.uniqueArray(place, { minLength: 12, maxLength: 40 }),
+        before: fc.uniqueArray(place, { maxLength: 10 }),
+        after: fc.uniqueArray(place, { maxLength: 10 }),
+        fillsBetween: fc.boolean(),
+      }),
+      async ({ unfilled, rare, before, after, fillsBetween }) => {
+        const { knex } = db;
+        const { account_id: accountId } = await createAccount(knex, 'words');
+        const ids = await insertOrders(knex, accountId, SIZE);
+        const idsAt = (places: readonly number[]) => places.map((at) => ids[at] as number);
+        const waiting = new Set(idsAt(rare));
+        await knex('orders').whereIn('order_id', idsAt(rare)).update({ customer_name: 'Rare' });
+        await knex('orders')
+          .whereIn('order_id', ids.slice(SIZE - unfilled))
+          .update({ written_at: new Date() });
+        /** Confirms the one half of them, and names the other half. */
+        const change = async (places: readonly number[]) => {
+          const gone = idsAt(places.filter((_, index) => index % 2 === 0)).filter((id) => waiting.has(id));
+          await reviewOrders(knex, { accountId, orderIds: gone, to: 'confirmed', by: 'x' });
+          for (const id of gone) waiting.delete(id);
+          const edits = { '/customer/name': 'Rare' };
+          for (const orderId of idsAt(places.filter((_, index) => index % 2 === 1))) {
+            if (await editStoredOrder(knex, { accountId, orderId, edits, by: 'x' })) waiting.add(orderId);
+          }
+        };
+        const fill = async () => {
+          while ((await fillWords(knex)) > 0);
+        };
+        await change([...before, ...rare.slice(0, 6)]);
+        await fill();
+        await change([...after, ...rare.slice(6, 12)]);
+        const between = async () => {
+          if (!fillsBetween) return;
+          await knex('orders')
+            .where({ account_id: accountId })
+            .update({ written_at: new Date(0) });
+          await fill();
+        };
+        expect(await allPages(accountId, 'rare', between)).toEqual([...waiting].toSorted((a, b) => b - a));
+        expect(await allPages(accountId, 'nobody', between)).toEqual([]);
+        await knex('orders').where({ account_id: accountId }).delete();
+        await knex('order_words').where({ account_id: accountId }).delete();
+      },
+    ),
+    { numRuns: 12 },
+  ));

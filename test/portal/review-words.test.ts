@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccount, editStoredOrder, fillWords, listReview, reviewOrders, undoReview } from '@orders/database';
+import {
+  createReviewDatabase,
+  insertOrder,
+  insertOrders,
+  NO_FILTER,
+  type ReviewDatabase,
+} from '../harness/review-list.ts';
+import { withStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let db: ReviewDatabase;
+beforeAll(async () => {
+  db = await createReviewDatabase();
+});
+afterAll(() => db.close());
+
+const MINUTE = 60_000;
+const ago = (ms: number) => new Date(Date.now() - ms);
+const BY = 'someone@example.com';
+
+const openAccount = async () => (await createAccount(db.knex, 'words')).account_id;
+const fillAll = async () => {
+  while ((await fillWords(db.knex)) > 0);
+};
+const filledOf = (accountId: number): Promise<number[]> =>
+  db.knex('order_words').where({ account_id: accountId }).orderBy('order_id').pluck('order_id');
+const markOf = async (accountId: number): Promise<number | undefined> =>
+  (await db.knex('order_words_marks').where({ account_id: accountId }).first())?.filled_to;
+
+/** One page, and whether there is another. */
+async function search(accountId: number, words: string): Promise<[number[], boolean]> {
+  const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, words };
+  const { orders, nextBelow } = await listReview(db.database, filter, { limit: 50 });
+  return [orders.map(({ order_id }) => order_id), nextBelow !== null];
+}
+
+test('the words of what was written a minute ago are made, up to the first order that was not', async () => {
+  const accountId = await openAccount();
+  const old: number[] = [];
+  for (let n = 0; n < 3; n += 1) old.push(await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) }));
+  const young = await insertOrder(db.knex, accountId, { written_at: ago(MINUTE / 2) });
+  const behind = await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) });
+  expect(await fillWords(db.knex)).toBe(3);
+  expect([await filledOf(accountId), await markOf(accountId)]).toEqual([old, old.at(-1)]);
+  expect(await fillWords(db.knex)).toBe(0);
+  await db
+    .knex('orders')
+    .where({ order_id: young })
+    .update({ written_at: ago(2 * MINUTE) });
+  expect(await fillWords(db.knex)).toBe(2);
+  expect([await filledOf(accountId), await markOf(accountId)]).toEqual([[...old, young, behind], behind]);
+});
+
+test('they are made in batches, after each of which it may be told to end', async () => {
+  const [few, many] = [await openAccount(), await openAccount()];
+  await insertOrders(db.knex, few, 3);
+  await insertOrders(db.knex, many, 6200);
+  expect(await fillWords(db.knex, async () => false)).toBeLessThanOrEqual(500);
+  await fillAll();
+  const took: number[] = [];
+  expect(await fillWords(db.knex, async (ms) => took.push(ms) > 0)).toBe(0);
+  expect(took).toEqual([]);
+  expect([(await filledOf(few)).length, (await filledOf(many)).length]).toEqual([3, 6200]);
+});
+
+test('an account that has always more does not keep the others waiting', async () => {
+  const [many, few] = [await openAccount(), await openAccount()];
+  await insertOrders(db.knex, many, 6000);
+  await insertOrders(db.knex, few, 3);
+  expect(await fillWords(db.knex)).toBe(5003);
+  expect((await filledOf(few)).length).toBe(3);
+  await fillAll();
+});
+
+test('of two at once, one does it', async () => {
+  const accountId = await openAccount();
+  await insertOrders(db.knex, accountId, 1200);
+  const inBatch = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<boolean>();
+  const first = fillWords(db.knex, () => {
+    inBatch.resolve();
+    return goOn.promise;
+  });
+  await inBatch.promise;
+  expect(await fillWords(db.knex)).toBe(0);
+  goOn.resolve(true);
+  expect(await first).toBe(1200);
+});
+
+test('neither an account nor an order is locked, and what is locked is not waited for', async () => {
+  const accountId = await openAccount();
+  const id = await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) });
+  const trx = await db.knex.transaction();
+  await trx.raw('select from accounts where account_id = ? for update', [accountId]);
+  await trx.raw('select from orders where account_id = ? for update', [accountId]);
+  expect(await fillWords(db.knex)).toBe(1);
+  await trx.rollback();
+  expect(await filledOf(accountId)).toEqual([id]);
+});
+
+test('an order leaves with its words, and comes back with those it has then', async () => {
+  const accountId = await openAccount();
+  const name = 'Before';
+  const [a, b, c] = await insertOrders(db.knex, accountId, 3, { customer_name: name });
+  const orderIds = [a, b, c] as number[];
+  await insertOrders(db.knex, accountId, 600);
+  await fillAll();
+  expect(await search(accountId, name)).toEqual([orderIds.toReversed(), false]);
+  await reviewOrders(db.knex, { accountId, orderIds: [a as number], to: 'confirmed', by: BY });
+  await reviewOrders(db.knex, { accountId, orderIds: [b as number], to: 'rejected', by: BY, reason: 'twice' });
+  expect((await filledOf(accountId)).filter((id) => orderIds.includes(id))).toEqual([c]);
+  expect(await search(accountId, name)).toEqual([[c], false]);
+  await undoReview(db.knex, { accountId, orderIds: [a as number], by: BY });
+  await reviewOrders(db.knex, { accountId, orderIds: [b as number], to: 'needs_review', by: BY });
+  expect(await search(accountId, name)).toEqual([orderIds.toReversed(), false]);
+  await editStoredOrder(db.knex, {
+    accountId,
+    orderId: c as number,
+    edits: { '/customer/name': 'After' },
+    by: BY,
+  });
+  expect(await search(accountId, name)).toEqual([[b, a], false]);
+  expect(await search(accountId, 'after')).toEqual([[c], false]);
+});
+
+test('what is edited, reviewed or reopened while words are made keeps the words it has then', async () => {
+  const accountId = await openAccount();
+  const ids = await insertOrders(db.knex, accountId, 4, { customer_name: 'Before' });
+  const [blocked, edited, confirmed, undone] = ids as [number, number, number, number];
+  await insertOrders(db.knex, accountId, 600);
+  // It has seen the orders as they are now when it comes to the one whose words somebody else is about to write.
+  const blocker = await db.knex.transaction();
+  await blocker('order_words').insert({ account_id: accountId, order_id: blocked, words: '' });
+  const filling = fillWords(db.knex);
+  await until('the batch waits', async () => {
+    const { rows } = await db.knex.raw('select from pg_locks where not granted');
+    return rows.length > 0;
+  });
+  const edits = { '/customer/name': 'After' };
+  await editStoredOrder(db.knex, { accountId, orderId: edited, edits, by: BY });
+  await editStoredOrder(db.knex, { accountId, orderId: undone, edits, by: BY });
+  await reviewOrders(db.knex, { accountId, orderIds: [confirmed, undone], to: 'confirmed', by: BY });
+  await undoReview(db.knex, { accountId, orderIds: [undone], by: BY });
+  await blocker.rollback();
+  expect(await filling).toBe(604);
+  expect(await search(accountId, 'before')).toEqual([[blocked], false]);
+  expect(await search(accountId, 'after')).toEqual([[undone, edited], false]);
+});
+
+test.each([499, 500, 501, 5499, 5500, 5501])(
+  'what has no words yet is found behind %i others that have none',
+  async (others) => {
+    const accountId = await openAccount();
+    const [old] = await insertOrders(db.knex, accountId, 1, { customer_name: 'Rare' });
+    await fillAll();
+    const written_at = new Date();
+    const [young] = await insertOrders(db.knex, accountId, 1, { customer_name: 'Rare', written_at });
+    await insertOrders(db.knex, accountId, others, { written_at });
+    const [first, hasMore] = await search(accountId, 'rare');
+    // One page goes through so many.
+    const isPast = others < 5500;
+    expect([first, hasMore]).toEqual(isPast ? [[young, old], false] : [[], true]);
+  },
+);
+
+test('a page is filled past words that are left of orders that were reviewed', async () => {
+  const accountId = await openAccount();
+  const ids = await insertOrders(db.knex, accountId, 120, { customer_name: 'Rare' });
+  await insertOrders(db.knex, accountId, 600);
+  await fillAll();
+  await db.knex('orders').whereIn('order_id', ids.slice(40)).update({ review_state: 'rejected' });
+  expect(await search(accountId, 'rare')).toEqual([ids.slice(0, 40).toReversed(), false]);
+});
+
+test('a worker makes them by itself', () =>
+  withStack('postgres', async (stack) => {
+    const { id: accountId } = await stack.account();
+    const { knex } = stack.database;
+    await insertOrders(knex, accountId, 600);
+    await stack.worker();
+    await until('the words are made', async () => {
+      const filled = await knex('order_words').where({ account_id: accountId }).pluck('order_id');
+      return filled.length === 600;
+    });
+  }));

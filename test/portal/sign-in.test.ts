@@ -1,0 +1,384 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
+import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { testWith } from '../harness/programs.ts';
+import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+
+const testInBrowser = testWith('chromium');
+
+let stack: Stack;
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+});
+afterAll(async () => {
+  await stack.close();
+});
+
+const newPerson = async () => createPerson(stack, (await stack.account()).id);
+
+/** Asks as the proxy in front does for somebody of that address. */
+function ask(path: string, body: object | string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${portal.url}/api${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: portal.url, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+const attempt = async (email: string, password: string, network: string) =>
+  (await ask('/session', { email, password }, { 'X-Forwarded-For': network })).status;
+
+// biome-ignore lint/suspicious/noExplicitAny: what a route answers is for the test to say.
+const bodyOf = (reply: Response): Promise<any> => reply.json();
+
+/** Networks of documentation (RFC 5737), each test its own. */
+let networks = 0;
+const newNetwork = () => `203.0.113.${++networks}`;
+
+describe('signing in', () => {
+  test('a person signs in, is named, and signs out', async () => {
+    const person = await newPerson();
+    const client = await signIn(portal, person);
+    const { status, body } = await client.get('/session');
+    expect([status, body.email, body.role, body.account.account_id]).toEqual([
+      200,
+      person.email,
+      'account_holder',
+      person.accountId,
+    ]);
+    expect((await client.delete('/session')).status).toBe(204);
+    expect((await client.get('/session')).body.code).toBe('not_signed_in');
+  });
+
+  testInBrowser('without a word on the console', async () => {
+    const person = await newPerson();
+    const { page, complaints } = await openPage();
+    await page.goto(portal.url);
+    await page.locator('form').waitFor();
+    await expectAccessible(page);
+    await signInOnPage(page, portal, person);
+    await page.getByRole('heading', { name: 'Needs review' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {
+    const person = await newPerson();
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, `/accounts/${person.accountId}/receipts`);
+    await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+    await stack.database.knex('user_sessions').delete();
+    await page.getByLabel('State').selectOption('dead');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.locator('input[type="email"]').fill(person.email);
+    await page.locator('input[type="password"]').fill(person.password);
+    await page.locator('button[type="submit"]').click();
+    await page.getByText('No receipt is dead').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the cookie is for this host and the browser alone; over https it goes over nothing else', async () => {
+    const { email, password } = await newPerson();
+    const plain = await ask('/session', { email, password });
+    expect(plain.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^orders\.session_token=[^;]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/),
+    ]);
+    const origin = 'https://orders.example.com';
+    const secure = await stack.portal({ PORTAL_URL: origin });
+    const reply = await fetch(`${secure.url}/api/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: origin },
+      body: JSON.stringify({ email, password }),
+    });
+    const [cookie = ''] = reply.headers.getSetCookie();
+    expect(cookie).toMatch(
+      /^__Host-orders\.session_token=[^;]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    expect(reply.headers.get('Strict-Transport-Security')).toMatch(/^max-age=31536000/);
+    const known = await fetch(`${secure.url}/api/session`, { headers: { Cookie: cookie.split(';')[0] as string } });
+    expect(known.status).toBe(200);
+    await secure.close();
+  });
+
+  test('an address that nobody has is refused with the same words, and after as much work', async () => {
+    const { email } = await newPerson();
+    const time = async (address: string) => {
+      const startedAt = performance.now();
+      const reply = await ask(
+        '/session',
+        { email: address, password: 'not this one' },
+        { 'X-Forwarded-For': newNetwork() },
+      );
+      expect([reply.status, (await bodyOf(reply)).detail]).toEqual([
+        401,
+        'The e-mail address or the password is wrong.',
+      ]);
+      return performance.now() - startedAt;
+    };
+    // By turns, so that what else the machine does slows both.
+    const best = { nobody: Number.POSITIVE_INFINITY, somebody: Number.POSITIVE_INFINITY };
+    for (let round = 0; round < 8; round += 1) {
+      best.nobody = Math.min(best.nobody, await time('nobody@example.test'));
+      best.somebody = Math.min(best.somebody, await time(email));
+    }
+    expect(best.nobody / best.somebody).toBeGreaterThan(0.4);
+  });
+
+  test.each([
+    [
+      'a member that is not asked for',
+      '{"email":"a@example.test","password":"x","callbackURL":"https://evil.test"}',
+      422,
+    ],
+    ['a member of the prototype', '{"email":"a@example.test","__proto__":{"password":"x"}}', 422],
+    ['an object for a text', '{"email":{"$ne":null},"password":{"$ne":null}}', 422],
+    ['a password without end', JSON.stringify({ email: 'a@example.test', password: 'x'.repeat(200) }), 422],
+    ['too much', JSON.stringify({ email: 'a@example.test', password: 'x'.repeat(70_000) }), 413],
+    ['no JSON', '{"email":', 400],
+  ])('%s is refused', async (_, body, status) => {
+    expect((await ask('/session', body)).status).toBe(status);
+  });
+
+  test('from the page of another site it is refused, and so is every other change', async () => {
+    const { email, password } = await newPerson();
+    for (const headers of [
+      { Origin: 'https://evil.test' },
+      { Origin: 'null' },
+      { Origin: `${portal.url}.evil.test` },
+    ]) {
+      const reply = await ask('/session', { email, password }, headers);
+      expect([reply.status, (await bodyOf(reply)).code]).toEqual([403, 'cross_site_request']);
+      expect(reply.headers.getSetCookie()).toEqual([]);
+    }
+    const none = await fetch(`${portal.url}/api/session`, { method: 'POST', body: '{}' });
+    expect((await bodyOf(none)).code).toBe('cross_site_request');
+  });
+});
+
+describe('guessing', () => {
+  test('ten failures for an address from one network shut out that network, not its owner elsewhere', async () => {
+    const { email, password } = await newPerson();
+    const [thief, owner] = [newNetwork(), newNetwork()];
+    for (let guess = 0; guess < 10; guess += 1) expect(await attempt(email, `guess ${guess}`, thief)).toBe(401);
+    const refused = await ask('/session', { email, password }, { 'X-Forwarded-For': thief });
+    expect([refused.status, (await bodyOf(refused)).code]).toEqual([429, 'too_many_attempts']);
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(await attempt(email, password, owner)).toBe(204);
+    // What is refused is not tried, and does not count against the owner.
+    for (let guess = 0; guess < 120; guess += 1) expect(await attempt(email, 'more', thief)).toBe(429);
+    expect(await attempt(email, password, owner)).toBe(204);
+    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
+    expect(await attempt(email, password, thief)).toBe(204);
+  });
+
+  test('many at once are no more than many one by one', async () => {
+    const { email } = await newPerson();
+    const network = newNetwork();
+    const statuses = await Promise.all(Array.from({ length: 30 }, () => attempt(email, 'guess', network)));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+  });
+
+  test('from very many networks they close the address to all, for a quarter of an hour', async () => {
+    const { email, password } = await newPerson();
+    expect(await attempt(email, 'guess', newNetwork())).toBe(401);
+    await stack.database.knex('sign_in_attempts').increment('attempts', 99);
+    expect(await attempt(email, password, newNetwork())).toBe(429);
+    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
+    expect(await attempt(email, password, newNetwork())).toBe(204);
+  });
+
+  test('an account of one’s own does not wipe out the failures for others', async () => {
+    const [own, other] = [await newPerson(), await newPerson()];
+    const network = newNetwork();
+    for (let guess = 0; guess < 10; guess += 1) {
+      expect(await attempt(other.email, `guess ${guess}`, network)).toBe(401);
+      expect(await attempt(own.email, own.password, network)).toBe(204);
+    }
+    expect(await attempt(other.email, other.password, network)).toBe(429);
+  });
+
+  test('addresses of one IPv6 network count as one', async () => {
+    const { email } = await newPerson();
+    for (let guess = 0; guess < 10; guess += 1)
+      expect(await attempt(email, 'guess', `2001:db8::${guess + 1}`)).toBe(401);
+    expect(await attempt(email, 'guess', '2001:db8:0:0:ffff::1')).toBe(429);
+    expect(await attempt(email, 'guess', '2001:db8:0:1::1')).toBe(401);
+  });
+
+  test('what is over is removed in time', async () => {
+    const { knex } = stack.database;
+    await knex('sign_in_attempts').update({ window_to: new Date(0) });
+    const client = await signIn(portal, await newPerson());
+    await removeOldSignIns(knex);
+    expect(await knex('sign_in_attempts').where('window_to', '<', new Date(1))).toEqual([]);
+    expect((await client.get('/session')).status).toBe(200);
+    await knex('user_sessions').update({ expires_at: knex.fn.now() });
+    await removeOldSignIns(knex);
+    expect(await knex('user_sessions')).toEqual([]);
+  });
+});
+
+describe('a session', () => {
+  const sessionsOf = ({ email }: TestPerson) =>
+    stack.database.knex('user_sessions as s').join('users as u', 'u.id', 's.user_id').where('u.email', email);
+
+  test('is renewed while it is used, and its cookie with it', async () => {
+    const person = await newPerson();
+    const client = await signIn(portal, person);
+    expect((await client.get('/session')).headers['set-cookie']).toBeUndefined();
+    await stack.database.knex.raw("update user_sessions set expires_at = expires_at - interval '2 hours'");
+    const { headers } = await client.get('/session');
+    expect(String(headers['set-cookie'])).toContain('Max-Age=43200');
+    const [{ expires_at }] = await sessionsOf(person).select('s.expires_at');
+    expect((expires_at.getTime() - Date.now()) / 3_600_000).toBeCloseTo(12, 1);
+  });
+
+  test('that is past its time is none', async () => {
+    const client = await signIn(portal, await newPerson());
+    await stack.database.knex('user_sessions').update({ expires_at: stack.database.knex.fn.now() });
+    expect((await client.get('/session')).body.code).toBe('not_signed_in');
+  });
+
+  test('ends with the next request when its user is removed, and so does every link that was sent', async () => {
+    const { knex } = stack.database;
+    const person = await newPerson();
+    const client = await signIn(portal, person);
+    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 60_000);
+    expect(await removeUser(knex, person.email, 'test')).toMatchObject({ email: person.email });
+    expect((await client.get('/session')).body.code).toBe('not_signed_in');
+    expect((await client.get(`/accounts/${person.accountId}`)).body.code).toBe('not_signed_in');
+    expect((await client.post('/invitations/look', { token })).body.code).toBe('invitation_not_found');
+  });
+
+  test('one ends others of one’s own, and nobody else’s', async () => {
+    const [person, other] = [await newPerson(), await newPerson()];
+    const [here, there, theirs] = [
+      await signIn(portal, person),
+      await signIn(portal, person),
+      await signIn(portal, other),
+    ];
+    const { body } = await here.get('/sessions');
+    expect(body.sessions).toHaveLength(2);
+    const { session_id } = body.sessions.find((one: { current: boolean }) => !one.current);
+    expect((await theirs.delete(`/sessions/${session_id}`)).status).toBe(204);
+    expect((await there.get('/session')).status).toBe(200);
+    expect((await here.delete(`/sessions/${session_id}`)).status).toBe(204);
+    expect((await there.get('/session')).body.code).toBe('not_signed_in');
+    expect((await here.get('/session')).status).toBe(200);
+    for (const id of ['a%00b', '%D8%A7', 'x'.repeat(101)])
+      expect((await here.delete(`/sessions/${id}`)).status).toBe(204);
+  });
+
+  test('another password ends them all, and the one at hand goes on under a new cookie', async () => {
+    const person = await newPerson();
+    const [here, there] = [await signIn(portal, person), await signIn(portal, person)];
+    const [before] = await sessionsOf(person).select('s.token');
+    const change = (current: string, next: string) =>
+      here.post('/password', { current_password: current, new_password: next });
+    expect((await change('not this one', 'a new one that is long')).body.code).toBe('wrong_credentials');
+    expect((await change(person.password, 'too short')).body.errors[0].pointer).toBe('/new_password');
+    expect((await change(person.password, 'a new one that is long')).status).toBe(204);
+    expect((await here.get('/session')).status).toBe(200);
+    expect((await there.get('/session')).body.code).toBe('not_signed_in');
+    const after = await sessionsOf(person).select('s.token');
+    expect(after).toHaveLength(1);
+    expect(after).not.toContainEqual(before);
+    expect(await attempt(person.email, person.password, newNetwork())).toBe(401);
+    expect(await attempt(person.email, 'a new one that is long', newNetwork())).toBe(204);
+    const subject = `user:${person.email}`;
+    expect(await stack.database.knex('audit_events').where({ subject, action: 'password_changed' })).toHaveLength(1);
+  });
+});
+
+describe('an invitation', () => {
+  const invite = (email: string, accountId: number | null, lastsMs = 60_000) =>
+    createInvitation(
+      stack.database.knex,
+      { email, accountId, role: accountId === null ? 'operator' : 'account_holder' },
+      'test',
+      lastsMs,
+    );
+  const accept = (token: string, password = 'long enough to be good') =>
+    ask('/invitations/accept', { token, name: 'Newcomer', password }, { 'X-Forwarded-For': newNetwork() });
+
+  test('makes its user once, of two at the same moment', async () => {
+    const { id } = await stack.account();
+    const token = await invite('once@example.test', id);
+    const replies = await Promise.all([accept(token), accept(token), accept(token)]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+    const users = await stack.database.knex('users').where({ email: 'once@example.test' });
+    expect(users).toMatchObject([{ role: 'account_holder', account_id: id, name: 'Newcomer' }]);
+    expect(
+      await stack.database.knex('audit_events').where({ subject: 'user:once@example.test' }).select('action', 'actor'),
+    ).toEqual([{ action: 'invitation_accepted', actor: 'once@example.test' }]);
+  });
+
+  test('gives a user that there is a new password and ends their sessions; no other link of theirs is left', async () => {
+    const person = await newPerson();
+    const client = await signIn(portal, person);
+    const first = await invite(person.email, person.accountId);
+    const second = await invite(person.email, person.accountId);
+    expect((await client.post('/invitations/look', { token: first })).status).toBe(404);
+    expect((await client.post('/invitations/look', { token: second })).body).toMatchObject({ name: 'Test Person' });
+    expect((await accept(second)).status).toBe(204);
+    expect((await client.get('/session')).body.code).toBe('not_signed_in');
+    expect(await attempt(person.email, person.password, newNetwork())).toBe(401);
+    expect(await attempt(person.email, 'long enough to be good', newNetwork())).toBe(204);
+  });
+
+  test.each([
+    ['that is over', async () => invite('late@example.test', null, -1)],
+    ['that nobody sent', async () => 'x'.repeat(43)],
+  ])('%s is refused', async (_, make) => {
+    const reply = await accept(await make());
+    expect([reply.status, (await bodyOf(reply)).code]).toEqual([404, 'invitation_not_found']);
+  });
+
+  test.each(['a\u0000b', 'a\nb', ' ', 'x'.repeat(201)])('under the name %j stays good', async (name) => {
+    const token = await invite('named@example.test', null);
+    const password = 'long enough to be good';
+    const reply = await ask('/invitations/accept', { token, name, password }, { 'X-Forwarded-For': newNetwork() });
+    expect([reply.status, (await bodyOf(reply)).errors[0].pointer]).toEqual([422, '/name']);
+    expect((await ask('/invitations/look', { token }, { 'X-Forwarded-For': newNetwork() })).status).toBe(200);
+  });
+
+  test('with a password that is too short stays good', async () => {
+    const token = await invite('short@example.test', null);
+    const reply = await accept(token, 'only 14 chars.');
+    expect([reply.status, (await bodyOf(reply)).errors[0].pointer]).toEqual([422, '/password']);
+    expect((await accept(token)).status).toBe(204);
+  });
+});
+
+test('nothing of what was sent to sign in with is in the log', () => {
+  const log = JSON.stringify(portal.log.lines);
+  expect(log).toContain('wrong_credentials');
+  for (const secret of ['@example.test', 'guess', 'long enough', '203.0.113', '2001:db8'])
+    expect(log).not.toContain(secret);
+});
+
+test('while Postgres is away nobody is signed out: the portal says that it cannot tell', async () => {
+  const postgres = await startFaultyPostgres();
+  const own = await startStack('postgres', { database: postgres });
+  try {
+    const there = await own.portal();
+    const person = await createPerson(own, (await own.account()).id);
+    const client = await signIn(there, person);
+    await postgres.kill();
+    expect((await client.get('/session')).body.code).toBe('storage_unavailable');
+    const again = openPortalClient(there);
+    const { status, body } = await again.post('/session', { email: person.email, password: person.password });
+    expect([status, body.code]).toEqual([503, 'storage_unavailable']);
+    await postgres.start();
+    expect((await client.get('/session')).status).toBe(200);
+  } finally {
+    await own.close();
+  }
+});

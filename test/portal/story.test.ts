@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { openPage } from '../harness/browser.ts';
+import { testWith } from '../harness/programs.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const test = testWith('chromium');
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+});
+afterAll(async () => {
+  await stack.close();
+});
+
+test('a new account holder: invited, signed in, a key, the code as shown, the order arrives by itself, confirmed, dispatchable', async () => {
+  const intake = await stack.intake();
+  await stack.worker();
+  const portal = await stack.portal({ INTAKE_URL: intake.api.url });
+  const { id } = await stack.account();
+
+  let printed = '';
+  const sink = { write: (text: string) => (printed += text) };
+  const env = { DATABASE_URL: stack.database.url, PORTAL_URL: portal.url };
+  const argv = ['users', 'invite', 'noura@example.test', '--account', String(id)];
+  expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
+
+  const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.goto(/http:\S+/.exec(printed)?.[0] ?? '');
+  await page.getByLabel('Your name').fill('Noura');
+  await page.getByLabel(/^A password/).fill('seven falcons over the creek');
+  await page.getByRole('button', { name: 'Set the password and sign in' }).click();
+  await page.getByRole('link', { name: 'Integrations' }).click();
+
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByLabel('What is the key for?').fill('shop');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'Copy the code' }).click();
+  const code = await page.evaluate<string>('navigator.clipboard.readText()');
+
+  await page.getByRole('link', { name: 'Needs review' }).click();
+  await page.getByText('All done').waitFor();
+  const { stdout } = await promisify(execFile)('bash', ['-c', code]);
+  expect(stdout).toContain('receipt_id');
+  await page.locator('.order-row').waitFor();
+
+  await page.locator('.order-row').getByRole('link').click();
+  await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+  await page.getByRole('button', { name: 'Undo' }).waitFor();
+  const dispatchable = () => stack.database.knex('dispatchable_orders').where({ account_id: id });
+  expect(await dispatchable()).toEqual([]);
+  const [order] = await until('the order is dispatchable', async () => {
+    const orders = await dispatchable();
+    return orders.length > 0 && orders;
+  });
+  expect(order.confirmed_by).toBe('noura@example.test');
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});

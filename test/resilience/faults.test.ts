@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { describeWith } from '../harness/programs.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/faults/main.ts');
+const RUN_MS = 240_000;
+/** Before the test's own limit, so that no run goes on behind a test that has failed. */
+const END_MS = RUN_MS - 15_000;
+
+const run = (...args: string[]) =>
+  promisify(execFile)(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH }, timeout: END_MS }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code: Number(code), stdout: String(stdout), stderr: String(stderr) }),
+  );
+
+describeWith('redis-server')('the fault runner', () => {
+  test(
+    'strikes with each fault, finds everything accepted written once, and writes down what it saw',
+    async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'orders-faults-test-'));
+      const json = join(directory, 'faults.json');
+      const kinds = [
+        'intake-killed',
+        'workers-killed',
+        'redis-lost',
+        'redis-frozen',
+        'postgres-killed',
+        'requests-cut',
+        'pool-exhausted',
+        'long-readers',
+      ];
+      const size = ['--rounds', '8', '--round-seconds', '2', '--rate', '200', '--seed', '7'];
+      const { code, stdout, stderr } = await run('--only', kinds.join(','), ...size, '--json', json);
+      expect({ code, violated: /VIOLATED.*/s.exec(stdout)?.[0], stderr }).toMatchObject({
+        code: 0,
+        violated: undefined,
+      });
+      const figures = JSON.parse(await readFile(json, 'utf8'));
+      expect(figures).toMatchObject({ seed: 7, violations: [], notRun: [], total: { strikes: 8 } });
+      expect(new Set(figures.rows.map(({ fault }: { fault: string }) => fault))).toEqual(new Set(kinds));
+      expect(figures.total.accepted).toBeGreaterThan(1000);
+      expect(figures.total.replayed).toBeGreaterThan(10);
+      await rm(directory, { recursive: true });
+    },
+    RUN_MS,
+  );
+
+  test(
+    'notices each kind of damage',
+    async () => {
+      const { code, stdout, stderr } = await run('--sabotage', 'all', '--round-seconds', '2', '--rate', '200');
+      const noticed = stdout.split('\n').flatMap((line) => /^(\S+): VIOLATED: /.exec(line)?.[1] ?? []);
+      expect({ noticed, code, stderr }).toMatchObject({
+        noticed: [
+          'order-removed',
+          'order-doubled',
+          'duplicate-misdirected',
+          'receipt-stuck',
+          'receipt-missing',
+          'confirmed-behind-cursor',
+          'confirmed-again',
+        ],
+        code: 1,
+      });
+    },
+    RUN_MS,
+  );
+
+  test.each([
+    ['--only fire', /"fire" is none of intake-killed,/],
+    ['--rounds 0', /whole number above zero/],
+    ['--sabotage coffee', /Allowed choices are order-removed,/],
+  ])('wrong use is one line and exit code 2: %s', async (args, said) => {
+    const { code, stderr } = await run(...args.split(' '));
+    expect(code).toBe(2);
+    expect(stderr.trim()).toMatch(said);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});

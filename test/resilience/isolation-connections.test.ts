@@ -1,0 +1,132 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { createKey, setRateLimit } from '@orders/database';
+import { createApiKey } from '@orders/domain';
+import { attack, type Spoils, shotAt } from '../harness/attack.ts';
+import { lockTables } from '../harness/gates.ts';
+import { useIsolation } from '../harness/isolation.ts';
+import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
+import { until } from '../harness/until.ts';
+
+const isolation = useIsolation();
+const opened: RawConnection[] = [];
+afterEach(() => {
+  for (const { socket } of opened.splice(0)) socket.destroy();
+});
+
+/** What was begun before goes on, and nothing else. */
+const hold = (signal: AbortSignal) =>
+  new Promise<Spoils>((resolve) => {
+    signal.addEventListener('abort', () => resolve({ replies: {}, receiptIds: [] }));
+  });
+
+/** Opens connections that send the head of a request, one byte of its body, and nothing more. */
+async function beginSlowBodies(count: number, path: string, key: string): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const connection = openRaw(isolation.intakeUrl);
+    opened.push(connection);
+    const slow = head(`POST /ingest/${path} HTTP/1.1`, [
+      ['Host', 'x'],
+      ['Authorization', `Bearer ${key}`],
+      ['Content-Type', 'application/json'],
+      ['Content-Length', 1000],
+    ]);
+    connection.socket.write(Buffer.concat([slow, Buffer.from('{')]));
+    // No more at once than a server lets wait to be accepted.
+    if (index % 100 === 99) await new Promise((resolve) => connection.socket.once('connect', resolve));
+  }
+}
+
+test('500 slow bodies on each of two keys of one account', async () => {
+  const { stack, hostile } = isolation;
+  const { key: second } = await createKey(stack.database.knex, hostile.id, 'second');
+  await Promise.all([hostile.key, second].map((key) => beginSlowBodies(500, 'orders', key)));
+  await isolation.expectUnharmed(hold);
+});
+
+test('slow bodies of batches and of lists of ids', async () => {
+  for (const path of ['orders/batch', 'reconcile']) {
+    for (const { key } of [isolation.hostile, isolation.accomplice]) await beginSlowBodies(50, path, key);
+  }
+  await isolation.expectUnharmed(hold);
+});
+
+test('keys that are well formed and unknown, on every route', async () => {
+  const routes = ['orders', 'orders/batch', 'reconcile', 'preview'];
+  const { replies } = await isolation.expectUnharmed((signal) =>
+    attack((number) => shotAt(isolation.intakeUrl, routes[number % routes.length] as string, createApiKey(), '{}'), {
+      connections: 64,
+      restMs: 0,
+      signal,
+    }),
+  );
+  expect(Object.keys(replies).filter((reply) => !/^(401|503) /.test(reply))).toEqual([]);
+});
+
+test('2,000 unknown keys wait for a look-up at once, and more are refused', async () => {
+  const held = await lockTables(isolation.stack.database.knex, 'api_keys');
+  const refused = new AbortController();
+  const shotOf = (number: number) => {
+    // Each connection has sent once; only those that were refused send again.
+    if (number > 2100) refused.abort();
+    return shotAt(isolation.intakeUrl, 'orders', createApiKey(), '{}');
+  };
+  const signal = AbortSignal.any([refused.signal, AbortSignal.timeout(7000)]);
+  const { replies } = await attack(shotOf, { connections: 2100, signal });
+  await held.release();
+  expect(replies).toEqual({ 'no reply yet': 2000, '503 overloaded': expect.any(Number) });
+});
+
+test('1,000 waiters of one account end no wait of another', async () => {
+  const { stack, intakeUrl, hostile, polite } = isolation;
+  const held = await stack.database.knex.transaction();
+  // Orders are accepted and not written.
+  await held.raw('lock table orders in share row exclusive mode');
+  const waits: (string | null)[] = [];
+  await isolation.expectUnharmed(async (signal) => {
+    const ending = new AbortController();
+    const waiting = attack(
+      (number) =>
+        shotAt(intakeUrl, 'orders', hostile.key, `{"source_order_id":"waits ${number}"}`, { Prefer: 'wait=30' }),
+      { connections: 1000, signal: ending.signal },
+    );
+    await until('there are receipts to wait for', async () => {
+      const rows = await stack.database.knex('receipts').where({ account_id: hostile.id }).select('receipt_id');
+      return rows.length >= 1000;
+    });
+    do {
+      const reply = await fetch(`${intakeUrl}/ingest/orders`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${polite.key}`,
+          'Content-Type': 'application/json',
+          Prefer: 'wait=2',
+        },
+        body: `{"source_order_id":"polite ${waits.length}"}`,
+      });
+      expect(reply.status).toBe(202);
+      await reply.text();
+      waits.push(reply.headers.get('Preference-Applied'));
+    } while (!signal.aborted);
+    await held.commit();
+    ending.abort();
+    return waiting;
+  });
+  // A wait that was not granted is not confirmed.
+  expect(waits).toEqual(waits.map(() => 'wait=2'));
+});
+
+test('status look-ups, as many as can be', async () => {
+  const { stack, intakeUrl } = isolation;
+  const limited = await stack.account();
+  await setRateLimit(stack.database.knex, limited.id, { requests: 2, seconds: 60 });
+  const { replies } = await isolation.expectUnharmed((signal) =>
+    attack(() => shotAt(intakeUrl, 'status/019be0e0-0000-7000-8000-000000000000', limited.key), {
+      connections: 100,
+      restMs: 20,
+      signal,
+    }),
+  );
+  expect(replies['429 rate_limited']).toBeGreaterThan(0);
+});
+
+test('all that was accepted is final', () => isolation.expectAllFinal(), 90_000);

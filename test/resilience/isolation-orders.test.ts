@@ -1,0 +1,79 @@
+import { test } from '@jest/globals';
+import {
+  attack,
+  deepItem,
+  LARGEST,
+  largestObject,
+  largestOrder,
+  shotAt,
+  spacedOrder,
+  uniqueKeyItem,
+} from '../harness/attack.ts';
+import { useIsolation } from '../harness/isolation.ts';
+
+const isolation = useIsolation();
+const E = largestOrder('x');
+/** Bodies that take longer to parse than `E`, each under the limit. */
+const SLOWER = [largestOrder('unique', uniqueKeyItem), largestOrder('deep', deepItem), largestObject('members')];
+
+/** Sends this many at once, again and again, by one key. */
+const send = (
+  connections: number,
+  path: string,
+  bodyOf: (number: number) => string | Buffer,
+  { headers, factor }: { headers?: Record<string, string>; factor?: number } = {},
+) =>
+  isolation.expectUnharmed(
+    (signal) => {
+      const { intakeUrl, hostile } = isolation;
+      return attack((number) => shotAt(intakeUrl, path, hostile.key, bodyOf(number), headers), { connections, signal });
+    },
+    factor ? { factor } : {},
+  );
+
+test('120 of the largest orders at once', async () => {
+  await send(120, 'orders', () => E);
+});
+test('400 orders of one long string at once', async () => {
+  const body = JSON.stringify({ source_order_id: 'long', address: 'a'.repeat(262_000) });
+  // 105 MB arrive at once, and all of it is stored: reading and writing that takes intake a second.
+  await send(400, 'orders', () => body, { factor: 2 });
+});
+test('200 of the largest orders, handled strictly', async () => {
+  await send(200, 'orders', () => E, { headers: { Prefer: 'handling=strict' } });
+});
+test.each([40, 300])('%s previews of the largest order', async (connections) => {
+  await send(connections, 'preview', () => E);
+});
+test.each(['orders', 'preview'])('%s that parse slower than empty items', async (path) => {
+  await send(120, path, (number) => SLOWER[number % SLOWER.length] as Buffer);
+});
+test('40 replays with one key that differ by a space', async () => {
+  await send(40, 'orders', (number) => spacedOrder('spaces', number), {
+    headers: { 'Idempotency-Key': 'spaces' },
+  });
+});
+test('40 replays with one key and other content', async () => {
+  const bodies = Array.from({ length: 40 }, (_, number) => largestOrder('content', undefined, { area: `${number}` }));
+  await send(40, 'orders', (number) => bodies[number % 40] as Buffer, {
+    headers: { 'Idempotency-Key': 'content' },
+  });
+});
+test('webhooks with a wrong signature over the largest order', async () => {
+  await send(64, 'webhook', () => E, { headers: { 'x-service-signature': `sha256=${'0'.repeat(64)}` } });
+});
+test('the largest bodies that are no order', async () => {
+  const broken = [E.subarray(0, -9), Buffer.alloc(LARGEST, '['), Buffer.alloc(LARGEST, 0xff), Buffer.from(`[${E}]`)];
+  await send(120, 'orders', (number) => broken[number % broken.length] as Buffer);
+});
+test('two hostile accounts at once', async () => {
+  const { intakeUrl, hostile, accomplice } = isolation;
+  await isolation.expectUnharmed((signal) =>
+    attack(
+      (number) =>
+        number % 2 ? shotAt(intakeUrl, 'orders', hostile.key, E) : shotAt(intakeUrl, 'preview', accomplice.key, E),
+      { connections: 120, signal },
+    ),
+  );
+});
+test('all that was accepted is final', () => isolation.expectAllFinal(), 90_000);

@@ -1,0 +1,68 @@
+import { expect, test } from '@jest/globals';
+import { attack, largestOrder, type Shot, shotAt, uniqueKeyItem } from '../harness/attack.ts';
+import { useIsolation } from '../harness/isolation.ts';
+import { mendOrders, poisonOrders } from '../harness/poison.ts';
+
+// Dead after two attempts, so that there is something to redrive.
+const isolation = useIsolation({ RETRY_ATTEMPTS: '2' });
+
+/** A request to the portal about the hostile account, by its holder. */
+function portalShot(path: string, body?: object): Shot {
+  const { portalUrl, hostile, hostileCookie } = isolation;
+  return {
+    url: `${portalUrl}/api/accounts/${hostile.id}/${path}`,
+    headers: {
+      Cookie: hostileCookie,
+      Origin: portalUrl,
+      'Content-Type': 'application/json',
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  };
+}
+
+/** Sends these orders in batches, and waits until each is final. */
+async function deliver(orders: readonly Buffer[]): Promise<void> {
+  const { intakeUrl, hostile } = isolation;
+  for (let first = 0; first < orders.length; first += 31) {
+    const { url, headers, body } = shotAt(
+      intakeUrl,
+      'orders/batch',
+      hostile.key,
+      Buffer.from(`[${orders.slice(first, first + 31).join()}]`),
+    );
+    const reply = await fetch(url, { method: 'POST', headers, body: body as Buffer });
+    const { accepted, results } = (await reply.json()) as { accepted: number; results: { receipt_id: string }[] };
+    expect(accepted).toBe(results.length);
+    isolation.promise(results.map(({ receipt_id }) => receipt_id));
+  }
+  await isolation.expectAllFinal();
+}
+
+const manyOf = (make: (index: number) => Buffer) => Array.from({ length: 62 }, (_, index) => make(index));
+
+test('lists and orders in the portal, where orders are as large as can be', async () => {
+  // A thousand items that are shown, and more warnings than items.
+  const named = (index: number) => `{"name":"${`${index}`.padEnd(200, 'x')}","quantity":"about two"}`;
+  await deliver(manyOf((index) => largestOrder(`listed ${index}`, index % 2 ? named : undefined)));
+  const paths = ['orders?limit=100', 'orders', 'receipts?limit=100', 'audit'];
+  const { replies } = await isolation.expectUnharmed((signal) =>
+    attack((number) => portalShot(paths[number % paths.length] as string), { connections: 16, restMs: 20, signal }),
+  );
+  expect(replies['200']).toBeGreaterThan(0);
+}, 120_000);
+
+test('redrives of orders as large as can be', async () => {
+  const { knex } = isolation.stack.database;
+  await poisonOrders(knex);
+  await deliver(
+    manyOf((index) => largestOrder(`dead ${index}`, index % 2 ? uniqueKeyItem : undefined, { order_number: 'poison' })),
+  );
+  await mendOrders(knex);
+  await isolation.expectUnharmed((signal) =>
+    attack((number) => portalShot(number % 4 ? 'dead-letters/redrive-preview' : 'dead-letters/redrive', {}), {
+      connections: 8,
+      signal,
+    }),
+  );
+  await isolation.expectAllFinal();
+}, 120_000);

@@ -1,0 +1,460 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { revokeKey, rotateSigning, setSuspended, sqlstateOf } from '@orders/database';
+import { createApiKey, PROBLEMS, REJECTIONS } from '@orders/domain';
+import type { Child } from '@orders/local-services';
+import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
+import { Redis } from 'ioredis';
+import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { lockTables, whoWait } from '../harness/gates.ts';
+import { MAY_HOLD, markedOrder, PERSONAL, STRICT_ORDER, TELLTALE_REFUSALS } from '../harness/marked-order.ts';
+import { findMarkers, formsOf, type Markers } from '../harness/markers.ts';
+import { startApp } from '../harness/processes.ts';
+import { findProgram } from '../harness/programs.ts';
+import { sign } from '../harness/sign.ts';
+import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { readFiles, readRedis, readTables } from '../harness/stored.ts';
+import { until } from '../harness/until.ts';
+
+const SECRET = {
+  'a key of no account': createApiKey(),
+  'what is no key': 'no-key-Marker-5512',
+  'credentials of another scheme': Buffer.from('zubayda:Marker-3381').toString('base64'),
+  'a signature of another secret': sign('oss_other', 'Marker'),
+  'what is no signature': 'no-signature-Marker-6642',
+  'an idempotency key': 'idempotent-Marker-9913',
+  'the password of Postgres': 'Postgres-Marker-1127',
+  'the password of Redis': 'Redis-Marker-7719',
+  'a wrong password': 'wrong-Marker-2218',
+  'a wrong SECRETS_KEY': randomBytes(32).toString('base64'),
+  'what is no SECRETS_KEY': 'no-secrets-key-Marker-4439',
+};
+
+let postgres: FaultyPostgres;
+let redis: FaultyRedis | null;
+let stack: Stack;
+let directory: string;
+const processes: Child[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orders-leaks-'));
+  postgres = await startFaultyPostgres();
+  redis = findProgram('redis-server') ? await startFaultyRedis() : null;
+  stack = await startStack(redis ? 'redis' : 'postgres', { database: postgres, ...(redis && { queue: redis }) });
+});
+afterAll(async () => {
+  for (const child of processes) await child.stop('SIGKILL');
+  await stack.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** All that was sent or set, that came back as an error, and that the operator's commands wrote to stderr. */
+const heard = { sent: '', refused: '', commands: '' };
+
+const withPassword = (url: string, password: string, user?: string) => {
+  const changed = new URL(url);
+  if (user) changed.username = user;
+  changed.password = password;
+  return changed.href;
+};
+
+interface App {
+  url: string;
+  adminUrl: string;
+  log: () => Promise<string>;
+}
+
+/** Starts an app on the stack, with every level of its log on. */
+async function start(app: 'intake' | 'worker', name: string, settings: Record<string, string> = {}): Promise<App> {
+  const logFile = join(directory, name);
+  const env = {
+    ...stack.env,
+    // Past a pooler, which does not know this role.
+    DATABASE_URL: withPassword(postgres.directUrl, SECRET['the password of Postgres'], 'door'),
+    ...(redis && { QUEUE_URL: withPassword(redis.url, SECRET['the password of Redis']) }),
+    RETRY_ATTEMPTS: '2',
+    LOG_LEVEL: 'debug',
+    ...settings,
+  };
+  heard.sent += JSON.stringify(env);
+  const process = await startApp(app, env, { output: { file: logFile } });
+  processes.push(process);
+  const log = () => readFile(logFile, 'utf8');
+  const [admin, port] = await until(`${name} has started, or ended`, async () => {
+    const text = await log();
+    const ports = [/admin_port"?[:=](\d+)/, /(?<!_)port"?[:=](\d+)/].map((port) => port.exec(text)?.[1]);
+    return (ports[0] !== undefined || process.process.exitCode !== null) && ports;
+  });
+  return { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${admin}`, log };
+}
+
+type Headers = Record<string, string>;
+
+async function send(app: App, method: string, path: string, headers: Headers = {}, body?: string | Buffer) {
+  heard.sent += `${method} ${path} ${JSON.stringify(headers)}\n${body ?? ''}\n`;
+  const reply = await fetch(app.url + path, { method, headers, ...(body !== undefined && { body }) });
+  const text = await reply.text();
+  if (reply.status >= 400) heard.refused += `${reply.status} ${JSON.stringify([...reply.headers])}\n${text}\n`;
+  return { status: reply.status, body: JSON.parse(text) };
+}
+
+/** What a client may send beside: none of it is asked for, and none of it is to be repeated. */
+const BESIDE = {
+  'Content-Type': 'application/json',
+  'X-Request-Id': PERSONAL.name,
+  'User-Agent': PERSONAL.email,
+  Referer: `http://shop.example/?to=${encodeURIComponent(PERSONAL.address)}`,
+  Cookie: `phone=${PERSONAL.phone[1]}`,
+};
+const bearer = (key: string) => ({ ...BESIDE, Authorization: `Bearer ${key}` });
+const signed = (key: string, signature: string) => ({ ...bearer(key), 'x-service-signature': `sha256=${signature}` });
+
+/** Sends an order and returns its receipt's id; its `source_order_id` begins with what is to become of it. */
+async function accept(app: App, account: TestAccount, fate: string): Promise<string> {
+  const body = markedOrder(`${fate} ${PERSONAL.source_order_id}`);
+  const reply = await send(app, 'POST', '/ingest/orders', bearer(account.key), body);
+  expect(reply).toMatchObject({ status: 202 });
+  return reply.body.receipt_id;
+}
+
+async function final(app: App, account: TestAccount, receiptId: string) {
+  const headers = { ...bearer(account.key), Prefer: 'wait=30' };
+  return (await send(app, 'GET', `/ingest/status/${receiptId}`, headers)).body;
+}
+
+/** Every refusal that a client alone can bring about, each with all that it could repeat. */
+async function refuseAll(
+  door: App,
+  account: TestAccount,
+  others: Record<'suspended' | 'revoked' | 'plain', TestAccount>,
+) {
+  const body = markedOrder();
+  const key = bearer(account.key);
+  const post = (path: string, headers: Headers, sent: string | Buffer = body) =>
+    send(door, 'POST', path, headers, sent);
+  await post('/ingest/orders', BESIDE);
+  await post('/ingest/orders', { ...BESIDE, Authorization: `Basic ${SECRET['credentials of another scheme']}` });
+  for (const wrong of [SECRET['a key of no account'], SECRET['what is no key'], others.revoked.key])
+    await post('/ingest/orders', bearer(wrong));
+  await post('/ingest/orders', bearer(others.suspended.key));
+  await post('/ingest/webhook', signed(others.plain.key, SECRET['a signature of another secret']));
+  await post('/ingest/webhook', key);
+  for (const wrong of [SECRET['a signature of another secret'], SECRET['what is no signature']])
+    await post('/ingest/webhook', signed(account.key, wrong));
+  await post('/ingest/orders', { ...key, 'Content-Type': `text/plain; name="${PERSONAL.name}"` });
+  await post('/ingest/orders', { ...key, 'Content-Encoding': PERSONAL.email });
+  await post('/ingest/orders', { ...key, 'Idempotency-Key': `${SECRET['an idempotency key']} ${PERSONAL.name}` });
+  await post('/ingest/orders', key, body + ' '.repeat(300_000));
+  await post('/ingest/orders', { ...key, Prefer: 'handling=strict' }, STRICT_ORDER);
+  const malformed = [body.slice(0, -1), `${body}${body}`, `[${body}]`, Buffer.from(`${body}\xff`, 'latin1')];
+  for (const path of ['/ingest/orders', '/ingest/preview', '/ingest/reconcile']) {
+    for (const wrong of malformed) await post(path, key, wrong);
+    await post(path, key, markedOrder(`${PERSONAL.source_order_id}\n${PERSONAL.address}`));
+  }
+  await post('/ingest/orders/batch', key, `[${malformed[2]},${STRICT_ORDER},${malformed[0]}]`);
+  const inLines = { ...key, 'Content-Type': 'application/x-ndjson', Prefer: 'handling=strict' };
+  await post(
+    '/ingest/orders/batch',
+    inLines,
+    Buffer.concat(malformed.flatMap((one) => [Buffer.from(one), Buffer.from('\n')])),
+  );
+  const address = encodeURIComponent(PERSONAL.address);
+  await send(door, 'GET', `/ingest/status/${address}?phone=${PERSONAL.phone[2]}`, key);
+  await send(door, 'GET', `/${address}?key=${account.key}`);
+  await send(door, 'GET', `/docs/${address}.js?name=${encodeURIComponent(PERSONAL.name)}`);
+  await send(door, 'GET', `/%E0%A4%A${PERSONAL.email}`);
+}
+
+/** What Node's HTTP parser refuses. */
+async function garble(door: App, account: TestAccount): Promise<void> {
+  const body = markedOrder();
+  const head = `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\nContent-Type: application/json\r\n`;
+  for (const bytes of [
+    `${body}\r\n\r\n`,
+    `${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
+    `${head}X-Order: ${body.repeat(50)}\r\n\r\n`,
+  ]) {
+    heard.sent += bytes;
+    const socket = connect(Number(new URL(door.url).port), '127.0.0.1');
+    socket.write(bytes);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 4(00|31) /);
+    heard.refused += answer;
+    socket.destroy();
+  }
+}
+
+/** With one slot and a rate: `overloaded`, `rate_limited`, and bodies that end before their time. */
+async function overrun(narrow: App, account: TestAccount): Promise<void> {
+  const body = markedOrder();
+  const halves = [1, 2].map(() => {
+    const socket = connect(Number(new URL(narrow.url).port), '127.0.0.1');
+    socket.write(
+      `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n${body}`,
+    );
+    return socket;
+  });
+  const locked = await lockTables(postgres.knex, 'receipts');
+  const order = (id: string) => send(narrow, 'POST', '/ingest/orders', bearer(account.key), markedOrder(id));
+  const both = [order('has the slot'), order('has none')];
+  expect((await Promise.race(both)).body.code).toBe('overloaded');
+  await locked.release();
+  await Promise.all(both);
+  for (const socket of halves) socket.destroy();
+  await until('rate_limited', async () => {
+    const reply = await send(narrow, 'POST', '/ingest/orders', bearer(account.key), `[${body}]`);
+    return reply.body.code === 'rate_limited';
+  });
+}
+
+/**
+ * What goes wrong behind the door: orders that Postgres refuses while telling all about them.
+ *
+ * @returns the receipts that end `dead`.
+ */
+async function breakTheBackground(door: App, desk: App, account: TestAccount): Promise<string[]> {
+  const { knex } = postgres;
+  const dead = ['order:23514', 'order:P0001', 'order:42501', 'unchecked', 'misread', 'order:23514:redrive:P0001'];
+  const receiptIds = await Promise.all(dead.map((name) => accept(door, account, name)));
+  for (const receiptId of receiptIds) expect((await final(door, account, receiptId)).status).toBe('dead');
+
+  // What counts as an outage comes back as a job, with which the queue keeps why it failed.
+  const meets = async (name: string, trigger: string) => {
+    const outages = async () => (await desk.log()).split('does not answer').length;
+    const before = await outages();
+    const receiptId = await accept(door, account, name);
+    await until(`${name} is met as an outage`, async () => (await outages()) > before);
+    // Dropping it locks the table out of turn, and may be the one that a deadlock is ended with.
+    const isDropped = () =>
+      knex.raw(trigger).then(
+        () => true,
+        (error) => {
+          if (sqlstateOf(error) !== '40P01') throw error;
+          return false;
+        },
+      );
+    await until(`${name} is over`, isDropped);
+    expect(await final(door, account, receiptId)).toMatchObject({ status: 'written', attempts: 1 });
+  };
+  await meets('claim:42501', 'drop trigger refuse_claim on receipts');
+  await meets('order:57014', 'drop trigger refuse on orders');
+  return receiptIds;
+}
+
+/** A request to each kind of route. */
+const routesOf = (account: TestAccount, door: App) => [
+  () => send(door, 'POST', '/ingest/orders', bearer(account.key), markedOrder('outage')),
+  () => send(door, 'POST', '/ingest/preview', bearer(account.key), markedOrder('outage')),
+  () => send(door, 'GET', '/ingest/status/01a1f9bd-9a17-7354-8023-e51a3a7d2f89', bearer(account.key)),
+];
+
+/** Cuts connections off, and ends Redis and Postgres in the middle of it all. */
+async function breakTheServices(door: App, desk: App, account: TestAccount): Promise<void> {
+  const locked = await lockTables(postgres.knex, 'receipts');
+  const cutOff = send(door, 'POST', '/ingest/orders', bearer(account.key), markedOrder('cut off'));
+  for (const backend of await whoWait(postgres.knex, 1, 'relation'))
+    await postgres.knex.raw('select pg_terminate_backend(?)', [backend]);
+  expect(await cutOff).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
+  await locked.release();
+  if (redis) {
+    await redis.stop();
+    const receiptId = await accept(door, account, 'without Redis');
+    await until('Redis is missed', async () => /the queue does not answer/.test(await desk.log()));
+    await redis.startEmpty();
+    expect((await final(door, account, receiptId)).status).toBe('written');
+  }
+  await postgres.kill();
+  for (const ask of routesOf(account, door)) expect(await ask()).toMatchObject({ status: 503 });
+  for (const app of [door, desk]) heard.refused += await visit(app, '/health/ready');
+  await postgres.start();
+}
+
+async function visit(app: App, path: string): Promise<string> {
+  return (await fetch(app.adminUrl + path)).text();
+}
+
+/** Processes with addresses and keys that are wrong. */
+async function misconfigure(account: TestAccount): Promise<void> {
+  const wrong = SECRET['a wrong password'];
+  const wrongUrls = {
+    DATABASE_URL: withPassword(postgres.directUrl, wrong, 'door'),
+    ...(redis && { QUEUE_URL: withPassword(redis.url, wrong) }),
+  };
+  const [lockedOut, idle] = await Promise.all([
+    start('intake', 'intake-locked-out', wrongUrls),
+    start('worker', 'worker-locked-out', wrongUrls),
+    start('intake', 'intake-with-unusable-address', { QUEUE_URL: `redis://:${wrong}@127.0.0.1:70000` }),
+    start('intake', 'intake-with-wrong-secrets-key', { SECRETS_KEY: SECRET['what is no SECRETS_KEY'] }),
+  ]);
+  for (const ask of routesOf(account, lockedOut)) expect(await ask()).toMatchObject({ status: 503 });
+  await until('it is locked out', async () => /refuses this role or its password/.test(await idle.log()));
+}
+
+/** The operator's commands, where they fail. */
+async function failCommands(account: TestAccount, dead: string, orderId: string): Promise<void> {
+  const right = {
+    NODE_ENV: 'production',
+    DATABASE_URL: postgres.directUrl,
+    SECRETS_KEY: stack.env.SECRETS_KEY as string,
+  };
+  const wrong = SECRET['a wrong password'];
+  const id = String(account.id);
+  const address = (rest: string) => `postgres://door:it's-${wrong}@${rest}/orders`;
+  const calls: [argv: string[], env?: Headers][] = [
+    [['accounts', 'list'], { DATABASE_URL: withPassword(postgres.directUrl, wrong) }],
+    [['accounts', 'list'], { DATABASE_URL: address('127.0.0.1:9') }],
+    [['accounts', 'list'], { DATABASE_URL: address('127.0.0.1:70000') }],
+    [['accounts', 'list'], { DATABASE_URL: `mysql://door:${wrong}@127.0.0.1/orders` }],
+    [['migrate'], { QUEUE_URL: withPassword(postgres.directUrl, wrong) }],
+    [['migrate'], { QUEUE_URL: `redis://:${wrong}@127.0.0.1:70000` }],
+    [['signing', 'show', id], { SECRETS_KEY: SECRET['a wrong SECRETS_KEY'] }],
+    [['signing', 'show', id], { SECRETS_KEY: SECRET['what is no SECRETS_KEY'] }],
+    [['signing', 'show', account.key]],
+    [['accounts', 'suspend', account.secret as string]],
+    [['accounts', 'show', address('127.0.0.1')]],
+    [['keys', 'revoke', account.key]],
+    [['keys', account.key]],
+    [[address('127.0.0.1')]],
+    [['receipts', 'redrive', dead]],
+    [['orders', 'confirm', orderId]],
+  ];
+  for (const [argv, env] of calls) {
+    heard.sent += JSON.stringify([argv, env]);
+    let said = '';
+    const stderr = { write: (text: string) => (said += text) };
+    const code = await runCli(argv, { stdout: stderr, stderr, env: { ...right, ...env }, localDirectory: directory });
+    expect({ argv, code, said }).toEqual({ argv, code: expect.any(Number), said: expect.stringMatching(/.\n$/) });
+    expect(code).toBeGreaterThan(0);
+    heard.commands += said;
+  }
+}
+
+test('no secret, key, signature or anything of a person is in a log, an error, a metric, a command’s complaint or the queue', async () => {
+  const { knex } = postgres;
+  await knex.raw(`create role door login superuser password '${SECRET['the password of Postgres']}'`);
+  if (redis) {
+    const admin = new Redis(redis.url);
+    await admin.config('SET', 'requirepass', SECRET['the password of Redis']);
+    await admin.quit();
+  }
+  await knex.raw(TELLTALE_REFUSALS);
+  const account = await stack.account({ signing: true });
+  const others = {
+    suspended: await stack.account(),
+    revoked: await stack.account(),
+    plain: await stack.account(),
+  };
+  await setSuspended(knex, others.suspended.id, true);
+  await revokeKey(knex, (await knex('api_keys').where({ account_id: others.revoked.id }).first()).key_id);
+  const newer = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
+  const body = markedOrder();
+  const markers: Markers = {
+    ...PERSONAL,
+    ...SECRET,
+    'a key': account.key,
+    'a revoked key': others.revoked.key,
+    'the key of a suspended account': others.suspended.key,
+    'the key of an account without signing': others.plain.key,
+    'a signing secret': account.secret as string,
+    'the newer signing secret': newer?.secret as string,
+    'a signature': sign(account.secret, body),
+    'the signature by the newer secret': sign(newer?.secret as string, body),
+    SECRETS_KEY: [stack.env.SECRETS_KEY as string, stack.secretsKey.toString('hex')],
+  };
+  // What is searched for in any form must be found in each.
+  for (const text of Object.values(markers).flat()) {
+    for (const form of formsOf(text)) expect(findMarkers(`"${form}"`, { text })).toEqual(['text']);
+  }
+
+  const [door, narrow] = await Promise.all([
+    start('intake', 'intake'),
+    start('intake', 'intake-narrow', { LOG_FORMAT: 'text', MAX_IN_FLIGHT: '1', RATE_LIMIT: '20/1m' }),
+  ]);
+  const keyed = { ...bearer(account.key), 'Idempotency-Key': SECRET['an idempotency key'] };
+  const first = await send(door, 'POST', '/ingest/orders', keyed, body);
+  await send(door, 'POST', '/ingest/orders', keyed, markedOrder(PERSONAL.source_order_id, { total: 7 }));
+  // Two that the worker will find as nothing of ours leaves them: without a body, and as one that killed its workers.
+  const [bodiless, killer] = [await accept(door, account, 'bodiless'), await accept(door, account, 'killer')];
+  const batch = knex('receipts').where({ receipt_id: bodiless }).select('batch_id');
+  await knex('receipt_payloads').whereIn('batch_id', batch).delete();
+  await knex('receipts')
+    .where({ receipt_id: killer })
+    .update({ state: 'normalized', runs_alone: true, crashes: 3, lease_id: killer, lease_expires_at: new Date(0) });
+  const desk = await start('worker', 'worker');
+  const written = await final(door, account, first.body.receipt_id);
+  expect(written.status).toBe('written');
+  for (const secret of [account.secret, newer?.secret as string]) {
+    const headers = { ...signed(account.key, sign(secret, body)), Prefer: 'wait=20' };
+    expect(await send(door, 'POST', '/ingest/webhook', headers, body)).toMatchObject({ status: 202 });
+    await send(door, 'PUT', `/ingest/webhook?secret=${secret}`, headers, body);
+  }
+  expect(await final(door, account, bodiless)).toMatchObject({ error: { code: 'unexpected_error' } });
+  expect(await final(door, account, killer)).toMatchObject({ error: { code: 'worker_crashed' } });
+  expect(await send(door, 'GET', `/ingest/status/${killer}`, bearer(others.plain.key))).toMatchObject({ status: 404 });
+
+  await refuseAll(door, account, others);
+  await garble(door, account);
+  await overrun(narrow, account);
+  for (const sqlstate of ['42501', '22023', '53100']) {
+    const refused = await send(door, 'POST', '/ingest/orders', bearer(account.key), markedOrder(`body:${sqlstate}`));
+    expect(refused.status).toBeGreaterThanOrEqual(500);
+  }
+  const dead = await breakTheBackground(door, desk, account);
+  const reviewed = await final(door, account, await accept(door, account, 'review:P0001'));
+  await misconfigure(account);
+  await failCommands(account, dead.at(-1) as string, String(reviewed.order_id));
+  await breakTheServices(door, desk, account);
+  const last = await until('an order is accepted again', async () => {
+    const reply = await send(door, 'POST', '/ingest/orders', bearer(account.key), markedOrder('the last'));
+    return reply.status === 202 && reply.body.receipt_id;
+  });
+  expect((await final(door, account, last)).status).toBe('written');
+  const metrics = [];
+  for (const app of [door, narrow, desk]) metrics.push(await visit(app, '/metrics'));
+  for (const child of processes) await child.stop();
+
+  const tables = await readTables(knex, MAY_HOLD);
+  const log = await readFiles(directory);
+  const places: Record<string, string> = {
+    'the logs': log,
+    'the errors': heard.refused,
+    'the complaints of the commands': heard.commands,
+    'the metrics': metrics.join(),
+    'the tables that are not for it': tables.rest,
+    ...(redis && { 'the queue': await readRedis(redis.url), 'its files': await readFiles(redis.directory) }),
+  };
+  const leaks = Object.entries(places).flatMap(([place, text]) =>
+    findMarkers(text, markers).map((marker) => `${marker} is in ${place}`),
+  );
+  expect(leaks).toEqual([]);
+
+  // It was there to leak: all of it was sent, what is to be kept was kept, and in each place something was said.
+  expect(findMarkers(heard.sent, markers)).toEqual(Object.keys(markers));
+  const kept = (table: string) => findMarkers(tables.apart[table] ?? '', markers);
+  expect(kept('orders')).toEqual(Object.keys(PERSONAL));
+  expect(kept('receipt_payloads')).toEqual(Object.keys(PERSONAL));
+  expect(kept('receipts')).toEqual(['source_order_id', 'member']);
+  expect(kept('idempotency_keys')).toEqual(['an idempotency key']);
+  expect(Object.keys(PROBLEMS).filter((code) => !heard.refused.includes(`"code":"${code}"`))).toEqual([]);
+  const rejected = await knex('rejected_deliveries').distinct('code').pluck('code');
+  expect(new Set(rejected)).toEqual(new Set(Object.keys(REJECTIONS)));
+  const events = [
+    'receipt written',
+    'receipt failed',
+    'receipt dead',
+    'its workers died',
+    'another payload',
+    'draining',
+  ];
+  const codes = ['23514', 'P0001', '42501', '22P02', '57014', '57P01', '53100', '28P01', 'ECONNREFUSED'];
+  expect([...events, ...codes].filter((said) => !log.includes(said))).toEqual([]);
+  if (redis) expect(places['its files']).toContain('these rings met an outage');
+  for (const [place, text] of Object.entries(places))
+    expect({ place, says: text.length > 500 }).toEqual({ place, says: true });
+}, 120_000);

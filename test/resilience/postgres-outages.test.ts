@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openProducer } from '@orders/queue';
+import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { startSteadyLoad } from '../harness/steady-load.ts';
+import { until } from '../harness/until.ts';
+
+describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s', (kind) => {
+  let postgres: FaultyPostgres;
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    postgres = await startFaultyPostgres();
+    stack = await startStack(kind, { database: postgres });
+    intake = await stack.intake();
+    account = await stack.account();
+  });
+  afterAll(() => stack.close());
+
+  test('while somebody waits for the outcome: the 202 comes all the same, without it', async () => {
+    const held = intake.api.order(account, { source_order_id: 'waiting' }, { Prefer: 'wait=20' });
+    await until('the receipt is stored', () => postgres.knex('receipts').where({ source_order_id: 'waiting' }).first());
+    await postgres.kill();
+    const reply = await held;
+    expect({ status: reply.status, body: reply.body }).toEqual({
+      status: 202,
+      body: { receipt_id: expect.any(String) },
+    });
+    await postgres.start();
+  });
+
+  test('under load: what got a 202 is written once at the first counted attempt, all else got 503', async () => {
+    await stack.worker();
+    const send = (name: string) => intake.api.order(account, { source_order_id: name });
+    const { ledger, untilAccepted, stop } = startSteadyLoad(Array(8).fill(send), { restMs: 0 });
+    await untilAccepted(50);
+    await postgres.kill();
+    await until('a refusal', async () => ledger.failed.size > 0);
+    await postgres.start();
+    await untilAccepted(50);
+    await stop();
+
+    expect(new Set(ledger.failed.values())).toEqual(new Set(['503 storage_unavailable']));
+    const accepted = [...ledger.accepted.values()];
+    const finals = await Promise.all(accepted.map((receiptId) => intake.api.final(account, receiptId)));
+    expect(finals.map(({ body }) => body).filter((body) => body.status !== 'written' || body.attempts !== 1)).toEqual(
+      [],
+    );
+    const orders = await postgres.knex('orders').whereIn('receipt_id', accepted);
+    expect(orders).toHaveLength(accepted.length);
+  });
+});
+
+/** ReadyForQuery behind AuthenticationOk, and at once the ErrorResponse of a server that dies: as bytes, since no real one dies so exactly. */
+const WELCOME_AND_DEATH = Buffer.concat([
+  Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]),
+  Buffer.from('E\0\0\0\x19SFATAL\0C57P01\0Mgone\0\0', 'latin1'),
+]);
+
+test('a Postgres that dies as it accepts a connection is a lost ring, not the end of the process', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.end(WELCOME_AND_DEATH)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const lost = Promise.withResolvers<unknown>();
+  const producer = openProducer({ url: `postgres://x@127.0.0.1:${port}/x`, onLost: lost.resolve });
+  producer.wakeUp('prompt', { batchId: randomUUID(), receiptIds: [randomUUID()] });
+  expect(Error.isError(await lost.promise)).toBe(true);
+  await producer.close();
+  server.close();
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
+import { describeWith } from '../harness/programs.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+describeWith('redis-server')('Redis away', () => {
+  let redis: FaultyRedis;
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    redis = await startFaultyRedis();
+    stack = await startStack('redis', { queue: redis });
+    intake = await stack.intake();
+    await stack.worker();
+    account = await stack.account({ signing: true });
+  });
+  afterAll(() => stack.close());
+
+  async function send(name: string, count: number, api = intake.api): Promise<string[]> {
+    const receiptIds: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const deliver = index % 2 ? api.webhook : api.order;
+      const reply = await deliver(account, { source_order_id: `${name}-${index}` });
+      expect(reply.status).toBe(202);
+      receiptIds.push(reply.body.receipt_id);
+    }
+    return receiptIds;
+  }
+
+  async function expectWritten(receiptIds: string[]): Promise<void> {
+    const finals = await Promise.all(receiptIds.map((receiptId) => intake.api.final(account, receiptId)));
+    expect(finals.map((reply) => reply.body)).toEqual(
+      receiptIds.map((receipt_id) => expect.objectContaining({ receipt_id, status: 'written', attempts: 1 })),
+    );
+  }
+
+  const queueState = async () =>
+    (await (await fetch(`${intake.adminUrl}/health/ready`)).json()) as { ready: boolean; queue: string };
+
+  test('stopped: 100 orders are accepted, intake stays ready; started empty: all are written without a hand on it', async () => {
+    await redis.stop();
+    const receiptIds = await send('stopped', 100);
+    expect(await queueState()).toMatchObject({ ready: true, queue: 'unreachable' });
+    await redis.startEmpty();
+    await expectWritten(receiptIds);
+  });
+
+  test('stopped before intake starts: it starts, accepts, and the order is written when Redis is there', async () => {
+    await redis.stop();
+    const early = await stack.intake();
+    const receiptIds = await send('before', 3, early.api);
+    await redis.startEmpty();
+    await expectWritten(receiptIds);
+    await early.close();
+  });
+
+  test('frozen: the 202 does not wait, and the orders are written after the thaw', async () => {
+    // A bell that is waited for would take its whole time limit, two seconds, for each order.
+    redis.freeze();
+    const startedAt = performance.now();
+    const receiptIds = await send('frozen', 20);
+    const took = performance.now() - startedAt;
+    redis.thaw();
+    expect(took).toBeLessThan(2000);
+    await expectWritten(receiptIds);
+  });
+
+  test('an outage is one line in the log when it begins and one when it ends', async () => {
+    await redis.stop();
+    const before = intake.log.lines.length;
+    await send('logged', 10);
+    await redis.startEmpty();
+    await until('a ring is delivered again', async () => {
+      await send(`after-${Date.now()}`, 1);
+      return intake.log.lines.slice(before).some((line) => line.message === 'the queue answers again');
+    });
+    const lines = intake.log.lines.slice(before).filter((line) => String(line.message).startsWith('the queue'));
+    expect(lines.map((line) => line.level)).toEqual(['warn', 'info']);
+  });
+});

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Child } from '@orders/local-services';
+import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';
+import { startApp } from '../harness/processes.ts';
+import { describeWith } from '../harness/programs.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
+import { expectSettled, written } from '../harness/settled.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
+import { until } from '../harness/until.ts';
+
+const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);
+
+let stack: Stack;
+const running: Child[] = [];
+
+beforeAll(async () => {
+  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+});
+afterAll(async () => {
+  await Promise.all(running.map((child) => child.stop()));
+  await stack.close();
+});
+
+async function start(app: 'intake' | 'worker', settings: Record<string, string> = {}): Promise<Child> {
+  const child = await startApp(app, { ...stack.env, ...settings });
+  running.push(child);
+  return child;
+}
+
+/** Ends a process as an orchestrator does, and expects that it went by itself, with everything done. */
+async function end(child: Child): Promise<void> {
+  await child.stop();
+  expect([child.process.exitCode, child.process.signalCode]).toEqual([0, null]);
+}
+
+function missing(wanted: Iterable<string>, there: string[]): string[] {
+  const found = new Set(there);
+  return [...wanted].filter((one) => !found.has(one));
+}
+
+describeWith('haproxy')('behind haproxy', () => {
+  let haproxy: Haproxy;
+
+  beforeAll(async () => {
+    haproxy = await startHaproxy();
+  });
+  afterAll(() => haproxy.close());
+
+  async function startIntake(server: Server, drainDelay: string): Promise<Child> {
+    const { port, adminPort } = haproxy.places[server];
+    const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: drainDelay };
+    const child = await start('intake', settings);
+    await haproxy.untilUp(server);
+    return child;
+  }
+
+  /** Replaces an intake by one whose drain will take `drainDelay`. */
+  async function replaceIntake(server: Server, old: Child, drainDelay: string): Promise<Child> {
+    await end(old);
+    return startIntake(server, drainDelay);
+  }
+
+  test('each intake and each worker is replaced under load: no request fails, no order is lost, none is doubled', async () => {
+    const account = await stack.account();
+    let [worker1, worker2] = [await start('worker'), await start('worker')];
+    let [intake1, intake2] = await Promise.all([
+      startIntake('intake1', LONG_ENOUGH),
+      startIntake('intake2', LONG_ENOUGH),
+    ]);
+    const { url, connectionsUrl } = haproxy;
+    const urls: string[] = Array(4).fill([url, connectionsUrl]).flat();
+    const { ledger, untilAccepted, stop } = startSteadyLoad(urls.map((to) => onOneConnection(to, account)));
+    await untilAccepted(50);
+    for (let round = 0; round < ROUNDS; round++) {
+      await end(worker1);
+      worker1 = await start('worker');
+      intake1 = await replaceIntake('intake1', intake1, LONG_ENOUGH);
+      await end(worker2);
+      worker2 = await start('worker');
+      intake2 = await replaceIntake('intake2', intake2, round < ROUNDS - 1 ? LONG_ENOUGH : '0');
+      await untilAccepted(50);
+    }
+    const failed = [...ledger.failed.values()];
+    // The last one goes without a delay: nothing but the delay has kept the failures away.
+    await end(intake2);
+    await until('requests fail', async () => ledger.failed.size > 0);
+    await stop();
+    expect(failed).toEqual([]);
+    // A request that failed may have left its receipt.
+    const stored: string[] = await stack.database
+      .knex('receipts')
+      .where({ account_id: account.id })
+      .pluck('receipt_id');
+    expect(missing(ledger.accepted.values(), stored)).toEqual([]);
+    await expectSettled(stack, account, written(stored));
+    const orders = await stack.database.knex('orders').where({ account_id: account.id }).pluck('source_order_id');
+    expect(missing(ledger.accepted.keys(), orders)).toEqual([]);
+  }, 180_000);
+});
+
+test('what drains is not ready, and goes on accepting for DRAIN_DELAY, each time for the last time on its connection', async () => {
+  const account = await stack.account();
+  const intake = await stack.intake({ DRAIN_DELAY: '3s' });
+  const body = (id: string) => JSON.stringify({ source_order_id: id });
+  const send = ({ socket }: RawConnection, id: string) =>
+    socket.write(
+      Buffer.concat([
+        head('POST /ingest/orders HTTP/1.1', [
+          ['Host', 'x'],
+          ['Authorization', `Bearer ${account.key}`],
+          ['Content-Type', 'application/json'],
+          ['Content-Length', body(id).length],
+        ]),
+        Buffer.from(body(id)),
+      ]),
+    );
+  const kept = openRaw(intake.api.url);
+  send(kept, 'before');
+  expect((await kept.reply())?.headers.connection).not.toBe('close');
+  const closing = intake.close();
+  const ready = await fetch(`${intake.adminUrl}/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([503, expect.objectContaining({ ready: false, draining: true })]);
+  for (const [connection, id] of [
+    [kept, 'on a kept connection'],
+    [openRaw(intake.api.url), 'on a new one'],
+  ] as const) {
+    send(connection, id);
+    expect(await connection.reply()).toMatchObject({ status: 202, headers: { connection: 'close' } });
+    expect(await connection.closed).toBeNull();
+  }
+  await closing;
+  await expect(fetch(`${intake.api.url}/docs`)).rejects.toThrow();
+});

@@ -1,0 +1,212 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Child, freePort } from '@orders/local-services';
+import { packClient } from '../harness/pack-client.ts';
+import { startApp, untilReady } from '../harness/processes.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+const run = promisify(execFile);
+const ROOT = resolve(import.meta.dirname, '../..');
+const PACKAGE = join(ROOT, 'packages/client');
+const read = (path: string) => readFileSync(path, 'utf8');
+const { version } = JSON.parse(read(join(ROOT, 'package.json')));
+/** The examples of the README that are whole programs. */
+const [firstOrder] = [...read(join(PACKAGE, 'README.md')).matchAll(/```js\n(import .*?)```/gs)].map(
+  ([, code]) => code as string,
+);
+
+const versionOf = (node: string) => spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim();
+/** A Node of another version than this one: that of OTHER_NODE, or the first on the PATH. */
+const otherNode = [
+  process.env.OTHER_NODE ?? [],
+  (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'node')),
+]
+  .flat()
+  .find((node) => ![undefined, process.version].includes(versionOf(node)));
+
+/** The ways in which types are found, and the platforms that they can stand on. */
+const PROJECTS = [
+  { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'], types: ['node'] },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
+];
+
+let directory: string;
+let project: string;
+
+/** Packs the client as for a release, and installs that in an empty project, from no registry. */
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orders-client-'));
+  const tarball = await packClient(directory);
+  expect(basename(tarball)).toBe(`orders-client-${version}.tgz`);
+  project = join(directory, 'project');
+  await mkdir(project);
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test('from nothing to a written order it is ten lines', () => {
+  expect(firstOrder?.trim().split('\n').length).toBeLessThanOrEqual(10);
+});
+
+test('what is published is JavaScript with its types, as it is described, and nothing else', async () => {
+  const packages = await readdir(join(project, 'node_modules'), { recursive: true });
+  expect(packages.filter((path) => path.endsWith('package.json') && !path.startsWith('.'))).toHaveLength(1);
+  const installed = join(project, 'node_modules/@orders/client');
+  const files = await readdir(installed);
+  const modules = (await readdir(join(PACKAGE, 'src'))).map((file) => file.replace(/\.ts$/, ''));
+  const wanted = modules.flatMap((name) => [`${name}.d.ts`, `${name}.js`]);
+  expect(new Set(files)).toEqual(new Set([...wanted, 'LICENSE', 'README.md', 'package.json']));
+  expect(JSON.parse(read(join(installed, 'package.json')))).toEqual({
+    name: '@orders/client',
+    version,
+    type: 'module',
+    description: expect.any(String),
+    keywords: expect.any(Array),
+    types: './index.d.ts',
+    license: 'MIT',
+    engines: { node: '>=20' },
+    sideEffects: false,
+    exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+  });
+  for (const file of wanted) expect(read(join(installed, file))).not.toMatch(/from ["'](?!\.\/[\w-]+\.js["'])/);
+});
+
+describe.each(PROJECTS)('a project of $moduleResolution, on the types of $types$lib', (options) => {
+  const check = async (source: string) => {
+    await writeFile(join(project, 'first.ts'), source);
+    const compilerOptions = { ...options, strict: true, exactOptionalPropertyTypes: true, noEmit: true };
+    const typeRoots = [join(ROOT, 'node_modules/@types')];
+    const config = { compilerOptions: { ...compilerOptions, target: 'es2022', typeRoots }, files: ['first.ts'] };
+    await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module' }));
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    return run(process.execPath, [compiler, '-p', project]).then(
+      () => '',
+      ({ stdout }) => stdout as string,
+    );
+  };
+  const environment = `declare const process: { env: { ORDERS_URL: string; ORDERS_API_KEY: string } };\n`;
+  const program = options.types.includes('node')
+    ? firstOrder?.replace('= process.env', '= process.env as Record<string, string>')
+    : environment + firstOrder;
+  const typed =
+    program?.replace('{ baseUrl, apiKey }', '{ baseUrl: baseUrl as string, apiKey: apiKey as string }') ?? '';
+
+  test('checks the example', async () => {
+    expect(await check(typed)).toBe('');
+  });
+
+  test('finds a misspelled field, and a status that there is none', async () => {
+    const wrong = `${typed.replace('emirate:', 'emirates:')}\nif (receipt.status === 'lost') throw new Error();\n`;
+    expect(await check(wrong)).toMatch(/'emirates' does not exist[\s\S]*no overlap/);
+  });
+});
+
+/** Uses all of it once. */
+const EVERYTHING = `
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { OrdersClient, signBody, verifySignature } from '@orders/client';
+const { ORDERS_URL: baseUrl, ORDERS_API_KEY: apiKey, ORDERS_SIGNING_SECRET: signingSecret } = process.env;
+const orders = new OrdersClient({ baseUrl, apiKey, signingSecret });
+const said = {};
+said.webhook = (await orders.sendWebhook({ source_order_id: 'w' }, { wait: 30 })).status;
+said.many = 0;
+const input = Array.from({ length: 20 }, (_, index) => ({ source_order_id: String(index) }));
+for await (const { accepted } of orders.submitMany(input)) if (accepted) said.many++;
+said.preview = (await orders.preview({ source_order_id: 'p', emirate: 'dxb' })).normalized.emirate_code;
+said.refused = await orders.submitOrder({}).catch(({ name, code }) => name + ' ' + code);
+said.aborted = await orders.submitOrder({}, { signal: AbortSignal.abort('enough') }).catch((reason) => reason);
+const mute = createServer((socket) => socket.unref()).listen(0, '127.0.0.1').unref();
+await once(mute, 'listening');
+const silent = new OrdersClient({ baseUrl: 'http://127.0.0.1:' + mute.address().port, apiKey });
+said.late = await silent.submitOrder({}, { timeoutMs: 50 }).catch(({ name }) => name);
+said.nobody = await new OrdersClient({ baseUrl: 'http://127.0.0.1:9', apiKey, maxRetries: 0 }).submitOrder({}).catch(({ name }) => name);
+said.verified = await verifySignature('x', await signBody('x', 'new'), ['old', 'new']);
+console.log(JSON.stringify(said));
+`;
+
+const NODES: [version: string, node: string | undefined][] = [
+  [process.version, process.execPath],
+  otherNode
+    ? [`${versionOf(otherNode)}`, otherNode]
+    : ['of another version, of which this machine has none: name one by OTHER_NODE', undefined],
+];
+
+describe.each(NODES)('on Node %s', (_, node) => {
+  const testOnIt = node ? test : test.skip;
+  let stack: Stack;
+  let account: TestAccount;
+  let settings: Record<string, string>;
+  const running: Child[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+    settings = { ...stack.env, PORT: `${await freePort()}`, ADMIN_PORT: `${await freePort()}` };
+    account = await stack.account({ signing: true });
+    if (node) await startIntake();
+  });
+  afterAll(async () => {
+    await Promise.all(running.map((child) => child.stop('SIGKILL')));
+    await stack.close();
+  });
+
+  async function startIntake(): Promise<void> {
+    running.push(await startApp('intake', settings));
+    await untilReady(Number(settings.ADMIN_PORT));
+  }
+
+  function start(program: string) {
+    writeFileSync(join(project, 'program.mjs'), program);
+    const env = {
+      ORDERS_URL: `http://127.0.0.1:${settings.PORT}`,
+      ORDERS_API_KEY: account.key,
+      ORDERS_SIGNING_SECRET: account.secret ?? '',
+    };
+    return run(node as string, ['program.mjs'], { cwd: project, env });
+  }
+
+  testOnIt(
+    'ten lines submit an order and wait, the service is killed and started again in between: one order',
+    async () => {
+      const { knex } = stack.database;
+      const program = start((firstOrder ?? '').replace('const receipt =', 'console.log(receipt_id);\nconst receipt ='));
+      const [accepted] = await once(program.child.stdout as Readable, 'data');
+      await running[0]?.stop('SIGKILL');
+      await startIntake();
+      await stack.worker();
+      const { stdout, stderr } = await program;
+      const orders = await knex('orders').where({ account_id: account.id });
+      expect(orders).toHaveLength(1);
+      expect({ stdout, stderr }).toEqual({
+        stdout: `${accepted}written ${orders[0].order_id}\n`,
+        stderr: '',
+      });
+    },
+  );
+
+  testOnIt('all of it works', async () => {
+    const { stdout, stderr } = await start(EVERYTHING);
+    expect({ said: JSON.parse(stdout), stderr }).toEqual({
+      said: {
+        webhook: 'written',
+        many: 20,
+        preview: 'AE-DU',
+        refused: 'ValidationError validation_failed',
+        aborted: 'enough',
+        late: 'TimeoutError',
+        nobody: 'ConnectionError',
+        verified: true,
+      },
+      stderr: '',
+    });
+  });
+});

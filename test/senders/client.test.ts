@@ -1,0 +1,337 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type Accepted,
+  type IdempotencyMismatchError,
+  type Order,
+  OrdersClient,
+  ProblemError,
+  signBody,
+} from '@orders/client';
+import { setSuspended } from '@orders/database';
+import { createApiKey, PROBLEMS, type ProblemCode } from '@orders/domain';
+import { type Child, freePort } from '@orders/local-services';
+import { lockTables, whoWait } from '../harness/gates.ts';
+import { startApp, untilReady } from '../harness/processes.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { expectSettled, written } from '../harness/settled.ts';
+import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+type Options = Partial<ConstructorParameters<typeof OrdersClient>[0]>;
+
+const clientOf = (url: string, { key, secret }: TestAccount, options: Options = {}) =>
+  new OrdersClient({ baseUrl: url, apiKey: key, signingSecret: secret ?? undefined, ...options });
+
+const ordersNamed = (name: string, count: number): Order[] =>
+  Array.from({ length: count }, (_, index) => ({
+    source_order_id: `${name}-${index}`,
+    emirate: 'Dubai',
+    total: '9.50',
+  }));
+
+describe('the client and the service', () => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+  let client: OrdersClient;
+
+  beforeAll(async () => {
+    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+    intake = await stack.intake({ BASE_PATH: '/delivery/api', MAX_BODY_BYTES: '4000' });
+    await stack.worker();
+    account = await stack.account({ signing: true });
+    client = clientOf(intake.api.url, account);
+  });
+  afterAll(() => stack.close());
+
+  test('an order is submitted, waited for, and written', async () => {
+    const order: Order = { source_order_id: 'c-1', customer: { name: 'Aisha', phone: '050 123 4567' }, emirate: 'dxb' };
+    const { receipt_id } = await client.submitOrder(order, { idempotencyKey: 'c-1' });
+    const receipt = await client.waitForReceipt(receipt_id);
+    expect(receipt).toMatchObject({ receipt_id, status: 'written', order_id: expect.any(Number), channel: 'rest' });
+    expect(await client.getReceipt(receipt_id)).toEqual(receipt);
+    const again: Accepted = await client.submitOrder(order, { idempotencyKey: 'c-1', wait: 30 });
+    expect(again).toEqual({ receipt_id, duplicate: true, status: 'written', order_id: receipt.order_id });
+    expect(await client.preview(order)).toMatchObject({
+      normalized: { emirate_code: 'AE-DU', customer: { phone: '+971501234567' } },
+      duplicate_of: { receipt_id, order_id: receipt.order_id },
+    });
+  });
+
+  test.each<[string, (id: string) => string | Uint8Array | Order]>([
+    ['an order', (id) => ({ source_order_id: id, address: 'شارع' })],
+    ['a text of its own spacing', (id) => `{ "source_order_id":\n"${id}" }`],
+    ['bytes', (id) => new TextEncoder().encode(`\ufeff{"source_order_id":"${id}"}`)],
+  ])('a webhook of %s is signed so that the service takes it', async (what, make) => {
+    const accepted = await client.sendWebhook(make(`w ${what}`), { wait: 30 });
+    expect(accepted.status).toBe('written');
+    expect(await client.getReceipt(accepted.receipt_id)).toMatchObject({ channel: 'webhook' });
+  });
+
+  test('a signature of signBody alone is one that the service takes', async () => {
+    const body = '{"source_order_id":"signed-by-hand"}';
+    const signature = await signBody(body, account.secret as string);
+    const headers = { 'x-service-signature': signature };
+    expect(await intake.api.webhook(account, body, headers)).toMatchObject({ status: 202 });
+  });
+
+  test.each(['rest', 'webhook'] as const)(
+    'some hundred orders by %s: each is accepted, and written once',
+    async (via) => {
+      const many = await stack.account({ signing: true });
+      const receipts = new Map<number, string>();
+      const input = ordersNamed(via, 300);
+      for await (const { index, order, accepted, error } of clientOf(intake.api.url, many).submitMany(input, { via })) {
+        expect(error).toBeUndefined();
+        expect(order).toBe(input[index]);
+        receipts.set(index, (accepted as Accepted).receipt_id);
+      }
+      expect(receipts.size).toBe(300);
+      await expectSettled(stack, many, written(receipts.values()));
+    },
+  );
+
+  test('a batch has a result at the place of each order, and sent again under its key the same receipts', async () => {
+    const orders = [...ordersNamed('batch', 3), '{\n"source_order_id": "spaced"\n}', '', '{"source_order_id":7}'];
+    const { accepted, refused, results } = await client.submitBatch(orders, { idempotencyKey: 'night' });
+    expect([accepted, refused]).toEqual([4, 2]);
+    expect(results.map(({ error }) => error?.code)).toEqual([
+      ...Array(4).fill(undefined),
+      'malformed_body',
+      'validation_failed',
+    ]);
+    const again = await client.submitBatch(orders, { idempotencyKey: 'night' });
+    expect(again.results.map(({ receipt_id }) => receipt_id)).toEqual(results.map(({ receipt_id }) => receipt_id));
+    const receipts = results.flatMap(({ receipt_id }) => receipt_id ?? []);
+    const finals = await Promise.all(receipts.map((receiptId) => client.waitForReceipt(receiptId)));
+    expect(new Set(finals.map(({ status }) => status))).toEqual(new Set(['written']));
+    await expect(client.submitBatch([])).rejects.toMatchObject({ code: 'malformed_body' });
+    await expect(client.submitBatch(Array(1001).fill('{}'))).rejects.toMatchObject({ code: 'payload_too_large' });
+  });
+
+  test.each(['submitOrder', 'sendWebhook', 'submitMany'] as const)(
+    '%s: under a key used before, the error names the receipt that the delivery is kept as',
+    async (call) => {
+      const options = { idempotencyKey: `used by ${call}`.replaceAll(' ', '-') };
+      const submit = async (order: Order) => {
+        if (call !== 'submitMany') return client[call](order, options);
+        for await (const { error } of client.submitMany([order], { idempotencyKey: () => options.idempotencyKey }))
+          if (error) throw error;
+      };
+      const first = { source_order_id: `used-${call}`, address: 'Villa 7' };
+      await submit(first);
+      const { receipt_id } = await client.submitOrder(first, options);
+      const mismatch = (order: Order) =>
+        submit(order).then(
+          () => expect(order).toBe('refused'),
+          (error: IdempotencyMismatchError) => error,
+        ) as Promise<IdempotencyMismatchError>;
+
+      const corrected = await mismatch({ ...first, address: 'Villa 9' });
+      expect(corrected).toMatchObject({ name: 'IdempotencyMismatchError', accepted: { receipt_id } });
+      expect(await client.waitForReceipt(corrected.keptAs as string)).toMatchObject({
+        status: 'duplicate',
+        changes: [{ pointer: '/address', from: 'Villa 7', to: 'Villa 9' }],
+      });
+      const other = await mismatch({ ...first, source_order_id: `other-${call}` });
+      expect(await client.waitForReceipt(other.keptAs as string)).toMatchObject({
+        status: 'dead',
+        attempts: 0,
+        error: { code: 'idempotency_key_reused' },
+      });
+    },
+  );
+
+  test('a batch counts what came under a used key with other content, and names what each is kept as', async () => {
+    const [one, two, three] = ordersNamed('key-of-a-batch', 3) as [Order, Order, Order];
+    const idempotencyKey = 'batch-used-before';
+    const before = await client.submitBatch([one, two, three], { idempotencyKey });
+    const after = await client.submitBatch([one, { ...two, total: '10' }, '{}'], { idempotencyKey });
+    expect(after).toMatchObject({ accepted: 1, refused: 1, mismatched: 1 });
+    expect(after.results).toEqual([
+      { receipt_id: before.results[0]?.receipt_id, duplicate: true },
+      {
+        receipt_id: before.results[1]?.receipt_id,
+        duplicate: true,
+        payload_mismatch: true,
+        kept_as: expect.any(String),
+      },
+      { error: expect.objectContaining({ code: 'validation_failed' }) },
+    ]);
+    const kept = await client.waitForReceipt(after.results[1]?.kept_as as string);
+    expect(kept).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '9.50', to: '10' }] });
+  });
+
+  test('orders are asked for by their own ids; of a resend the receipt says what changed', async () => {
+    const order = { source_order_id: 'asked-for', address: 'Villa 1' };
+    const first = await client.submitOrder(order, { wait: 30 });
+    const second = await client.submitOrder({ ...order, address: 'Villa 2' }, { wait: 30 });
+    expect((await client.getReceipt(second.receipt_id)).changes).toEqual([
+      { pointer: '/address', from: 'Villa 1', to: 'Villa 2' },
+    ]);
+    const { results } = await client.reconcile(['asked-for', 'forgotten']);
+    const found = { status: 'duplicate', receipt_id: second.receipt_id, order_id: first.order_id };
+    expect(results).toEqual([
+      { source_order_id: 'asked-for', received_at: expect.any(String), ...found },
+      { source_order_id: 'forgotten', status: 'never_seen', receipt_id: null, order_id: null, received_at: null },
+    ]);
+    await expect(client.reconcile([])).rejects.toMatchObject({ name: 'ValidationError' });
+  });
+
+  test('each code that the service refuses with becomes the error of its status', async () => {
+    const other = await stack.account();
+    const suspended = await stack.account();
+    await setSuspended(stack.database.knex, suspended.id, true);
+    const { url } = intake.api;
+    const order = { source_order_id: 'refused' };
+    const by = (options: Options) => clientOf(url, account, { maxRetries: 0, ...options });
+    /** What the client itself would never send. */
+    const sending = (changed: Record<string, string>, { method }: { method?: string } = {}) =>
+      by({
+        fetch: (to, init) => {
+          const headers = new Headers(init?.headers);
+          for (const [name, value] of Object.entries(changed)) value ? headers.set(name, value) : headers.delete(name);
+          return fetch(to, { ...init, headers, ...(method && { method }) });
+        },
+      });
+    const limited = await stack.intake({ RATE_LIMIT: '1/60s' });
+    const full = await stack.intake({ MAX_IN_FLIGHT: '2', PG_QUERY_TIMEOUT: '3s' });
+
+    const provoke: Record<ProblemCode, () => Promise<unknown>> = {
+      missing_api_key: () => sending({ authorization: '' }).submitOrder(order),
+      invalid_api_key: () => by({ apiKey: createApiKey() }).submitOrder(order),
+      account_suspended: () => clientOf(url, suspended).submitOrder(order),
+      signing_unavailable: () => clientOf(url, other).sendWebhook(order, { signingSecret: 'oss_none' }),
+      missing_signature: () => sending({ 'x-service-signature': '' }).sendWebhook(order),
+      invalid_signature: () => by({}).sendWebhook(order, { signingSecret: 'oss_wrong' }),
+      unsupported_media_type: () => sending({ 'content-type': 'text/plain' }).preview(order),
+      unsupported_content_encoding: () => sending({ 'content-encoding': 'gzip' }).submitOrder(order),
+      payload_too_large: () => by({}).submitOrder({ ...order, address: 'x'.repeat(5000) }),
+      malformed_body: () => by({}).submitOrder('{'),
+      validation_failed: () => by({}).submitOrder({ ...order, emirate: 'Sharjha' }, { strict: true }),
+      invalid_idempotency_key: () => sending({ 'idempotency-key': 'a b' }).submitOrder(order),
+      receipt_not_found: () => by({}).waitForReceipt('01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
+      not_found: () => by({ baseUrl: `${url}/elsewhere` }).submitOrder(order),
+      method_not_allowed: () => sending({}, { method: 'PUT' }).submitOrder(order),
+      // With all its retries: those would come after the time of the call.
+      rate_limited: async () => {
+        const client = clientOf(limited.api.url, account);
+        await client.submitOrder({ source_order_id: 'within the rate' });
+        await client.submitOrder(order);
+      },
+      overloaded: async () => {
+        const lock = await lockTables(stack.database.knex, 'receipts');
+        const held = clientOf(full.api.url, account).submitOrder({ source_order_id: 'held' });
+        try {
+          await whoWait(stack.database.knex, 1, 'relation');
+          await clientOf(full.api.url, account, { maxRetries: 0 }).submitOrder(order);
+        } finally {
+          await lock.release();
+          await held;
+        }
+      },
+      storage_unavailable: async () => {
+        const lock = await lockTables(stack.database.knex, 'receipts');
+        const client = clientOf(full.api.url, account, { maxRetries: 0, timeoutMs: 120_000 });
+        await client.submitOrder(order).finally(() => lock.release());
+      },
+      internal_error: async () => {
+        await stack.database.knex.raw('alter table outbox rename to elsewhere');
+        const undo = () => stack.database.knex.raw('alter table elsewhere rename to outbox');
+        await by({}).submitOrder({ source_order_id: 'fault' }).finally(undo);
+      },
+    };
+    const classes: Record<number, string> = {
+      401: 'AuthenticationError',
+      403: 'PermissionError',
+      404: 'NotFoundError',
+      422: 'ValidationError',
+      429: 'RateLimitError',
+      500: 'ServerError',
+      503: 'UnavailableError',
+    };
+    for (const [code, run] of Object.entries(provoke)) {
+      const error = await run().then(
+        () => 'accepted',
+        (thrown) => thrown,
+      );
+      const { status } = PROBLEMS[code as ProblemCode];
+      expect(error).toBeInstanceOf(ProblemError);
+      expect(error).toMatchObject({ code, status, name: classes[status] ?? 'InvalidRequestError' });
+      expect(error.requestId).toBe(error.problem.request_id);
+      if (status === 422) expect(error.errors).toMatchObject([{ pointer: '/emirate', code: 'emirate_mended' }]);
+      if (status === 429) expect(error.retryAfterSeconds).toBeGreaterThan(30);
+    }
+  });
+});
+
+describe('the client and a service that is killed and started again', () => {
+  let stack: Stack;
+  let intake: Child;
+  let settings: Record<string, string>;
+  let url: string;
+  let account: TestAccount;
+  let client: OrdersClient;
+  let worker: RunningWorker;
+  const running: Child[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+    const [port, adminPort] = [await freePort(), await freePort()];
+    settings = { ...stack.env, PORT: `${port}`, ADMIN_PORT: `${adminPort}` };
+    account = await stack.account();
+    url = `http://127.0.0.1:${port}`;
+    client = clientOf(url, account, { timeoutMs: 120_000, maxRetries: 50 });
+    worker = await stack.worker();
+    await start();
+  });
+  afterAll(async () => {
+    await Promise.all(running.map((child) => child.stop('SIGKILL')));
+    await stack.close();
+  });
+
+  async function start(): Promise<void> {
+    intake = await startApp('intake', settings);
+    running.push(intake);
+    await untilReady(Number(settings.ADMIN_PORT));
+  }
+
+  test('between accepting an order and telling what became of it, and while one is sent: each is written once', async () => {
+    const { receipt_id } = await client.submitOrder({ source_order_id: 'between' });
+    await intake.stop('SIGKILL');
+    const waiting = client.waitForReceipt(receipt_id, { timeoutMs: 120_000 });
+    const sending = client.submitOrder({ source_order_id: 'while it is down' }, { wait: 30 });
+    await start();
+    expect(await waiting).toMatchObject({ receipt_id, status: 'written' });
+    expect(await sending).toMatchObject({ status: 'written' });
+    // Stored, and killed before the sender was told so: it waits for an outcome, and nobody works.
+    await worker.close();
+    const held = client.submitOrder({ source_order_id: 'in doubt' }, { wait: 30 });
+    const { knex } = stack.database;
+    await until('it is stored', () => knex('receipts').where({ source_order_id: 'in doubt' }).first());
+    await intake.stop('SIGKILL');
+    await start();
+    worker = await stack.worker();
+    const replayed = await held;
+    expect(replayed).toMatchObject({ duplicate: true, status: 'written' });
+    await expectSettled(stack, account, written([receipt_id, (await sending).receipt_id, replayed.receipt_id]));
+  });
+
+  test('while many are sent: each is accepted, and written once', async () => {
+    const many = await stack.account();
+    const receipts = new Set<string>();
+    const starts: Promise<void>[] = [];
+    const results = clientOf(url, many, { timeoutMs: 120_000 }).submitMany(ordersNamed('many', 200));
+    for await (const { accepted, error } of results) {
+      expect(error).toBeUndefined();
+      receipts.add((accepted as Accepted).receipt_id);
+      if (receipts.size === 60) {
+        await intake.stop('SIGKILL');
+        starts.push(start());
+      }
+    }
+    await Promise.all(starts);
+    expect(receipts.size).toBe(200);
+    await expectSettled(stack, many, written(receipts));
+  });
+});

@@ -1,0 +1,183 @@
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import {
+  ATTEMPT_ERRORS,
+  FINAL_STATES,
+  LIMITS,
+  MAX_BATCH_ORDERS,
+  MAX_SOURCE_ORDER_IDS,
+  normalizeOrder,
+  PROBLEMS,
+  parseBody,
+  RECEIPT_STATES,
+  SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
+  WARNINGS,
+} from '@orders/domain';
+import { anchorOf, readConfig, readSenderPages } from '@orders/intake';
+import { readConfig as readWorkerConfig } from '@orders/worker';
+
+const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));
+const page = (name: string) => PAGES.get(name) ?? '';
+const headings = (markdown: string, depth: number) =>
+  [...markdown.matchAll(new RegExp(`^#{${depth}} (.+)$`, 'gm'))].map(([, heading]) => heading as string);
+
+/** What is under a heading, up to the next one of any depth. */
+const part = (markdown: string, heading: string) =>
+  new RegExp(`^#+ ${heading}\\n([\\s\\S]*?)(?=^#|$(?![\\s\\S]))`, 'm').exec(markdown)?.[1] ?? '';
+
+/** The rows of the first table in this text whose first cell is code, that cell without its marks. */
+const rows = (text: string) => [...text.matchAll(/^\| \[?`([^`]+)`[^|]*\| (.+) \|$/gm)].map(([, ...cells]) => cells);
+
+describe('errors', () => {
+  test('each code has a part, says its status and what to do, and there is no other', () => {
+    const codes = headings(page('errors'), 3);
+    expect(codes).toHaveLength(Object.keys(PROBLEMS).length);
+    expect(new Set(codes)).toEqual(new Set(Object.keys(PROBLEMS)));
+    for (const [code, { status }] of Object.entries(PROBLEMS)) {
+      const [cause = '', cure = ''] = part(page('errors'), code).trim().split('\n\n');
+      expect([code, cause.slice(0, 8)]).toEqual([code, `**${status}.**`]);
+      expect(cure.length).toBeGreaterThan(20);
+    }
+  });
+
+  test('the table has each code with its status, and says yes to those that are sent again as they are', () => {
+    const table = [...page('errors').matchAll(/^\| (\d+) \| \[`(\w+)`\]\(#(\w+)\) \| (\w+)/gm)];
+    const rows = table.map(([, status, code, link, again]) => [code, link, Number(status), again === 'yes']);
+    const codes = Object.entries(PROBLEMS).map(([code, { status }]) => [
+      code,
+      code,
+      status,
+      status === 429 || status >= 500,
+    ]);
+    expect(new Set(rows.map(String))).toEqual(new Set(codes.map(String)));
+    expect(rows).toHaveLength(codes.length);
+  });
+
+  test('the codes about source_order_id are those there are', () => {
+    const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
+    expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
+    const { code, detail } = SOURCE_ORDER_IDS_ERROR;
+    expect(page('errors')).toContain(`\`${code}\` comes from`);
+    const [bounds = ''] = /1 to [\d,]+ ids/.exec(page('errors')) ?? [];
+    expect(detail.replace(',', '')).toContain(bounds.replace(',', ''));
+  });
+});
+
+describe('statuses', () => {
+  test('each has its part, in their order, and says whether it is final', () => {
+    expect(headings(page('statuses'), 2).slice(0, RECEIPT_STATES.length)).toEqual([...RECEIPT_STATES]);
+    const table = rows(page('statuses')).slice(0, RECEIPT_STATES.length);
+    expect(table.map(([state]) => state)).toEqual([...RECEIPT_STATES]);
+    const lasting = table.filter(([, rest]) => !rest?.startsWith('no ')).map(([state]) => state);
+    expect(lasting).toEqual([...FINAL_STATES]);
+  });
+
+  test('the errors of attempts and the warnings are those there are, in their words', () => {
+    expect(Object.fromEntries(rows(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
+    const warnings = Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}`]);
+    expect(rows(page('warnings'))).toEqual(warnings);
+  });
+});
+
+/** Where each limited field is in the payload. */
+const PLACES: Record<keyof typeof LIMITS, string> = {
+  orderNumber: 'order_number',
+  customerName: 'customer.name',
+  phone: 'customer.phone',
+  email: 'customer.email',
+  customerId: 'customer.id',
+  address: 'address',
+  emirate: 'emirate',
+  area: 'area',
+  itemName: 'items[].name',
+  sku: 'items[].sku',
+  currency: 'currency',
+  deliveryInstructions: 'delivery_instructions',
+};
+const grouped = (value: number) => value.toLocaleString('en-US');
+
+describe('limits', () => {
+  test('the lengths of fields are those that are kept', () => {
+    const fields = Object.entries(LIMITS).map(([field, limit]) => [
+      PLACES[field as keyof typeof LIMITS],
+      grouped(limit),
+    ]);
+    const [id, ...others] = rows(part(page('limits'), 'Lengths of fields'));
+    expect(id).toEqual(['source_order_id', '255']);
+    expect(JSON.stringify(SOURCE_ORDER_ID_ERRORS)).toContain('at most 255 characters');
+    expect(others).toEqual(fields);
+  });
+
+  test('what is bounded whatever the configuration is bounded so', () => {
+    const nested = (depth: number) => Buffer.from(`${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`);
+    const [, depth] = /Nesting of the JSON \| (\d+) levels/.exec(page('limits')) ?? [];
+    expect(() => parseBody(nested(Number(depth)))).not.toThrow();
+    expect(() => parseBody(nested(Number(depth) + 1))).toThrow(`deeper than ${depth}`);
+    expect(page('errors')).toContain(`nested deeper than ${depth} levels`);
+
+    const unknown = Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [`u${index}`, 1]));
+    const { warnings } = normalizeOrder({ source_order_id: 'many', ...unknown });
+    expect(page('limits')).toContain(`Warnings listed for one order | ${grouped(warnings.length - 1)};`);
+
+    const totalOf = (total: string) => normalizeOrder({ source_order_id: 'total', total }).order.total;
+    expect(page('limits')).toContain('at most 15 digits before the decimal point and 6 after it');
+    expect([totalOf('1'.repeat(15)), totalOf('1'.repeat(16))]).toEqual(['1'.repeat(15), null]);
+    expect(totalOf('0.1234567')).toBe('0.123457');
+
+    expect(page('limits')).toContain(`| A batch | ${grouped(MAX_BATCH_ORDERS)} orders,`);
+    expect(page('bulk')).toContain(`up to ${grouped(MAX_BATCH_ORDERS)} orders`);
+    expect(page('limits')).toContain(`| ${grouped(MAX_SOURCE_ORDER_IDS)} ids, and`);
+    expect(page('errors')).toContain(`more than ${grouped(MAX_BATCH_ORDERS)} orders`);
+  });
+
+  test('sizes, times and attempts by default are those of the configuration', () => {
+    const required = { DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x', SECRETS_KEY: '0'.repeat(64) };
+    const [intake, worker] = [readConfig(required), readWorkerConfig(required)];
+    const limits = page('limits');
+    const days = (milliseconds: number) => milliseconds / 86_400_000;
+    expect(limits).toContain(`| One order | ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
+    expect(limits).toContain(`| A batch | 1,000 orders, and ${grouped(intake.MAX_BATCH_BYTES)} bytes by default`);
+    expect(page('errors')).toContain(
+      `${grouped(intake.MAX_BODY_BYTES)} bytes for one order by default, ${grouped(intake.MAX_BATCH_BYTES)} for a batch`,
+    );
+    const seconds = intake.REQUEST_TIMEOUT / 1000;
+    const whenNeeded = `; within ${seconds / 6} when other accounts need the memory |`;
+    expect(limits).toContain(`come whole within | ${seconds} seconds by default${whenNeeded}`);
+    expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
+    expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
+    expect(page('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
+    expect(limits).toContain(`asked for during | ${days(worker.RECEIPT_RETENTION)} days by default`);
+    expect(page('errors')).toContain(`kept for ${days(worker.RECEIPT_RETENTION)} days by default`);
+    const { RETRY_ATTEMPTS: attempts, RETRY_BASE: base } = worker;
+    expect((base / 1000) * (2 ** (attempts - 1) - 1)).toBe(127);
+    expect(page('statuses')).toContain(`there are ${attempts} attempts, about two minutes in all`);
+  });
+});
+
+test('links lead to pages and headings that are there, and nowhere else', () => {
+  for (const [name, markdown] of PAGES) {
+    for (const [, href = ''] of markdown.matchAll(/\]\(([^)]+)\)/g)) {
+      const [file = '', anchor] = href.split('#');
+      const target = file === '' ? markdown : PAGES.get(file.replace(/\.md$/, ''));
+      const anchors = [...(target ?? '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading as string));
+      expect({ name, href, found: target !== undefined && (anchor === undefined || anchors.includes(anchor)) }).toEqual(
+        {
+          name,
+          href,
+          found: true,
+        },
+      );
+    }
+  }
+});
+
+test('each file of the directory is a page that the index leads to, and headings are unique', () => {
+  const files = globSync('*', { cwd: resolve(import.meta.dirname, '../../docs/senders') });
+  expect(new Set(files)).toEqual(new Set([...PAGES.keys()].map((name) => `${name}.md`)));
+  for (const [name, markdown] of PAGES) {
+    const all = [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, one]) => one);
+    expect([name, all.length]).toEqual([name, new Set(all).size]);
+  }
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSenderPages } from '@orders/intake';
+import { expectAccessible, openPage } from '../harness/browser.ts';
+import { describeWith } from '../harness/programs.ts';
+import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake({ BASE_PATH: '/delivery/api' });
+});
+afterAll(() => stack.close());
+
+const AT = '/delivery/api/docs/senders';
+const PATHS = readSenderPages().map(({ name }) => (name === 'README' ? '' : `/${name}`));
+
+describe('the pages for senders', () => {
+  test.each(PATHS)(
+    '/docs/senders%s: all that it refers to of this service is there, and there is nothing else',
+    async (path) => {
+      const page = await intake.api.send('GET', `/docs/senders${path}`);
+      expect(page.status).toBe(200);
+      expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+      const policy = page.headers['content-security-policy'] as string;
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('unsafe');
+      const references = [...String(page.body).matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, one]) => one as string);
+      expect(references.length).toBeGreaterThan(PATHS.length);
+      for (const reference of new Set(references.filter((one) => !one.startsWith('#')))) {
+        expect(reference).toMatch(/^\/delivery\/api\/docs/);
+        const { status } = await fetch(new URL(reference, intake.api.url));
+        expect({ reference, status }).toEqual({ reference, status: 200 });
+      }
+    },
+  );
+
+  test('each is there as it is written, too', async () => {
+    for (const { name, markdown } of readSenderPages()) {
+      const { headers, body } = await intake.api.send('GET', `/docs/senders/${name}.md`);
+      expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
+      expect(body).toBe(markdown);
+    }
+  });
+
+  test('the first is found with a slash behind its address, and as Markdown whose links lead on', async () => {
+    const { status, headers } = await intake.api.send('GET', '/docs/senders/');
+    expect([status, headers.location]).toEqual([308, AT]);
+    const index = await intake.api.send('GET', '/docs/senders.md');
+    expect(index.headers['content-type']).toBe('text/markdown; charset=utf-8');
+    const links = [...String(index.body).matchAll(/\]\(([^)]+)\)/g)].map(([, href]) => href as string);
+    expect(links.length).toBeGreaterThanOrEqual(PATHS.length - 1);
+    for (const link of links) {
+      const reply = await fetch(new URL(`/delivery/api/docs/${link}`, intake.api.url));
+      expect([link, reply.status]).toEqual([link, 200]);
+    }
+  });
+
+  test.each([
+    ['HEAD', '/docs/senders/errors', 200],
+    ['POST', '/docs/senders/errors', 405],
+    ['DELETE', '/docs/senders', 405],
+    ['POST', '/docs/senders.md', 405],
+    ['POST', '/docs/senders/', 404],
+    ['GET', '/docs/senders/none', 404],
+    ['GET', '/docs/senders/README', 404],
+    ['GET', '/docs/senders/../../package.json', 404],
+    ['GET', '/docs/senders/render-page.ts', 404],
+  ])('%s %s: %d', async (method, path, status) => {
+    const reply = await intake.api.send(method, path);
+    expect(reply.status).toBe(status);
+    if (status === 405) expect(reply.headers.allow).toBe('GET, HEAD');
+  });
+
+  test('the type of a problem leads to what is written of it', async () => {
+    const { body } = await intake.api.send('POST', '/ingest/orders', {}, '{}');
+    expect(body.type).toBe(`${AT}/errors#missing_api_key`);
+    const page = await (await fetch(new URL(body.type, intake.api.url))).text();
+    expect(page).toContain(`<h3 id="${body.code}">`);
+  });
+
+  test('the API reference leads to them', async () => {
+    expect((await intake.api.send('GET', '/docs')).body).toContain(`<a href="${AT}">`);
+    expect((await intake.api.send('GET', '/openapi.json')).body.externalDocs.url).toBe(AT);
+  });
+});
+
+describeWith('chromium')('the pages for senders in a browser', () => {
+  test.each(PATHS)('/docs/senders%s is accessible, fits a desk and a phone, and asks no other host', async (path) => {
+    const { page, complaints } = await openPage({ colorScheme: 'light' });
+    await page.goto(new URL(AT + path, intake.api.url).href);
+    await expectAccessible(page);
+    const guides = page.getByRole('navigation').getByRole('link');
+    expect(await guides.count()).toBe(PATHS.length);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectAccessible(page);
+    expect(await guides.first().isVisible()).toBe(false);
+    await page.locator('summary').click();
+    expect(await guides.count()).toBe(PATHS.length);
+    await guides.last().waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('one finds the way from guide to guide, and copies an example', async () => {
+    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto(new URL(AT, intake.api.url).href);
+    await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).click();
+    await page.getByRole('heading', { name: 'invalid_signature' }).waitFor();
+    await page.getByRole('link', { name: 'the usual mistakes' }).click();
+    await page.waitForURL(`**${AT}/webhooks#the-usual-mistakes`);
+    const example = page.locator('.code').filter({ hasText: 'webhook.py' });
+    await example.getByRole('button', { name: 'Copy' }).click();
+    await example.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^cat > webhook\.py[\s\S]*\npython3 webhook\.py\n$/,
+    );
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,206 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setHoldResends, setRateLimit } from '@orders/database';
+import { readSenderPages } from '@orders/intake';
+import { startLosingFront } from '../harness/losing-front.ts';
+import { readBlocks } from '../harness/markdown-blocks.ts';
+import { packClient } from '../harness/pack-client.ts';
+import { startApp } from '../harness/processes.ts';
+import { describeWith } from '../harness/programs.ts';
+import { startReply } from '../harness/reply.ts';
+import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const PAGES = readSenderPages();
+const WITH_EXAMPLES = PAGES.filter(({ markdown }) => scriptsOf(markdown).flat().length > 0);
+const markdownOf = (page: string) => PAGES.find(({ name }) => name === page)?.markdown ?? '';
+
+/** The orders that the examples of each page make, by the route they come in by. */
+const ORDERS: Record<string, Record<string, string>> = {
+  'first-order': { 'FIRST-1': 'rest' },
+  webhooks: {
+    'HOOK-BASH-1': 'webhook',
+    'HOOK-NODE-1': 'webhook',
+    'HOOK-PYTHON-1': 'webhook',
+    'HOOK-PHP-1': 'webhook',
+  },
+  retries: {
+    'RETRIES-TWICE': 'rest',
+    'RETRIES-BASH': 'rest',
+    'RETRIES-NODE': 'rest',
+    'RETRIES-PYTHON': 'rest',
+    'RETRIES-PHP': 'rest',
+    'RETRIES-WAIT': 'rest',
+  },
+  bulk: {
+    'BULK-1': 'rest',
+    'BULK-2': 'rest',
+    'FILE-1': 'rest',
+    'FILE-2': 'rest',
+    'TILL-1': 'rest',
+    'TILL-2': 'rest',
+  },
+  statuses: { 'STATUS-1': 'rest' },
+  sdk: {
+    'SDK-1': 'rest',
+    'SDK-3': 'rest',
+    ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`SDK-MANY-${index + 1}`, 'rest'])),
+  },
+};
+
+/** The four programs of the page on retries, each with its language. */
+const PROGRAMS = readBlocks(markdownOf('retries')).filter(
+  ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
+);
+
+test('the blocks of the pages are examples that are run, what they print, and what is only shown', () => {
+  const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
+  expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
+  const settings = blocks.filter(({ language }) => language === 'shell');
+  expect(settings).toHaveLength(4);
+  expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
+  expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
+});
+
+test('no example trips over what a shell does while one types', () => {
+  for (const script of WITH_EXAMPLES.flatMap(({ markdown }) => scriptsOf(markdown).flat())) {
+    const typed = script.replaceAll(/<<'END'\n[\s\S]*?^END$/gm, '');
+    expect(typed).not.toMatch(/^\s*#|!|\t/m);
+  }
+});
+
+describeWith(
+  'curl',
+  'openssl',
+  'php',
+  'python3',
+)('the examples of the pages for senders', () => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'orders-pages-'));
+    stack = await startStack('postgres');
+    intake = await stack.intake({ BASE_PATH: '/api' });
+    await stack.worker();
+  });
+  afterAll(async () => {
+    await stack.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const variables = ({ key, secret }: TestAccount, url = intake.api.url) => ({
+    ORDERS_URL: url,
+    ORDERS_API_KEY: key,
+    ORDERS_SIGNING_SECRET: secret ?? '',
+  });
+
+  /** The routes of an account's orders by their source_order_id, once none of its receipts is on its way any more. */
+  async function ordersOf(account: TestAccount): Promise<Record<string, string>> {
+    const { knex } = stack.database;
+    await until('each receipt is final', async () => {
+      const states = await knex('receipts').where({ account_id: account.id }).pluck('state');
+      return states.every((state) => ['written', 'duplicate'].includes(state));
+    });
+    const orders = await knex('orders').where({ account_id: account.id });
+    expect(new Set(orders.map((order) => order.source_order_id)).size).toBe(orders.length);
+    return Object.fromEntries(orders.map(({ source_order_id, channel }) => [source_order_id, channel]));
+  }
+
+  test.each(WITH_EXAMPLES.map(({ name }) => name))(
+    '%s: each works as it is pasted, prints what is shown, and every order is there once',
+    async (name) => {
+      const account = await stack.account({ signing: true });
+      const ran: string[] = [];
+      const files = name === 'sdk' ? [await packClient(directory)] : [];
+      for (const script of scriptsOf(markdownOf(name))) ran.push(...(await paste(script, variables(account), files)));
+      const shown = shownOutputs(markdownOf(name));
+      expect(ran).toHaveLength(shown.length);
+      const unlike = ran.filter((printed, index) => !isAsShown(printed, shown[index] ?? '…'));
+      expect(unlike).toEqual([]);
+      expect(await ordersOf(account)).toEqual(ORDERS[name]);
+    },
+  );
+
+  test('orders listen: what the examples send is shown with its order, and the cause where a signature is wrong', async () => {
+    const account = await stack.account({ signing: true });
+    const page = markdownOf('webhooks');
+    expect(page).toContain('```shell\norders listen\n```');
+    const { ORDERS_URL: _, ...secrets } = variables(account);
+    const listener = await startApp('cli', secrets, { args: ['listen', '--port', '0'], output: 'pipe' });
+    let shown = '';
+    listener.process.stdout?.on('data', (chunk) => {
+      shown += chunk;
+    });
+    try {
+      const [, url = ''] = await until('it listens', async () => /Listening on (\S+)\/ingest\/webhook/.exec(shown));
+      const examples = scriptsOf(page);
+      for (const example of examples) await paste(example, { ...secrets, ORDERS_URL: url });
+      await until('each is shown', async () => shown.match(/202 accepted/g)?.length === examples.length);
+      for (const id of Object.keys({ ...ORDERS.webhooks })) expect(shown).toContain(id);
+      await paste(examples[0] ?? [], { ...secrets, ORDERS_URL: url, ORDERS_SIGNING_SECRET: account.key });
+      await until('the cause is shown', async () => /401 invalid_signature[\s\S]*API key/.test(shown));
+      expect(shown).not.toContain(account.key);
+    } finally {
+      await listener.stop();
+    }
+    expect(await ordersOf(account)).toEqual({});
+  });
+
+  test('waiting is capped as the guides say', async () => {
+    const order = { source_order_id: 'capped' };
+    const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
+    const [, seconds] = /`Prefer: wait=N` \| at most (\d+) seconds/.exec(markdownOf('limits')) ?? [];
+    expect(headers['preference-applied']).toBe(`wait=${seconds}`);
+  });
+
+  test('programs that retry: a dated Retry-After, a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
+    expect(PROGRAMS).toHaveLength(4);
+    await Promise.all(
+      PROGRAMS.map(async ({ text, heading }) => {
+        const account = await stack.account();
+        await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 5 });
+        const front = await startLosingFront(intake.api.url);
+        const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
+        const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
+        expect([heading, ...replies.map(({ status }) => status)]).toEqual([heading, 202, 429, 202]);
+        expect(printed).toMatch(/duplicate\W+true/i);
+        expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
+      }),
+    );
+  });
+
+  test.each(PROGRAMS)(
+    'a correction through the unchanged $heading program is processed, and held',
+    async ({ text, heading }) => {
+      const account = await stack.account();
+      const { knex } = stack.database;
+      await setHoldResends(knex, account.id, true);
+      const corrected = text.replace('99.00', '89.00');
+      expect(corrected).not.toBe(text);
+      // The second time it is a retry, which changes nothing.
+      for (const program of [text, corrected, corrected]) await paste([program], variables(account));
+      expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
+      const states = await knex('receipts').where({ account_id: account.id }).orderBy('state').pluck('state');
+      expect(states).toEqual(['duplicate', 'written']);
+      const held = await knex('resends').where({ account_id: account.id });
+      expect(held).toMatchObject([{ decision: null, changes: [{ pointer: '/total', from: '99.00', to: '89.00' }] }]);
+    },
+  );
+
+  test.each(PROGRAMS)('the $heading program fails where its key was used before', async ({ text }) => {
+    const kept = { receipt_id: 'original', duplicate: true, payload_mismatch: true, kept_as: 'kept' };
+    const service = await startReply(202, kept);
+    const env = { ORDERS_URL: service.url, ORDERS_API_KEY: 'oik_x' };
+    try {
+      await expect(paste([text], env)).rejects.toThrow(/^ended with /);
+      expect(service.keys).toEqual([expect.stringMatching(/^RETRIES-[A-Z]+-[0-9a-f]{16}$/)]);
+    } finally {
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { damageBody, longNote } from '../harness/damage-body.ts';
+import { listJobs } from '../harness/jobs.ts';
+import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+let other: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  account = await stack.account();
+  other = await stack.account();
+});
+afterAll(() => stack.close());
+
+const send = async (by: TestAccount, source_order_id: string, rest: object = {}) =>
+  (await intake.api.order(by, { source_order_id, ...rest })).body.receipt_id as string;
+const final = async (by: TestAccount, receiptId: string) => (await intake.api.final(by, receiptId)).body;
+const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms', SWEEP_INTERVAL: '200ms' };
+
+/** Has the sweeper wake a worker up for all that is pending by one outbox row, once no job of before can: whoever claims one claims all. */
+async function processTogether(start: () => Promise<RunningWorker>): Promise<RunningWorker> {
+  const { knex } = stack.database;
+  const rows = await knex('outbox').delete().returning('*');
+  const receipt_ids = rows.flatMap((row) => row.receipt_ids as string[]).toSorted();
+  const pending = () => knex('receipts').whereIn('receipt_id', receipt_ids);
+  await pending().where({ state: 'received' }).update({ state: 'failed', next_attempt_at: 'infinity' });
+  const worker = await start();
+  await until('the jobs are done', async () => (await listJobs(stack.queue.url)).length === 0);
+  await pending()
+    .where({ state: 'failed' })
+    .update({ next_attempt_at: new Date(0) });
+  await knex('outbox').insert({ ...rows[0], receipt_ids, due_at: new Date(0) });
+  return worker;
+}
+
+test('a body that cannot be read costs its own receipt its attempts, and those it came with are written', async () => {
+  const damaged = await send(account, 'damaged', { note: longNote() });
+  const good = await Promise.all(Array.from({ length: 50 }, (_, index) => send(other, `good-${index}`)));
+  await damageBody(stack.database.knex, damaged);
+  const worker = await processTogether(() => stack.worker(quick));
+  for (const receiptId of good) {
+    expect(await final(other, receiptId)).toMatchObject({ status: 'written', attempts: 1 });
+  }
+  expect(await final(account, damaged)).toMatchObject({
+    status: 'dead',
+    attempts: 3,
+    error: { code: 'body_unreadable' },
+  });
+  const { history } = await stack.database.knex('receipts').where({ receipt_id: damaged }).first('history');
+  expect(history).toMatchObject(Array(3).fill({ code: 'body_unreadable', sqlstate: 'XX001' }));
+  await worker.close();
+});
+
+test('also where its worker died before, so that it runs alone', async () => {
+  const [damaged, suspect] = [await send(account, 'alone', { note: longNote() }), await send(account, 'suspect')];
+  const { knex } = stack.database;
+  await damageBody(knex, damaged);
+  await knex('receipts')
+    .whereIn('receipt_id', [damaged, suspect])
+    .update({ state: 'normalized', lease_id: randomUUID(), lease_expires_at: new Date(0) });
+  const worker = await processTogether(() => stack.worker(quick));
+  expect(await final(account, suspect)).toMatchObject({ status: 'written', attempts: 1 });
+  expect(await final(account, damaged)).toMatchObject({ status: 'dead', error: { code: 'body_unreadable' } });
+  await worker.close();
+});
+
+test('what is sent again of an order whose first body cannot be read is compared with the order itself', async () => {
+  const first = await send(account, 'first', { note: longNote(), total: 5 });
+  const worker = await stack.worker(quick);
+  expect(await final(account, first)).toMatchObject({ status: 'written' });
+  await damageBody(stack.database.knex, first);
+  const [same, changed] = [
+    await send(account, 'first', { total: 5 }),
+    await send(account, 'first', { total: 7, customer: { name: 'Noura' } }),
+  ];
+  expect(await final(account, same)).toMatchObject({ status: 'duplicate', attempts: 1 });
+  const { status, attempts, changes } = await final(account, changed);
+  expect({ status, attempts, changes }).toEqual({
+    status: 'duplicate',
+    attempts: 1,
+    changes: [
+      { pointer: '/customer/name', from: null, to: 'Noura' },
+      { pointer: '/total', from: '5', to: '7' },
+    ],
+  });
+  await worker.close();
+});

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { closeDatabase, type Database, openDatabase, readStalls, reviewOrders } from '@orders/database';
+import { sendOrder } from '../harness/erasure.ts';
+import { hold } from '../harness/gates.ts';
+import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** A role as the one of intake is, with its rights to read and without those to watch others. */
+const role = `intake_${randomBytes(4).toString('hex')}`;
+
+let stack: Stack;
+let intake: RunningIntake;
+let database: Database;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [intake] = await Promise.all([stack.intake(), stack.worker()]);
+  database = stack.openDatabase();
+  account = await stack.account();
+  await stack.database.knex.raw(`create role ${role} login password 'x'`);
+  await stack.database.knex.raw(`grant select on all tables in schema public to ${role}`);
+});
+afterAll(async () => {
+  await stack.database.knex.raw(`drop owned by ${role}`);
+  await stack.database.knex.raw(`drop role ${role}`);
+  await stack.close();
+});
+
+const shown = (orderId: number) => stack.database.knex('dispatchable_orders').where({ order_id: orderId }).first();
+
+/** An order whose undo time is over. */
+async function confirmed(source_order_id: string): Promise<number> {
+  const { order_id } = await sendOrder(intake, account, { source_order_id });
+  const { knex } = stack.database;
+  const review = { accountId: account.id, orderIds: [order_id], to: 'confirmed' as const, by: 'me@shop.example' };
+  expect(await reviewOrders(knex, review)).toMatchObject({ changed: [order_id] });
+  await knex('orders')
+    .where({ order_id })
+    .update({ reviewed_at: knex.raw("now() - interval '100 s'") });
+  return order_id;
+}
+
+test('a session that stays in a transaction that has written: its age, and how long dispatching has been held up', async () => {
+  const startedAt = performance.now();
+  const held = await hold(stack.database.knex, 'select pg_current_xact_id()');
+  const heldAt = performance.now();
+  const orderId = await confirmed('held up');
+  const seen = await readStalls(database);
+  expect(await shown(orderId)).toBeUndefined();
+  expect(seen.dispatchDelaySeconds).toBeGreaterThanOrEqual(90);
+  expect(seen.dispatchDelaySeconds).toBeLessThanOrEqual(90 + (performance.now() - startedAt) / 1000 + 1);
+  expect(seen.oldestWritingSeconds).toBeGreaterThanOrEqual((performance.now() - heldAt) / 1000 - 1);
+  expect(seen.oldestWritingSeconds).toBeGreaterThan(0);
+  const metrics = await until('intake shows it', async () => {
+    const metrics = await readMetrics(intake.adminUrl);
+    return (gaugeOf(metrics, 'orders_dispatch_delay_seconds') ?? 0) > 0 && metrics;
+  });
+  const kinds = metrics.get('postgres_oldest_transaction_seconds')?.samples.map(({ labels }) => labels.kind);
+  expect(kinds?.toSorted()).toEqual(['reading', 'writing']);
+  await held.release();
+  await until('it is shown', () => shown(orderId));
+  await until('there is no delay', async () => (await readStalls(database)).dispatchDelaySeconds === 0);
+});
+
+test('an order that may still be taken back is not late', async () => {
+  const orderId = await confirmed('undone in time');
+  await until('it is shown', () => shown(orderId));
+  await stack.database.knex('orders').where({ order_id: orderId }).update({ reviewed_at: new Date() });
+  expect((await readStalls(database)).dispatchDelaySeconds).toBe(0);
+});
+
+test('a transaction that only reads counts by itself', async () => {
+  const { knex } = stack.database;
+  const before = performance.now();
+  const trx = await knex.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  await trx.raw('select count(*) from orders');
+  const heldAt = performance.now();
+  const { oldestReadingSeconds } = await readStalls(database);
+  expect(oldestReadingSeconds).toBeGreaterThanOrEqual((performance.now() - heldAt) / 1000 - 1);
+  expect(oldestReadingSeconds).toBeGreaterThan(0);
+  expect(before).toBeLessThan(heldAt);
+  await trx.rollback();
+});
+
+test('without the right to see other sessions their ages are absent, not wrong; dispatching’s delay is there', async () => {
+  const url = new URL(stack.database.directUrl);
+  [url.username, url.password] = [role, 'x'];
+  const held = await hold(stack.database.knex, 'select pg_current_xact_id()');
+  const asRole = openDatabase({ url: url.href, poolSize: 1, prepared: false });
+  expect(await readStalls(asRole)).toEqual({
+    oldestWritingSeconds: null,
+    oldestReadingSeconds: null,
+    dispatchDelaySeconds: 0,
+  });
+  const blind = await stack.intake({ DATABASE_URL: url.href, PG_PREPARED: 'on' });
+  const metrics = await readMetrics(blind.adminUrl);
+  expect(metrics.get('postgres_oldest_transaction_seconds')?.samples ?? []).toEqual([]);
+  expect(gaugeOf(metrics, 'orders_dispatch_delay_seconds')).toBe(0);
+  await blind.close();
+
+  await stack.database.knex.raw(`grant pg_read_all_stats to ${role}`);
+  expect((await readStalls(asRole)).oldestWritingSeconds).toBeGreaterThan(0);
+  await closeDatabase(asRole);
+  await held.release();
+});

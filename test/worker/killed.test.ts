@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startApp } from '../harness/processes.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+describe.each(QUEUE_KINDS)('a worker killed with SIGKILL, the queue on %s', (kind) => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    stack = await startStack(kind);
+    intake = await stack.intake();
+    account = await stack.account();
+  });
+  afterAll(() => stack.close());
+
+  const send = async (name: string, count: number): Promise<string[]> => {
+    const replies = await Promise.all(
+      Array.from({ length: count }, (_, index) => intake.api.order(account, { source_order_id: `${name}-${index}` })),
+    );
+    expect(replies.every((reply) => reply.status === 202)).toBe(true);
+    return replies.map((reply) => reply.body.receipt_id);
+  };
+
+  async function expectEachWrittenOnce(name: string, receiptIds: string[]): Promise<void> {
+    const finals = await Promise.all(receiptIds.map((receiptId) => intake.api.final(account, receiptId)));
+    expect(finals.filter((reply) => reply.body.status !== 'written').map((reply) => reply.body)).toEqual([]);
+    const orders = await stack.database.knex('orders').where('source_order_id', 'like', `${name}-%`);
+    expect(orders).toHaveLength(receiptIds.length);
+    expect(new Set(orders.map((order) => order.receipt_id))).toEqual(new Set(receiptIds));
+  }
+
+  test('in the middle of a batch, held there by a lock: its leases run out, and another worker writes each order once', async () => {
+    const { knex } = stack.database;
+    const doomed = await startApp('worker', stack.env);
+    const held = await knex.transaction();
+    await held.raw('lock table orders in access exclusive mode');
+    const receiptIds = await send('held', 60);
+    const leased = () =>
+      knex('receipts').whereIn('receipt_id', receiptIds).where('state', 'normalized').whereNotNull('lease_id');
+    await until('a batch is claimed', async () => (await leased()).length > 0);
+    await doomed.stop('SIGKILL');
+    // The worker is dead, its orders are not written, and its leases are what is left of it.
+    expect((await leased()).length).toBeGreaterThan(0);
+    await held.commit();
+    const survivor = await stack.worker();
+    await expectEachWrittenOnce('held', receiptIds);
+    await survivor.close();
+  });
+
+  /** Looks without a pause until it sees a lease or the batch is done; false also when nothing of it was claimed for five seconds. */
+  async function holdsLease(batch: number): Promise<boolean> {
+    for (const startedAt = Date.now(); Date.now() - startedAt < 5000; ) {
+      const rows = await stack.database
+        .knex('receipts')
+        .where('source_order_id', 'like', `load-${batch}-%`)
+        .select('state', 'lease_id');
+      if (rows.some(({ lease_id }) => lease_id !== null)) return true;
+      if (rows.length === 100 && rows.every(({ state }) => state === 'written')) return false;
+    }
+    return false;
+  }
+
+  test('under load, again and again, each time with leases in its hands', async () => {
+    const batches: Promise<string[]>[] = [];
+    for (let round = 0; round < 3; round++) {
+      const doomed = await startApp('worker', stack.env);
+      // It holds a lease for some milliseconds only, so it gets more to do until it is caught with one.
+      do batches.push(send(`load-${batches.length}`, 100));
+      while (!(await holdsLease(batches.length - 1)));
+      await doomed.stop('SIGKILL');
+    }
+    await stack.worker();
+    for (const [batch, receiptIds] of batches.entries()) await expectEachWrittenOnce(`load-${batch}`, await receiptIds);
+  });
+});

@@ -1,0 +1,357 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  dropOldPartitions,
+  faultOf,
+  findReceipt,
+  firstUuidAt,
+  listBusyAccounts,
+  makePartitions,
+  readActivity,
+  recordReceipts,
+  redriveReceipts,
+  removeOldIdempotencyKeys,
+} from '@orders/database';
+import { hold, whoWait } from '../harness/gates.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { startSteadyLoad } from '../harness/steady-load.ts';
+import { until } from '../harness/until.ts';
+
+const DAY = 24 * 3_600_000;
+const WEEK = 7 * DAY;
+const [KIND = 'postgres'] = QUEUE_KINDS;
+
+let stack: Stack;
+beforeEach(async () => {
+  stack = await startStack(KIND);
+});
+afterEach(() => stack.close());
+
+const names = async (pattern: string): Promise<string[]> => {
+  const { rows } = await stack.database.knex.raw(
+    "select relname as name from pg_class where relkind = 'r' and relname like ? order by 1",
+    [pattern],
+  );
+  return rows.map(({ name }: { name: string }) => name);
+};
+
+/** Receipts of some time, with their bodies, by SQL; nothing waits for them in the outbox. */
+const storeFinal = (count: number, from: number, spreadMs: number) =>
+  stack.database.knex.raw(
+    `with made as (
+       select overlay(gen_random_uuid()::text placing to_char.hex from 1 for 13)::uuid as id
+       from generate_series(0, :count - 1) as i
+       cross join lateral (
+         select lpad(to_hex(ms >> 16), 8, '0') || '-' || lpad(to_hex(ms & 65535), 4, '0') as hex
+         from (select :from::bigint + i::bigint * :spread / :count as ms) as time
+       ) as to_char
+     ), bodies as (
+       insert into receipt_payloads (batch_id, account_id, bodies) select id, 1, '{}'::bytea from made
+     )
+     insert into receipts (receipt_id, account_id, state, channel, source_order_id, batch_id, body_start, body_length)
+     select id, 1, 'written', 'rest', id::text, id, 1, 2 from made`,
+    { count, from, spread: spreadMs },
+  );
+
+const startOfWeek = (daysAgo: number) => Math.floor((Date.now() - daysAgo * DAY) / WEEK) * WEEK;
+
+/** The retention that ends at that moment, or a little after it. */
+const keptSince = (time: number) => Date.now() - time - 60_000;
+
+async function makeOldWeeks(weeks: number): Promise<void> {
+  const then = Date.now() - 300 * DAY;
+  for (let week = 0; week < weeks; week += 5) await makePartitions(stack.database.knex, then + week * WEEK);
+}
+
+describe('dropping a partition', () => {
+  test.each(['on', 'off'])('refuses no order with an idempotency key, prepared statements %s', async (prepared) => {
+    await makeOldWeeks(10);
+    const { api } = await stack.intake({ PG_PREPARED: prepared });
+    const account = await stack.account();
+    const load = startSteadyLoad(
+      Array.from({ length: 16 }, () => (id: string) => {
+        return api.order(account, { source_order_id: id }, { 'Idempotency-Key': id });
+      }),
+      { restMs: 0 },
+    );
+    await load.untilAccepted(50);
+    const { dropped, kept } = await dropOldPartitions(stack.database.knex, 100 * DAY);
+    await load.untilAccepted(50);
+    await load.stop();
+    expect(kept).toEqual([]);
+    expect(dropped).toHaveLength(20);
+    expect(Object.fromEntries(load.ledger.failed)).toEqual({});
+  });
+
+  test('that was stopped half way is finished by the next run', async () => {
+    const { knex } = stack.database;
+    await makeOldWeeks(1);
+    const [receipts] = await names('receipts\\_2%');
+    await knex.raw('drop table ??', [receipts as string]);
+    expect((await dropOldPartitions(knex, 100 * DAY)).dropped).toContain(
+      receipts?.replace('receipts', 'receipt_payloads'),
+    );
+    expect(await names('receipt%')).toHaveLength((await names('receipts\\_%')).length * 2);
+  });
+
+  test('waits behind an open reader for a small part of the time at once, so that senders pass', async () => {
+    const { knex } = stack.database;
+    await makeOldWeeks(1);
+    const { api } = await stack.intake();
+    const account = await stack.account();
+    const reader = await hold(knex, 'select from receipts limit 1');
+    const stalls: number[] = [];
+    let isOver = false;
+    const startedAt = performance.now();
+    const dropping = dropOldPartitions(knex, 100 * DAY)
+      .catch((error) => error)
+      .finally(() => (isOver = true));
+    for (let number = 0; !isOver; number += 1) {
+      const sentAt = performance.now();
+      expect((await api.order(account, { source_order_id: `passes-${number}` })).status).toBe(202);
+      stalls.push(performance.now() - sentAt);
+    }
+    const took = performance.now() - startedAt;
+    await reader.release();
+    expect(await dropping).toMatchObject({ code: '55P03' });
+    expect(Math.max(...stalls)).toBeLessThan(took / 2);
+  });
+
+  test('does not read the week that it drops', async () => {
+    const { knex } = stack.database;
+    const then = startOfWeek(200);
+    await makePartitions(knex, then);
+    await storeFinal(50_000, then, WEEK / 2);
+    const rowsRead = async () => {
+      await knex.raw('select pg_stat_force_next_flush()');
+      const { rows } = await knex.raw(
+        'select tup_returned as read from pg_stat_database where datname = current_database()',
+      );
+      return Number(rows[0].read);
+    };
+    const before = await rowsRead();
+    expect((await dropOldPartitions(knex, keptSince(then + WEEK))).dropped).toHaveLength(2);
+    expect((await rowsRead()) - before).toBeLessThan(25_000);
+  });
+
+  test('never happens while a receipt in it is pending: recorded, failed, redriven, or just being recorded', async () => {
+    const { knex } = stack.database;
+    const then = startOfWeek(200);
+    await makePartitions(knex, then);
+    const database = stack.openDatabase();
+    const receiptId = randomUUIDv7().replace(/^.{14}/, `${firstUuidAt(then).slice(0, 14)}`);
+    const receipt = { receiptId, accountId: 1, channel: 'rest' as const, sourceOrderId: 'x', idempotencyKey: null };
+    const drop = () => dropOldPartitions(knex, keptSince(then + WEEK));
+    // Its batch is named by a later time, as after a long pause of its intake.
+    await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from('{}') }]);
+    for (const state of ['received', 'normalized', 'failed']) {
+      await knex('receipts').update({ state });
+      expect((await drop()).kept).toHaveLength(1);
+    }
+    await knex('receipts').update({ state: 'dead' });
+    await knex('outbox').delete();
+    expect(await redriveReceipts(knex, [receiptId])).toEqual([receiptId]);
+    expect((await drop()).kept).toHaveLength(1);
+    await knex('receipts').update({ state: 'written' });
+    await knex('outbox').delete();
+
+    const recording = await knex.transaction();
+    await recording.raw(
+      `insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)
+       select receipt_id, 2, channel, source_order_id, batch_id, body_start, body_length from receipts`,
+    );
+    await recording('outbox').insert({ batch_id: receiptId, receipt_ids: [receiptId], due_at: new Date() });
+    const dropping = drop();
+    await whoWait(knex, 1, 'relation');
+    await recording.commit();
+    expect((await dropping).kept).toHaveLength(1);
+    expect(await findReceipt(database, 2, receiptId)).toMatchObject({ state: 'received' });
+  });
+});
+
+describe('the default partition', () => {
+  test('is emptied into partitions of the weeks that it has rows of, so that retention reaches them', async () => {
+    const { knex } = stack.database;
+    await storeFinal(10, Date.now() - 120 * DAY, 20 * DAY);
+    await storeFinal(10, Date.now() + 60 * DAY, 1000);
+    expect(await knex('receipts_default').pluck('account_id')).toHaveLength(20);
+    await makePartitions(knex);
+    expect(await knex('receipts_default')).toEqual([]);
+    expect(await knex('receipt_payloads_default')).toEqual([]);
+    await dropOldPartitions(knex, 90 * DAY);
+    expect(await knex('receipts').pluck('account_id')).toHaveLength(10);
+    expect(await knex('receipt_payloads').pluck('account_id')).toHaveLength(10);
+  });
+
+  test('with very many rows is emptied in portions, and each row is found all the while', async () => {
+    const { knex } = stack.database;
+    const then = startOfWeek(50);
+    const rows = 120_000;
+    await storeFinal(rows, then, WEEK);
+    const before = await names('receipts\\_2%');
+    let isOver = false;
+    const making = makePartitions(knex).finally(() => (isOver = true));
+    const counts = new Set<number>();
+    while (!isOver) {
+      const found = await knex('receipts')
+        .where('receipt_id', '<', firstUuidAt(then + WEEK))
+        .count();
+      counts.add(Number(found[0]?.count));
+    }
+    await making;
+    expect([...counts]).toEqual([rows]);
+    const made = (await names('receipts\\_2%')).filter((name) => !before.includes(name));
+    expect(made).toHaveLength(3);
+    for (const name of made) expect((await knex(name).pluck('account_id')).length).toBeLessThanOrEqual(50_001);
+    expect(await makePartitions(knex)).toEqual([]);
+    expect((await dropOldPartitions(knex, 30 * DAY)).dropped).toHaveLength(6);
+  });
+
+  test('gives up its place while orders come into it, and refuses none', async () => {
+    const { knex } = stack.database;
+    const { api } = await stack.intake();
+    const account = await stack.account();
+    for (const table of [...(await names('receipts\\_2%')), ...(await names('receipt_payloads\\_2%'))])
+      await knex.raw('drop table ??', [table]);
+    await storeFinal(3000, Date.now() - 100_000, 100_000);
+    const load = startSteadyLoad(
+      Array.from({ length: 8 }, () => (id: string) => api.order(account, { source_order_id: id })),
+      { restMs: 0 },
+    );
+    await load.untilAccepted(20);
+    await makePartitions(knex);
+    await load.untilAccepted(20);
+    await load.stop();
+    expect(Object.fromEntries(load.ledger.failed)).toEqual({});
+    const left = await knex('receipts_default').count();
+    expect(Number(left[0]?.count)).toBeGreaterThan(0);
+    await makePartitions(knex, Date.now() + 3_600_000);
+    expect(await knex('receipts_default')).toEqual([]);
+  });
+
+  test('a row that met it while its partition was attached is a matter of the storage, and can be sent again', async () => {
+    const { knex } = stack.database;
+    const { api } = await stack.intake();
+    const account = await stack.account();
+    for (const name of await names('receipts\\_2%')) await knex.raw('drop table ??', [name]);
+    const attaching = await knex.transaction();
+    await attaching.raw('lock table receipts_default in access exclusive mode');
+    const sending = api.order(account, { source_order_id: 'meets the default partition' });
+    await whoWait(knex, 1, 'relation');
+    const [from, to] = [firstUuidAt(Date.now() - WEEK), firstUuidAt(Date.now() + WEEK)];
+    await attaching.raw(`create table receipts_now partition of receipts for values from ('${from}') to ('${to}')`);
+    await attaching.commit();
+    expect(await sending).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
+    expect(await api.order(account, { source_order_id: 'meets the default partition' })).toMatchObject({ status: 202 });
+    const refused = await knex('receipts')
+      .update({ state: 'no state' })
+      .catch((error) => error);
+    expect([refused.code, faultOf(refused)]).toEqual(['23514', 'receipt']);
+  });
+});
+
+describe('idempotency keys past their time', () => {
+  const addKeys = (count: number, ageMs: string) =>
+    stack.database.knex.raw(
+      `insert into idempotency_keys (account_id, idempotency_key, receipt_id, created_at)
+       select 1, gen_random_uuid()::text, gen_random_uuid(), now() - (${ageMs}) * interval '1 ms' from generate_series(1, ?) as i`,
+      [count],
+    );
+
+  async function pagesRead(work: () => Promise<unknown>): Promise<number> {
+    const { knex } = stack.database;
+    const read = async () => {
+      // Of the session that works; knex keeps one connection where one is used at a time.
+      await knex.raw('select pg_stat_force_next_flush()');
+      const { rows } = await knex.raw(
+        `select heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit as pages
+         from pg_statio_user_tables where relname = 'idempotency_keys'`,
+      );
+      return Number(rows[0].pages);
+    };
+    const before = await read();
+    await work();
+    return (await read()) - before;
+  }
+
+  test('are found without reading the table, also after several times their time', async () => {
+    const { knex } = stack.database;
+    for (let cycle = 0; cycle < 3; cycle += 1) {
+      await addKeys(60_000, `i % 2 * ${2 * DAY}`);
+      await removeOldIdempotencyKeys(knex, DAY);
+      await knex.raw('vacuum idempotency_keys');
+    }
+    const { rows } = await knex.raw("select relpages from pg_class where relname = 'idempotency_keys'");
+    expect(rows[0].relpages).toBeGreaterThan(500);
+    const pages = await pagesRead(() => removeOldIdempotencyKeys(knex, DAY));
+    expect(pages).toBeLessThan(rows[0].relpages / 20);
+  });
+
+  test('are removed up to those of the moment when it began, and the worker drains although more reach that age', async () => {
+    await addKeys(50_000, String(2 * DAY));
+    // One reaches its time with each millisecond.
+    await addKeys(40_000, `${DAY} - i`);
+    const worker = await stack.worker({ IDEMPOTENCY_TTL: '24h' });
+    const left = async () => Number((await stack.database.knex('idempotency_keys').count())[0]?.count);
+    await until('keys are removed', async () => (await left()) < 85_000);
+    await worker.close();
+    expect(await left()).toBeGreaterThan(100);
+  });
+
+  test('a drain ends the removal between two portions', async () => {
+    const { knex } = stack.database;
+    await addKeys(20_000, String(2 * DAY));
+    const stopping = new AbortController();
+    const removing = removeOldIdempotencyKeys(knex, DAY, stopping.signal);
+    stopping.abort();
+    expect(await removing).toBe(0);
+  });
+});
+
+test('a step of maintenance that fails stops no other, and is logged and counted by its name', async () => {
+  const { knex } = stack.database;
+  await makeOldWeeks(1);
+  await knex('sign_in_attempts').insert({ key: 'old', attempts: 1, window_to: new Date(0) });
+  const reader = await hold(knex, 'select from receipts limit 1');
+  const worker = await stack.worker();
+  await until('sign-ins are removed', async () => (await knex('sign_in_attempts')).length === 0);
+  await reader.release();
+  expect(worker.log.lines).toContainEqual(
+    expect.objectContaining({ message: 'maintenance step failed', step: 'drop_partitions' }),
+  );
+  const failures = (await readMetrics(worker.adminUrl)).get('worker_maintenance_failures_total')?.samples;
+  expect(failures).toContainEqual(expect.objectContaining({ labels: { step: 'drop_partitions' }, value: 1 }));
+});
+
+test('what stays in the default partitions is counted', async () => {
+  const { knex } = stack.database;
+  await storeFinal(3, Date.now() - 120 * DAY, 1000);
+  const held = await hold(knex, 'lock table only receipts in share mode');
+  const worker = await stack.worker();
+  const counted = () => readMetrics(worker.adminUrl).then((shown) => gaugeOf(shown, 'worker_default_partition_rows'));
+  await until('they are counted', async () => (await counted()) === 6);
+  await held.release();
+});
+
+test('activity of more than fits into an integer is summed', async () => {
+  const { knex } = stack.database;
+  const account = await stack.account();
+  const most = 2 ** 31 - 1;
+  const now = Math.floor(Date.now() / 300_000) * 300_000;
+  for (const at of [now, now - 300_000, now - 600_000])
+    await knex('activity').insert({
+      account_id: account.id,
+      bucket_start: new Date(at),
+      accepted: most,
+      written: most,
+      latency_slots: [4],
+      latency_counts: [most],
+      warnings: JSON.stringify({ 'missing /total': most }),
+    });
+  const { totals, warnings } = await readActivity(knex, account.id, { rangeMs: DAY, stepMs: DAY / 24 });
+  expect(totals).toMatchObject({ accepted: 3 * most, written: 3 * most });
+  expect(warnings).toEqual([{ code: 'missing', pointer: '/total', count: 3 * most }]);
+  expect(await listBusyAccounts(knex, { withinMs: DAY, limit: 1 })).toMatchObject([{ accepted: 3 * most }]);
+});

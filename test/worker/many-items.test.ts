@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DEFAULT_MAX_BODY_BYTES } from '@orders/domain';
+import { openShop, type Shop } from '../harness/review-list.ts';
+import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+
+const HEAD = '{"source_order_id":"many","items":[';
+/** Nearly as many items as fit into a body. */
+const COUNT = Math.floor(DEFAULT_MAX_BODY_BYTES / 3) - 50;
+const BODY = `${HEAD}${Array.from({ length: COUNT }, () => '{}').join(',')}]}`;
+const TOO_MANY = {
+  pointer: '/items',
+  code: 'too_many_items',
+  detail: `More than 1,000 items, ${COUNT - 1000} too many; the first 1,000 are kept, the others in the raw payload only.`,
+};
+
+let stack: Stack;
+let intake: RunningIntake;
+let shop: Shop;
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker();
+  shop = await openShop(stack, await stack.portal());
+});
+afterAll(() => stack.close());
+
+test('an order of very many items is written with the first 1,000, and its payload is kept whole', async () => {
+  const sent = await intake.api.order(shop.account, BODY, { Prefer: 'wait=30' });
+  const status = await intake.api.status(shop.account, sent.body.receipt_id);
+  expect(status.body).toMatchObject({ status: 'written', warnings: [TOO_MANY] });
+  const shown = await shop.get(`/orders/${sent.body.order_id}`);
+  expect(shown.body.order.items).toHaveLength(1_000);
+  expect(shown.body.raw.text).toBe(BODY);
+});
+
+test('a preview shows the same', async () => {
+  const { body } = await intake.api.preview(shop.account, BODY.replace('many', 'previewed'));
+  expect(body.normalized.items).toHaveLength(1_000);
+  expect(body.warnings).toEqual([TOO_MANY]);
+});
+
+test('strict handling refuses it, alone and in a batch', async () => {
+  const strictly = { Prefer: 'handling=strict' };
+  const errors = [{ pointer: '/items', code: 'too_many_items', detail: 'More than 1,000 items.' }];
+  const refused = { code: 'validation_failed', errors };
+  const alone = await intake.api.order(shop.account, BODY.replace('many', 'strict'), strictly);
+  expect(alone).toMatchObject({ status: 422, body: refused });
+  const together = await intake.api.batch(shop.account, `[${BODY.replace('many', 'strict')}]`, strictly);
+  expect(together.body).toMatchObject({ accepted: 0, results: [{ error: { status: 422, ...refused } }] });
+});
+
+test('a resend that differs behind the 1,000th item changes nothing, one that differs before it does', async () => {
+  const resend = async (body: string) => {
+    const { body: sent } = await intake.api.order(shop.account, body);
+    return (await intake.api.final(shop.account, sent.receipt_id)).body;
+  };
+  expect(await resend(BODY.replace('{}]', '{"quantity":2}]'))).toMatchObject({ status: 'duplicate', changes: [] });
+  const change = { pointer: '/items/0/quantity', from: null, to: 2 };
+  expect(await resend(BODY.replace('{}', '{"quantity":2}'))).toMatchObject({ status: 'duplicate', changes: [change] });
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startApp } from '../harness/processes.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+/** Of one group: one batch, that one worker claims at once. */
+const ORDERS = 16;
+/** Of an order as long as it may be; each item is some hundred bytes in memory. */
+const ITEMS = 65_000;
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+beforeAll(async () => {
+  stack = await startStack('redis');
+  intake = await stack.intake();
+  account = await stack.account();
+});
+afterAll(() => stack.close());
+
+async function send(makeItems: (index: number) => string[]): Promise<string[]> {
+  const orders = Array.from({ length: ORDERS }, (_, index) => ({
+    source_order_id: `${index}`,
+    items: makeItems(index),
+  }));
+  const reply = await intake.api.batch(account, orders);
+  expect(reply.body).toMatchObject({ accepted: ORDERS });
+  return reply.body.results.map((result: { receipt_id: string }) => result.receipt_id);
+}
+
+test('a worker needs no more memory for many orders of very many items than for a few, nor for what repeats them', async () => {
+  const first = await send(() => Array.from({ length: ITEMS }, () => 'a'));
+  const worker = await startApp('worker', {
+    ...stack.env,
+    NODE_OPTIONS: '--max-old-space-size=120',
+    LEASE: '120s',
+    PG_QUERY_TIMEOUT: '60s',
+  });
+  const states = async (receiptIds: string[]) => {
+    for (const receiptId of receiptIds) await intake.api.final(account, receiptId);
+    return stack.database
+      .knex('receipts')
+      .whereIn('receipt_id', receiptIds)
+      .distinct('state', 'attempts', 'crashes', 'runs_alone');
+  };
+  expect(await states(first)).toEqual([{ state: 'written', attempts: 1, crashes: 0, runs_alone: false }]);
+  const again = await send((index) => [`another ${index}`]);
+  expect(await states(again)).toEqual([{ state: 'duplicate', attempts: 1, crashes: 0, runs_alone: false }]);
+  await worker.stop();
+}, 120_000);

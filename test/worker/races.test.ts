@@ -1,0 +1,297 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { openKnex, redriveReceipts } from '@orders/database';
+import { type Child, dropDatabase, ensureDatabase, freePort } from '@orders/local-services';
+import { openProducer, type WakeUp } from '@orders/queue';
+import { run } from '../../apps/cli/test/run.ts';
+import { type GateName, type Hold, hold, putGates, shutGate, whoWait } from '../harness/gates.ts';
+import { startApp } from '../harness/processes.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
+import { expectSettled } from '../harness/settled.ts';
+import {
+  type RunningIntake,
+  type RunningWorker,
+  type Stack,
+  startStack,
+  type TestAccount,
+  withStack,
+} from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** Of a worker that is held up for a while: one job at a time, and nothing by itself meanwhile. */
+const HELD_UP = { WORKER_CONCURRENCY: '1', LEASE: '60s', PG_QUERY_TIMEOUT: '50s', SWEEP_INTERVAL: '10m' };
+
+describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) => {
+  let stack: Stack;
+  let intake: RunningIntake;
+  let account: TestAccount;
+  let workers: RunningWorker[] = [];
+  let processes: Child[] = [];
+  let holds: Hold[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack(kind);
+    intake = await stack.intake();
+    await putGates(stack.database.knex);
+  });
+  afterAll(() => stack.close());
+  afterEach(async () => {
+    for (const { release } of holds) await release();
+    for (const worker of workers) await worker.close();
+    for (const child of processes) await child.stop('SIGKILL');
+    workers = [];
+    processes = [];
+    holds = [];
+  });
+
+  const keep = (hold: Hold): Hold => {
+    holds.push(hold);
+    return hold;
+  };
+  const shut = async (gate: GateName) => keep(await shutGate(stack.database.knex, gate));
+
+  const startWorker = async (settings: Record<string, string> = HELD_UP) => {
+    workers.push(await stack.worker(settings));
+  };
+  const startProcess = async (settings: Record<string, string>) => {
+    const adminPort = await freePort();
+    const child = await startApp('worker', { ...stack.env, ...settings, ADMIN_PORT: String(adminPort) });
+    processes.push(child);
+    const ask = async (path: string) => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).text();
+    return { child, ask };
+  };
+  const send = async (sourceOrderId: string, { api } = intake): Promise<string> => {
+    const reply = await api.order(account, { source_order_id: sourceOrderId });
+    expect(reply.status).toBe(202);
+    return reply.body.receipt_id;
+  };
+  const sendMany = (name: string, count: number, from = intake) =>
+    Promise.all(Array.from({ length: count }, (_, index) => send(`${name}-${index}`, from)));
+  const row = (receiptId: string) =>
+    stack.database
+      .knex('receipts')
+      .select('*', stack.database.knex.raw('xmin::text'))
+      .where({ receipt_id: receiptId })
+      .first();
+  const promiseOf = (receiptId: string) =>
+    stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).first();
+  const ringTwice = async (wakeUp: WakeUp, between: () => Promise<unknown>) => {
+    const producer = openProducer({ url: stack.queue.url });
+    producer.wakeUp('prompt', wakeUp);
+    await between();
+    producer.wakeUp('prompt', wakeUp);
+    await producer.close();
+  };
+  const all = (receiptIds: string[], state: string) => Object.fromEntries(receiptIds.map((id) => [id, state]));
+
+  test('one job at two workers: who comes second takes nothing, and leaves the promise standing', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9', SWEEP_AFTER: '10m' });
+    const receiptIds = (await sendMany('one-job', 20, mute)).toSorted();
+    await mute.close();
+    const wakeUp = { batchId: receiptIds[0] as string, receiptIds };
+    const due_at = new Date(Date.now() + 600_000);
+    await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]).delete();
+    await knex('outbox').insert({ batch_id: wakeUp.batchId, receipt_ids: receiptIds, due_at });
+    for (let count = 0; count < 2; count++) await startWorker();
+
+    const gate = await shut('receipts claimed');
+    await ringTwice(wakeUp, () => whoWait(knex, 1, 'advisory'));
+    const promise = await until('the second has answered', async () => {
+      const found = await promiseOf(wakeUp.batchId);
+      return found?.due_at < due_at && found;
+    });
+    expect(promise.receipt_ids).toEqual(receiptIds);
+    await gate.release();
+    await expectSettled(stack, account, all(receiptIds, 'written'));
+  });
+
+  test('a worker that is taken for dead and lives on: another writes its receipt, and what it does late changes nothing', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    const gate = await shut('receipts claimed');
+    const { child, ask } = await startProcess({ ...HELD_UP, LEASE: '300ms' });
+    const receiptId = await send('taken-for-dead');
+    await whoWait(knex, 1, 'advisory');
+    process.kill(child.pid, 'SIGSTOP');
+    await gate.release();
+    await until('its claim is committed', async () => (await row(receiptId)).lease_id !== null);
+    await startWorker({});
+    expect((await intake.api.final(account, receiptId)).body).toMatchObject({ status: 'written', attempts: 1 });
+    const before = [await row(receiptId), await knex('orders').where({ receipt_id: receiptId })];
+    process.kill(child.pid, 'SIGCONT');
+    const metrics = await until('it has written, too', async () => {
+      const text = await ask('/metrics');
+      return text.includes('worker_batch_receipts_count 1') && text;
+    });
+    expect(metrics).toContain('worker_batch_receipts_sum 0');
+    await child.stop('SIGTERM');
+    expect(child.process.exitCode).toBe(0);
+    expect([await row(receiptId), await knex('orders').where({ receipt_id: receiptId })]).toEqual(before);
+    await expectSettled(stack, account, all([receiptId], 'written'), {
+      history: [{ lease_lapsed_at: expect.any(String) }],
+    });
+  });
+
+  test('the sweeper rings for a receipt while it is written, and again when its lease is over: it is written once, by the first', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    // Against writing alone: what a worker does besides reads orders, too.
+    const table = keep(await hold(knex, 'lock table orders in share row exclusive mode'));
+    const gate = await shut('orders written');
+    await startWorker();
+    const receiptId = await send('swept');
+    await whoWait(knex, 1, 'relation');
+    await knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).update({ due_at: knex.fn.now() });
+    // It sweeps as it starts, and the first has its hands full.
+    await startWorker();
+    const { lease_id, lease_expires_at } = await row(receiptId);
+    const promise = await until('the ring is answered', async () => {
+      const found = await promiseOf(receiptId);
+      return found?.due_at.getTime() === lease_expires_at.getTime() && found;
+    });
+    expect(await row(receiptId)).toMatchObject({ state: 'normalized', lease_id });
+
+    await knex('receipts')
+      .where({ receipt_id: receiptId })
+      .update({ lease_expires_at: new Date(0) });
+    await table.release();
+    await whoWait(knex, 1, 'advisory');
+    const producer = openProducer({ url: stack.queue.url });
+    producer.wakeUp('prompt', { batchId: promise.batch_id, receiptIds: [receiptId] });
+    await producer.close();
+    await whoWait(knex, 1, 'transactionid');
+    await gate.release();
+    await expectSettled(stack, account, all([receiptId], 'written'));
+    expect(await row(receiptId)).toMatchObject({ runs_alone: false });
+  });
+
+  test('two workers write one source_order_id in the same moment: one order, and the other names it', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    for (let count = 0; count < 2; count++) await startWorker();
+    const gate = await shut('orders written');
+    const first = await send('same-moment');
+    await whoWait(knex, 1, 'advisory');
+    const second = await send('same-moment');
+    await whoWait(knex, 1, 'transactionid');
+    await gate.release();
+    await expectSettled(stack, account, { [first]: 'written', [second]: 'duplicate' });
+    const { body } = await intake.api.status(account, second);
+    expect(body.duplicate_of.receipt_id).toBe(first);
+  });
+
+  test('and where the first of them is cut off before its commit, the order is the second’s and the first names that', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    for (let count = 0; count < 2; count++) await startWorker();
+    const gate = await shut('orders written');
+    const first = await send('cut-off');
+    const [backend] = await whoWait(knex, 1, 'advisory');
+    const second = await send('cut-off');
+    await whoWait(knex, 1, 'transactionid');
+    await knex.raw('select pg_terminate_backend(?)', [backend as number]);
+    await until('the second is at the gate', async () => {
+      const [at] = await whoWait(knex, 1, 'advisory');
+      return at !== backend;
+    });
+    await gate.release();
+    await expectSettled(stack, account, { [first]: 'duplicate', [second]: 'written' });
+    const { body } = await intake.api.status(account, first);
+    expect(body.duplicate_of.receipt_id).toBe(second);
+  });
+
+  test('SIGTERM while a batch is written, held up by a lock: it is written before the worker ends with 0, and what came since is left whole', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    const gate = await shut('orders written');
+    // It sweeps: a ring that a slow machine lost would otherwise be waited for in vain.
+    const { child, ask } = await startProcess({ ...HELD_UP, WORKER_CONCURRENCY: '16', SWEEP_INTERVAL: '1s' });
+    const early = await sendMany('before-sigterm', 20);
+    await whoWait(knex, 1, 'advisory');
+    process.kill(child.pid, 'SIGTERM');
+    await until('it drains', async () => JSON.parse(await ask('/health/ready')).draining);
+    const late = await sendMany('after-sigterm', 5);
+    expect(await knex('orders').where({ account_id: account.id })).toEqual([]);
+    await gate.release();
+    await child.exited;
+    expect(child.process.exitCode).toBe(0);
+    const states = await knex('receipts').where({ account_id: account.id }).distinct('state').pluck('state');
+    expect(states).toContain('written');
+    expect(states).not.toContain('normalized');
+    const lateStates = await knex('receipts').whereIn('receipt_id', late).distinct('state').pluck('state');
+    // A fetch that was under way as the drain began may have brought a job of theirs; then that is done, and done wholly.
+    expect(['received', 'written']).toEqual(expect.arrayContaining(lateStates));
+    await startWorker({});
+    await expectSettled(stack, account, all([...early, ...late], 'written'));
+  });
+});
+
+describe('races of operators, forced', () => {
+  test.each([
+    ['commits', 'commit', 1],
+    ['is cut off', 'rollback', 0],
+  ] as const)(
+    'a dead receipt redriven while it is being redriven: one of both does it, where the first %s',
+    (_what, end, code) =>
+      withStack('postgres', async (stack) => {
+        const { knex } = stack.database;
+        const account = await stack.account();
+        const { api } = await stack.intake({ SWEEP_AFTER: '10m' });
+        const { receipt_id } = (await api.order(account, { source_order_id: 'redriven' })).body;
+        await knex('receipts')
+          .where({ receipt_id })
+          .update({ state: 'dead', attempts: 8, error_code: 'write_refused' });
+        await knex('outbox').delete();
+        const first = await knex.transaction();
+        expect(await redriveReceipts(first, [receipt_id])).toEqual([receipt_id]);
+        const second = run(['receipts', 'redrive', receipt_id], { DATABASE_URL: stack.database.url });
+        await whoWait(knex, 1, 'transactionid');
+        await first[end]();
+        expect(await second).toMatchObject({ code });
+        expect(await knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id])).toHaveLength(1);
+        await stack.worker();
+        await expectSettled(
+          stack,
+          account,
+          { [receipt_id]: 'written' },
+          { history: [{ redriven_at: expect.any(String) }] },
+        );
+      }),
+  );
+
+  test('two migrations of an empty database at once: both end with 0, and each migration ran once', () =>
+    withStack('postgres', async (stack) => {
+      // Past a pooler, as migrations go: they may wait longer than it lets a statement.
+      const url = `${stack.database.directUrl}_empty`;
+      await ensureDatabase(url);
+      const knex = openKnex({ url });
+      // The lock under which migrations run.
+      const guard = await hold(knex, 'select pg_advisory_xact_lock(7310441)');
+      const directory = await mkdtemp(join(tmpdir(), 'orders-migrate-'));
+      const env = { NODE_ENV: 'production', DATABASE_URL: url, QUEUE_URL: url };
+      const logFiles = ['first', 'second'].map((name) => join(directory, name));
+      const both = await Promise.all(
+        logFiles.map((logFile) => startApp('cli', env, { args: ['migrate', '--json'], output: { file: logFile } })),
+      );
+      await until('both ask for their turn', async () => {
+        const { rows } = await knex.raw(
+          "select 1 from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_xact_lock%' and pid <> pg_backend_pid()",
+        );
+        return rows.length === 2;
+      });
+      await guard.release();
+      await Promise.all(both.map(({ exited }) => exited));
+      expect(both.map((child) => child.process.exitCode)).toEqual([0, 0]);
+      const said = await Promise.all(logFiles.map(async (logFile) => JSON.parse(await readFile(logFile, 'utf8'))));
+      const names = await stack.database.knex('schema_migrations').orderBy('id').pluck('name');
+      expect(said.flatMap(({ migrations }) => migrations)).toEqual(names);
+      expect(await knex('schema_migrations').orderBy('id').pluck('name')).toEqual(names);
+      await rm(directory, { recursive: true });
+      await knex.destroy();
+      await dropDatabase(url);
+    }));
+});

@@ -1,0 +1,119 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  type Database,
+  type Decision,
+  decideResend,
+  findResends,
+  firstUuidAt,
+  markResent,
+  recordReceipts,
+  reviewOrders,
+  setHoldResends,
+} from '@orders/database';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const ORDER = { source_order_id: 'SHOP-1', customer: { phone: '0501234567' } };
+/** How far the clock of one intake is ahead of the other's. */
+const APART_MS = 20_000;
+
+let stack: Stack;
+let intake: RunningIntake;
+let database: Database;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [intake] = await Promise.all([stack.intake(), stack.worker()]);
+  database = stack.openDatabase();
+});
+afterAll(() => stack.close());
+
+/** Records a receipt as an intake does whose clock is this far off, and waits for its outcome. */
+async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: string; orderId: number | null }> {
+  const receiptId = firstUuidAt(Date.now() + clockMs).slice(0, 14) + randomUUIDv7().slice(14);
+  const body = Buffer.from(JSON.stringify({ ...ORDER, customer: { phone } }));
+  const sourceOrderId = ORDER.source_order_id;
+  const receipt = {
+    receiptId,
+    accountId: account.id,
+    channel: 'rest' as const,
+    sourceOrderId,
+    idempotencyKey: null,
+    body,
+  };
+  await recordReceipts(database, randomUUIDv7(), 0, [receipt]);
+  const { status, order_id } = await until('it is final', async () => {
+    const { body } = await intake.api.status(account, receiptId);
+    return ['written', 'duplicate'].includes(body.status) && body;
+  });
+  return { receiptId, orderId: status === 'written' ? order_id : null };
+}
+const decide = (orderId: number, receiptId: string, decision: Decision) =>
+  decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+const confirm = (orderId: number) =>
+  reviewOrders(stack.database.knex, {
+    accountId: account.id,
+    orderIds: [orderId],
+    to: 'confirmed',
+    by: 'me@shop.example',
+  });
+const orderOf = (orderId: number) => stack.database.knex('orders').where({ order_id: orderId }).first();
+
+test('the newest resend is the one received last, whatever the clocks of the intakes say', async () => {
+  account = await stack.account();
+  await setHoldResends(stack.database.knex, account.id, true);
+  const orderId = (await sendBy(0, '0501234567')).orderId as number;
+  const earlier = await sendBy(APART_MS, '0502222222');
+  const later = await sendBy(0, '0503333333');
+  expect((await findResends(database, account.id, [orderId])).map(({ receipt_id }) => receipt_id)).toEqual([
+    later.receiptId,
+    earlier.receiptId,
+  ]);
+  expect(await decide(orderId, earlier.receiptId, 'accepted')).toBe('conflict');
+  expect(await confirm(orderId)).toMatchObject({ changed: [], unchanged: [{ held: true }] });
+  expect(await decide(orderId, later.receiptId, 'accepted')).toBe('done');
+  expect(await markResent(database, account.id, [{ order_id: orderId }])).toMatchObject([{ resent: 'decided' }]);
+  expect(await confirm(orderId)).toMatchObject({ changed: [orderId] });
+  expect(await orderOf(orderId)).toMatchObject({ customer_phone: '+971503333333' });
+});
+
+test('a correction received after an accepted one holds the order, and is compared with that', async () => {
+  account = await stack.account();
+  await setHoldResends(stack.database.knex, account.id, true);
+  const orderId = (await sendBy(0, '0501234567')).orderId as number;
+  const first = await sendBy(APART_MS, '0502222222');
+  expect(await decide(orderId, first.receiptId, 'accepted')).toBe('done');
+  const second = await sendBy(0, '0503333333');
+  expect(await markResent(database, account.id, [{ order_id: orderId }])).toMatchObject([{ resent: 'undecided' }]);
+  expect(await confirm(orderId)).toMatchObject({ changed: [], unchanged: [{ held: true }] });
+  expect(await decide(orderId, second.receiptId, 'accepted')).toBe('done');
+  const third = await sendBy(-APART_MS, '0504444444');
+  const [newest] = await findResends(database, account.id, [orderId]);
+  expect(newest).toMatchObject({
+    receipt_id: third.receiptId,
+    changes: [{ pointer: '/customer/phone', from: '+971503333333', to: '+971504444444' }],
+  });
+});
+
+test('the same again takes over the decision of the one received before it', async () => {
+  account = await stack.account();
+  const orderId = (await sendBy(0, '0501234567')).orderId as number;
+  const refused = await sendBy(APART_MS, '0502222222');
+  expect(await decide(orderId, refused.receiptId, 'refused')).toBe('done');
+  const same = await sendBy(0, '0502222222');
+  const [newest] = await findResends(database, account.id, [orderId]);
+  expect(newest).toMatchObject({ receipt_id: same.receiptId, decision: 'refused' });
+});
+
+test('those kept by a version that noted no time are older than all others, in the order of their ids', async () => {
+  account = await stack.account();
+  const orderId = (await sendBy(0, '0501234567')).orderId as number;
+  const [one, two] = [await sendBy(0, '0502222222'), await sendBy(APART_MS, '0503333333')];
+  await stack.database.knex('resends').where({ account_id: account.id }).update({ received_at: '-infinity' });
+  const three = await sendBy(0, '0504444444');
+  const resends = await findResends(database, account.id, [orderId]);
+  expect(resends.map(({ receipt_id }) => receipt_id)).toEqual([three.receiptId, two.receiptId, one.receiptId]);
+  for (const { received_at } of resends) expect(Math.abs(received_at.getTime() - Date.now())).toBeLessThan(600_000);
+});

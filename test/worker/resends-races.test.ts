@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { decideResend, reviewOrders, setHoldResends } from '@orders/database';
+import type { Child } from '@orders/local-services';
+import type { Knex } from 'knex';
+import { CUSTOMER, erase, markersFor, sendOrder, WHOLE } from '../harness/erasure.ts';
+import { type Hold, hold, whoWait } from '../harness/gates.ts';
+import { startApp } from '../harness/processes.ts';
+import { expectSettled, NO_FAILED_ATTEMPT } from '../harness/settled.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const FIRST = { source_order_id: 'first', customer: { phone: '0501234567' }, total: '10' };
+const CHANGED = { ...FIRST, total: '12' };
+const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
+
+/** Of a worker that is held up for a while. */
+const HELD_UP = { LEASE: '60s', PG_QUERY_TIMEOUT: '50s' };
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+let trx: Knex.Transaction;
+let held: Hold | undefined;
+let doomed: Child | undefined;
+
+beforeEach(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  account = await stack.account();
+  trx = await stack.database.knex.transaction();
+});
+afterEach(async () => {
+  if (!trx.isCompleted()) await trx.rollback();
+  await held?.release();
+  await doomed?.stop('SIGKILL');
+  held = doomed = undefined;
+  await stack.close();
+});
+
+const begin = async () => {
+  const { order_id: orderId, receipt_id: receiptId } = await sendOrder(intake, account, FIRST);
+  return { orderId: orderId as number, receiptId: receiptId as string };
+};
+const post = async (order: object) => (await intake.api.order(account, order)).body.receipt_id as string;
+const resends = () =>
+  stack.database.knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
+
+test('a worker that is killed between the orders of a batch and its duplicates: those are ended by another, with their changes', async () => {
+  const { knex } = stack.database;
+  const first = await stack.worker();
+  const { receiptId } = await begin();
+  await first.close();
+  const ids: Record<string, string> = { [receiptId]: 'written' };
+  for (let index = 0; index < 10; index++) {
+    ids[await post({ ...FIRST, source_order_id: `new-${index}` })] = 'written';
+    ids[await post(index % 2 ? CHANGED : FIRST)] = 'duplicate';
+  }
+  held = await hold(knex, 'lock table resends in share row exclusive mode');
+  doomed = await startApp('worker', { ...stack.env, ...HELD_UP, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
+  await whoWait(knex, 1, 'relation');
+  await until('all that is new is written', async () => {
+    const written = await knex('orders').where({ account_id: account.id });
+    return written.length === 11;
+  });
+  await doomed.stop('SIGKILL');
+  expect(await knex('outbox').where({})).not.toEqual([]);
+  await held.release();
+  await stack.worker();
+  await until('all are settled', async () => {
+    const states = await knex('receipts').where({ account_id: account.id }).pluck('state');
+    return !states.includes('normalized') && !states.includes('received');
+  });
+  await expectSettled(stack, account, ids, { history: NO_FAILED_ATTEMPT });
+  const changes = (await resends()).map((resend) => resend.changes).filter((one) => one !== null);
+  expect(changes).toEqual(Array(5).fill(CHANGES));
+});
+
+test('two workers with resends of one order at once: each is kept once, with its changes', async () => {
+  await Promise.all([stack.worker(), stack.worker()]);
+  const { receiptId } = await begin();
+  const receiptIds = await Promise.all(Array.from({ length: 40 }, (_, n) => post(n % 2 ? CHANGED : FIRST)));
+  const duplicates = Object.fromEntries(receiptIds.map((id) => [id, 'duplicate']));
+  await expectSettled(stack, account, { [receiptId]: 'written', ...duplicates });
+  const changes = (await resends()).map((resend) => resend.changes);
+  expect(changes.filter((one) => one === null)).toHaveLength(20);
+  expect(changes.filter((one) => one !== null)).toEqual(Array(20).fill(CHANGES));
+});
+
+test('one that comes while the one before is refused waits for that, and is refused with it', async () => {
+  await stack.worker(HELD_UP);
+  const { orderId } = await begin();
+  const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
+  const refusal = { accountId: account.id, orderId, receiptId, decision: 'refused', by: 'somebody' } as const;
+  expect(await decideResend(trx as Knex, refusal)).toBe('done');
+  const again = await post(CHANGED);
+  await whoWait(stack.database.knex, 1, 'transactionid');
+  await trx.commit();
+  await intake.api.final(account, again);
+  expect(await resends()).toEqual(Array(2).fill({ changes: CHANGES, decision: 'refused' }));
+});
+
+test('one that comes while the order is confirmed: the order stays, and the receipt says what it changed', async () => {
+  await stack.worker(HELD_UP);
+  await setHoldResends(stack.database.knex, account.id, true);
+  const { orderId } = await begin();
+  const confirmation = { accountId: account.id, orderIds: [orderId], to: 'confirmed', by: 'somebody' } as const;
+  expect(await reviewOrders(trx as Knex, confirmation)).toMatchObject({ changed: [orderId] });
+  const again = await post(CHANGED);
+  await whoWait(stack.database.knex, 1, 'transactionid');
+  await trx.commit();
+  expect((await intake.api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: CHANGES });
+  const [order] = await stack.database.knex('orders').where({ order_id: orderId });
+  expect(order).toMatchObject({ review_state: 'confirmed', total: '10' });
+});
+
+test('one that was compared before another was accepted is compared with that', async () => {
+  await stack.worker(HELD_UP);
+  const { orderId } = await begin();
+  const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
+  const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
+  expect(await decideResend(trx as Knex, acceptance)).toBe('done');
+  const again = await post({ ...FIRST, order_number: '7' });
+  await whoWait(stack.database.knex, 1, 'transactionid');
+  await trx.commit();
+  expect((await intake.api.final(account, again)).body.changes).toEqual([
+    { pointer: '/order_number', from: 'first', to: '7' },
+    { pointer: '/total', from: '12', to: '10' },
+  ]);
+});
+
+test('an order that somebody keeps locked holds up its own duplicates alone, and these lose no attempt', async () => {
+  const { knex } = stack.database;
+  const first = await stack.worker();
+  const { orderId, receiptId } = await begin();
+  const others = Array.from({ length: 5 }, (_, index) => ({ ...FIRST, source_order_id: `other-${index}` }));
+  const otherIds = await Promise.all(others.map((one) => sendOrder(intake, account, one)));
+  await first.close();
+  await trx('orders').where({ order_id: orderId }).forUpdate();
+  const many = Array.from({ length: 40 }, () => others.map((one) => ({ ...one, total: '12' }))).flat();
+  const { body } = await intake.api.batch(account, [CHANGED, FIRST, ...many]);
+  const [changed, same, ...again]: [string, string, ...string[]] = body.results.map(
+    (result: { receipt_id: string }) => result.receipt_id,
+  );
+  await stack.worker(HELD_UP);
+  const isEnded = async (ids: string[]) => {
+    const states = await knex('receipts').whereIn('receipt_id', ids).pluck('state');
+    return states.every((state) => state === 'duplicate');
+  };
+  await until('all others are ended', () => isEnded([same, ...again]));
+  expect(await isEnded([changed])).toBe(false);
+  await trx.commit();
+  const ids = [receiptId, ...otherIds.map((one) => one.receipt_id)].map((id) => [id, 'written']);
+  const duplicates = [same, changed, ...again].map((id) => [id, 'duplicate']);
+  await expectSettled(stack, account, Object.fromEntries([...ids, ...duplicates]));
+  expect(await knex('receipts').where({ runs_alone: true })).toEqual([]);
+  expect((await resends()).filter(({ changes }) => changes !== null)).toEqual(
+    Array(201).fill({ changes: CHANGES, decision: null }),
+  );
+});
+
+test('of one that was compared before its customer was erased nothing is kept', async () => {
+  const { knex } = stack.database;
+  await stack.worker(HELD_UP);
+  await sendOrder(intake, account, { source_order_id: 'first', ...WHOLE });
+  // The worker has compared it and moves it; what it keeps waits for the order, which is erased first.
+  await trx('orders').where({ account_id: account.id }).forUpdate();
+  const again = await post({ source_order_id: 'first', total: '12' });
+  await whoWait(knex, 1, 'transactionid');
+  await trx('orders').where({ account_id: account.id }).update({ erased_at: new Date() });
+  await trx.commit();
+  expect((await intake.api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: [] });
+  expect(await resends()).toEqual([{ changes: null, decision: null }]);
+  await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
+  expect(await markersFor(stack, account)).toEqual([]);
+});
+
+test('one whose lease is taken while it is moved is left alone, and taken again: Postgres goes on (its version 18 crashed)', async () => {
+  const { knex } = stack.database;
+  await stack.worker({ ...HELD_UP, SWEEP_INTERVAL: '200ms' });
+  const { receiptId } = await begin();
+  held = await hold(knex, 'lock table resends in share row exclusive mode');
+  const again = await post(CHANGED);
+  await whoWait(knex, 1, 'relation');
+  // As an erasure does; the receipt is free again by that.
+  await trx('receipts').where({ receipt_id: again }).update({ lease_id: null, lease_expires_at: null });
+  await held.release();
+  await whoWait(knex, 1, 'transactionid');
+  await trx.commit();
+  await expectSettled(stack, account, { [receiptId]: 'written', [again]: 'duplicate' });
+  expect(await resends()).toEqual([{ changes: CHANGES, decision: null }]);
+});

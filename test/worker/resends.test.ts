@@ -1,0 +1,367 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type Database,
+  type Decision,
+  decideResend,
+  editStoredOrder,
+  findOrderHistory,
+  findResends,
+  findReviewedOrder,
+  reviewOrders,
+  setHoldResends,
+} from '@orders/database';
+import type { OrderEdits, ReviewState } from '@orders/domain';
+import { erase, runOrders, sendOrder, storedFor } from '../harness/erasure.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+const FIRST = {
+  source_order_id: 'SHOP-1',
+  customer: { name: 'Aisha Khan', phone: '050 123 4567' },
+  address: 'Apt 1204, Marina Heights',
+  emirate: 'Dubai',
+  items: [
+    { name: 'Shawarma', quantity: 2, sku: 'SH-1' },
+    { name: 'Karak', quantity: 1, sku: null },
+  ],
+  total: '149.50',
+};
+const OTHER_PHONE = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
+const PHONE_CHANGED = { pointer: '/customer/phone', from: '+971501234567', to: '+971507654321' };
+
+let stack: Stack;
+let intake: RunningIntake;
+let database: Database;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [intake] = await Promise.all([stack.intake(), stack.worker()]);
+  database = stack.openDatabase();
+});
+afterAll(() => stack.close());
+
+/** Sends it first; the order that it becomes. */
+async function begin(order: object = FIRST): Promise<{ orderId: number; receiptId: string }> {
+  account = await stack.account();
+  const { status, order_id: orderId, receipt_id: receiptId } = await sendOrder(intake, account, order);
+  expect(status).toBe('written');
+  return { orderId, receiptId };
+}
+/** Sends it again. */
+async function again(order: object) {
+  const { receipt_id } = await sendOrder(intake, account, order);
+  const { body } = await intake.api.status(account, receipt_id);
+  expect(body).toMatchObject({ status: 'duplicate', order_id: null });
+  return body as { receipt_id: string; changes: object[] };
+}
+const orderOf = (orderId: number) => stack.database.knex('orders').where({ order_id: orderId }).first();
+const resendsOf = (orderId: number) => findResends(database, account.id, [orderId]);
+const edit = (orderId: number, edits: OrderEdits) =>
+  editStoredOrder(stack.database.knex, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
+const review = (orderIds: number[], to: ReviewState) =>
+  reviewOrders(stack.database.knex, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
+const decide = (orderId: number, receiptId: string, decision: Decision) =>
+  decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+const hold = () => setHoldResends(stack.database.knex, account.id, true);
+
+describe('the receipt of an order that was sent again says what differs', () => {
+  test('nothing, where it says the same in whatever spelling', async () => {
+    const { orderId } = await begin();
+    for (const same of [FIRST, { ...FIRST, customer: { name: ' Aisha Khan', phone: '+971501234567' }, total: 149.5 }])
+      expect((await again(same)).changes).toEqual([]);
+    expect(await resendsOf(orderId)).toEqual([]);
+    const rows = await stack.database.knex('resends').where({ account_id: account.id, order_id: orderId });
+    expect(rows.map(({ changes }) => changes)).toEqual([null, null]);
+  });
+
+  test('each field with both values, and the items as one where their number differs', async () => {
+    const { orderId } = await begin();
+    const [soup, ...rest] = FIRST.items;
+    const one = await again({ ...OTHER_PHONE, total: '155', items: [{ ...soup, quantity: 3 }, ...rest] });
+    expect(one.changes).toEqual([
+      PHONE_CHANGED,
+      { pointer: '/total', from: '149.50', to: '155' },
+      { pointer: '/items/0/quantity', from: 2, to: 3 },
+    ]);
+    const other = await again({ ...FIRST, items: [soup] });
+    expect(other.changes).toEqual([{ pointer: '/items', from: FIRST.items, to: [soup] }]);
+    expect(await resendsOf(orderId)).toEqual(
+      [other, one].map(({ receipt_id, changes }) => ({
+        order_id: orderId,
+        receipt_id,
+        received_at: expect.any(Date),
+        changes,
+        decision: null,
+        decided_by: null,
+        decided_at: null,
+      })),
+    );
+    expect(await orderOf(orderId)).toMatchObject({ customer_phone: '+971501234567', total: '149.50' });
+  });
+
+  test('with the members of each change, warning and item as the contract shows them, whatever order they are stored in', async () => {
+    const { orderId, receiptId } = await begin({ ...FIRST, emirate: 'Atlantis' });
+    const { body: first } = await intake.api.status(account, receiptId);
+    const { changes } = await again({ ...FIRST, emirate: 'Atlantis', items: [FIRST.items[0]] });
+    await edit(orderId, { '/area': 'Marina' });
+    const found = await findReviewedOrder(database, account.id, orderId);
+    const [resend] = await resendsOf(orderId);
+    const [event] = await findOrderHistory(database, account.id, orderId);
+    for (const one of [first.warnings, found?.order.warnings].flat())
+      expect(Object.keys(one)).toEqual(['pointer', 'code', 'detail']);
+    for (const one of [changes, resend?.changes].flat()) {
+      expect(Object.keys(one as object)).toEqual(['pointer', 'from', 'to']);
+      expect(JSON.stringify(one)).toBe(JSON.stringify({ pointer: '/items', from: FIRST.items, to: [FIRST.items[0]] }));
+    }
+    expect(JSON.stringify(found?.order.items)).toBe(JSON.stringify(FIRST.items));
+    expect(event?.changes?.map((one) => Object.keys(one))).toEqual([['pointer', 'before', 'after']]);
+  });
+
+  test('not what a reviewer edited, nor what the order says by now', async () => {
+    const { orderId } = await begin();
+    await edit(orderId, { '/customer/phone': '050 765 4321', '/items/1/quantity': 9 });
+    expect((await again(FIRST)).changes).toEqual([]);
+    const area = { pointer: '/area', from: null, to: 'Dubai Marina' };
+    expect((await again({ ...FIRST, area: 'Dubai Marina' })).changes).toEqual([area]);
+    await edit(orderId, { '/items/1/quantity': 1 });
+    expect((await again(OTHER_PHONE)).changes).toEqual([]);
+  });
+
+  test('of a batch in which the first becomes the order, and of several at once, each against the first', async () => {
+    account = await stack.account();
+    const totals = Array.from({ length: 30 }, (_, index) => String(index + 1));
+    const replies = await Promise.all(totals.map((total) => sendOrder(intake, account, { ...FIRST, total })));
+    const statuses = await Promise.all(replies.map(({ receipt_id }) => intake.api.status(account, receipt_id)));
+    const [first] = await stack.database.knex('orders').where({ account_id: account.id });
+    for (const [index, { body }] of statuses.entries()) {
+      const to = totals[index];
+      const changes = to === first.total ? [] : [{ pointer: '/total', from: first.total, to }];
+      expect(body).toMatchObject({ changes });
+    }
+    expect(statuses.filter(({ body }) => body.status === 'duplicate')).toHaveLength(29);
+  });
+
+  test('against the order as it is, once the payload of the first is gone', async () => {
+    const { orderId, receiptId } = await begin();
+    await edit(orderId, { '/total': '99' });
+    await stack.database.knex('receipts').where({ receipt_id: receiptId }).delete();
+    expect((await again(OTHER_PHONE)).changes).toEqual([
+      PHONE_CHANGED,
+      { pointer: '/total', from: '99', to: '149.50' },
+    ]);
+  });
+
+  test('how much longer the first may be, little is kept of each', async () => {
+    const items = Array.from({ length: 1000 }, (_, index) => ({ ...FIRST.items[0], sku: `SH-${index}` }));
+    const { orderId } = await begin({ ...FIRST, items });
+    const cut = { pointer: '/items', from: null, to: null, cut: true };
+    const many = await again({ ...FIRST, items: items.map((item) => ({ ...item, quantity: 3 })) });
+    expect(many.changes).toEqual([cut]);
+    expect((await again({ ...FIRST, items: [], total: 1 })).changes).toEqual([
+      cut,
+      { pointer: '/total', from: '149.50', to: '1' },
+    ]);
+    const { rows } = await stack.database.knex.raw(
+      'select max(length(changes::text)) as most from resends where order_id = ?',
+      [orderId],
+    );
+    expect(rows[0].most).toBeLessThan(200);
+  });
+
+  test('nothing of an erased customer, neither before nor after', async () => {
+    const { orderId } = await begin();
+    const { receipt_id } = await again({ ...FIRST, customer: null });
+    await erase(stack, account, '--phone', '0501234567');
+    expect((await intake.api.status(account, receipt_id)).body.changes).toEqual([]);
+    expect((await again({ ...FIRST, customer: null, address: null, total: '1' })).changes).toEqual([]);
+    expect(await resendsOf(orderId)).toEqual([]);
+    expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
+  });
+
+  test('an order that the version before erases, which knows nothing of resends, takes them along', async () => {
+    const { orderId } = await begin();
+    await again(OTHER_PHONE);
+    await stack.database.knex('orders').where({ order_id: orderId }).update({ erased_at: new Date() });
+    expect(await resendsOf(orderId)).toEqual([]);
+  });
+
+  test('a customer who stands only there is found and erased', async () => {
+    const { orderId } = await begin();
+    await again({ ...FIRST, customer: null });
+    await edit(orderId, { '/customer/phone': null });
+    await stack.database.knex('receipt_payloads').where({ account_id: account.id }).delete();
+    await stack.database.knex('audit_events').where({ account_id: account.id }).delete();
+    const by = ['--phone', '0501234567'];
+    expect((await erase(stack, account, ...by, '--dry-run')).found).toMatchObject([
+      { order_id: orderId, matched: ['resends'] },
+    ]);
+    expect(await erase(stack, account, ...by)).toMatchObject({ orders: 1 });
+    expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
+    expect(await erase(stack, account, ...by)).toMatchObject({ orders: 0 });
+  });
+});
+
+describe('deciding', () => {
+  test('ignore: the order can be confirmed all the same', async () => {
+    const { orderId } = await begin();
+    await again(OTHER_PHONE);
+    expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId], unchanged: [] });
+  });
+
+  test('hold: it waits until the newest is accepted, and then says that; all others are confirmed', async () => {
+    const { orderId } = await begin();
+    const { order_id: neighbour } = await sendOrder(intake, account, { ...FIRST, source_order_id: 'SHOP-2' });
+    await hold();
+    const older = await again({ ...FIRST, total: '1' });
+    const { receipt_id } = await again({ ...OTHER_PHONE, emirate: 'Sharjah' });
+    const held = { order_id: orderId, review_state: 'needs_review', held: true };
+    expect(await review([orderId, neighbour], 'confirmed')).toMatchObject({ changed: [neighbour], unchanged: [held] });
+    expect(await runOrders(stack, 'orders', 'confirm', String(orderId))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('was sent again with other content'),
+    });
+    expect(await decide(orderId, older.receipt_id, 'accepted')).toBe('conflict');
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
+    expect(await orderOf(orderId)).toMatchObject({
+      customer_phone: '+971507654321',
+      emirate: 'Sharjah',
+      emirate_code: 'AE-SH',
+      total: '149.50',
+    });
+    const [newest] = await resendsOf(orderId);
+    expect(newest).toMatchObject({
+      receipt_id,
+      decision: 'accepted',
+      decided_by: 'me@shop.example',
+      decided_at: expect.any(Date),
+    });
+    const [event] = await stack.database.knex('audit_events').where({ subject: `order:${orderId}` });
+    expect(event).toMatchObject({
+      account_id: account.id,
+      actor: 'me@shop.example',
+      action: 'resend_accepted',
+      details: {
+        receipt_id,
+        changes: expect.arrayContaining([{ pointer: '/emirate', before: 'Dubai', after: 'Sharjah' }]),
+      },
+    });
+    expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
+  });
+
+  test('hold: one whose receipt was dropped, and which is not removed yet, is still there to be decided', async () => {
+    const { orderId } = await begin();
+    await hold();
+    const { receipt_id } = await again(OTHER_PHONE);
+    await stack.database.knex('receipts').where({ receipt_id }).delete();
+    expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [], unchanged: [{ held: true }] });
+    const [left] = await resendsOf(orderId);
+    expect(left).toMatchObject({ receipt_id, received_at: expect.any(Date), changes: [PHONE_CHANGED] });
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
+    expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
+  });
+
+  test('one that is refused changes nothing, and the same again is refused with it; another is not', async () => {
+    const { orderId } = await begin();
+    await hold();
+    const { receipt_id } = await again(OTHER_PHONE);
+    const before = await orderOf(orderId);
+    expect(await decide(orderId, receipt_id, 'refused')).toBe('done');
+    expect(await orderOf(orderId)).toEqual(before);
+    const [event] = await stack.database.knex('audit_events').where({ subject: `order:${orderId}` });
+    expect(event).toMatchObject({ action: 'resend_refused', details: { receipt_id } });
+    await again(OTHER_PHONE);
+    await again(FIRST);
+    await Promise.all([again(OTHER_PHONE), again(OTHER_PHONE), again(OTHER_PHONE)]);
+    const resends = await resendsOf(orderId);
+    expect(resends.map(({ decision }) => decision)).toEqual(Array(5).fill('refused'));
+    expect(new Set(resends.map(({ decided_at }) => decided_at?.getTime())).size).toBe(1);
+    await again({ ...OTHER_PHONE, total: '1' });
+    expect((await resendsOf(orderId))[0]).toMatchObject({ decision: null });
+    expect(await review([orderId], 'confirmed')).toMatchObject({ unchanged: [{ held: true }] });
+    const { receipt_id: back } = await again(OTHER_PHONE);
+    expect((await resendsOf(orderId))[0]).toMatchObject({ receipt_id: back, decision: null });
+  });
+
+  test('what takes an accepted one back is a change of that', async () => {
+    const { orderId } = await begin();
+    await decide(orderId, (await again(OTHER_PHONE)).receipt_id, 'accepted');
+    expect((await again(OTHER_PHONE)).changes).toEqual([]);
+    const { pointer, from, to } = PHONE_CHANGED;
+    expect((await again(FIRST)).changes).toEqual([{ pointer, from: to, to: from }]);
+  });
+
+  test('where a reviewer took an item away, all the items of the resend are accepted', async () => {
+    const { orderId } = await begin();
+    const [shawarma, karak] = FIRST.items;
+    await edit(orderId, { '/items': [karak] });
+    const { receipt_id } = await again({ ...FIRST, items: [shawarma, { ...karak, quantity: 5 }] });
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
+    expect((await orderOf(orderId)).items).toEqual([shawarma, { ...karak, quantity: 5 }]);
+  });
+
+  test('where a reviewer put the items in another order, too, and no item is taken for another', async () => {
+    const { orderId } = await begin();
+    const [shawarma, karak] = FIRST.items;
+    await edit(orderId, { '/items': [karak, shawarma] });
+    const items = [{ ...shawarma, quantity: 7 }, karak];
+    await decide(orderId, (await again({ ...FIRST, items })).receipt_id, 'accepted');
+    expect((await orderOf(orderId)).items).toEqual(items);
+  });
+
+  test('where a reviewer edited another item, that stays', async () => {
+    const { orderId } = await begin();
+    const [shawarma, karak] = FIRST.items;
+    await edit(orderId, { '/items/1/quantity': 9 });
+    const renamed = { ...shawarma, name: 'Falafel', quantity: 7 };
+    await decide(orderId, (await again({ ...FIRST, items: [renamed, karak] })).receipt_id, 'accepted');
+    expect((await orderOf(orderId)).items).toEqual([renamed, { ...karak, quantity: 9 }]);
+  });
+
+  test('what was too long to keep is accepted from the payload; the same again shares no decision, and needs its payload', async () => {
+    const items = Array.from({ length: 1000 }, (_, index) => ({ ...FIRST.items[0], sku: `SH-${index}` }));
+    const { orderId } = await begin({ ...FIRST, items });
+    await hold();
+    const changed = items.map((item) => ({ ...item, quantity: 3 }));
+    const refused = await again({ ...FIRST, items: changed });
+    await decide(orderId, refused.receipt_id, 'refused');
+    const { receipt_id } = await again({ ...FIRST, items: changed });
+    expect(await review([orderId], 'confirmed')).toMatchObject({ unchanged: [{ held: true }] });
+    const payload = stack.database.knex('receipts').where({ receipt_id });
+    const [{ batch_id }] = await payload.clone().select('batch_id');
+    await payload.clone().update({ batch_id: '01890000-0000-7000-8000-000000000000' });
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('conflict');
+    await payload.clone().update({ batch_id });
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
+    expect((await orderOf(orderId)).items).toEqual(changed);
+  });
+
+  test('a confirmed order stays as it is, and nothing of it is to be decided', async () => {
+    const { orderId } = await begin();
+    await hold();
+    await review([orderId], 'confirmed');
+    const before = await orderOf(orderId);
+    const { receipt_id, changes } = await again(OTHER_PHONE);
+    expect(changes).toEqual([PHONE_CHANGED]);
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('conflict');
+    expect(await orderOf(orderId)).toEqual(before);
+  });
+
+  test('twice, of what changed nothing, of an erased order: a conflict; of what there is not: nothing', async () => {
+    const { orderId, receiptId } = await begin();
+    const same = await again(FIRST);
+    const { receipt_id } = await again(OTHER_PHONE);
+    expect(await decide(orderId, same.receipt_id, 'accepted')).toBe('conflict');
+    expect(await decide(orderId, receiptId, 'accepted')).toBeNull();
+    expect(await decide(orderId + 1_000_000, receipt_id, 'accepted')).toBeNull();
+    expect(await decide(orderId, receipt_id, 'refused')).toBe('done');
+    expect(await decide(orderId, receipt_id, 'accepted')).toBe('conflict');
+    const next = await again({ ...FIRST, total: '1' });
+    await erase(stack, account, '--phone', '0501234567');
+    expect(await decide(orderId, next.receipt_id, 'accepted')).toBe('conflict');
+    const owner = account;
+    account = await stack.account();
+    expect(await decide(orderId, receipt_id, 'accepted')).toBeNull();
+    expect(await resendsOf(orderId)).toEqual([]);
+    account = owner;
+  });
+});

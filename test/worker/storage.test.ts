@@ -1,0 +1,603 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  claimAlone,
+  claimReceipts,
+  closeDatabase,
+  type Database,
+  dropOldPartitions,
+  enableSigning,
+  failReceipt,
+  faultOf,
+  findReceipt,
+  findReceiptRecord,
+  findSuspects,
+  firstUuidAt,
+  type IncomingReceipt,
+  listDead,
+  makePartitions,
+  migrate,
+  openDatabase,
+  openKnex,
+  recordReceipts,
+  redriveReceipts,
+  releaseLease,
+  removeLeftovers,
+  removeOldIdempotencyKeys,
+  reviewOrders,
+  rotateSigning,
+  settleBatch,
+  showSigning,
+  writeOrders,
+} from '@orders/database';
+import { normalizeOrder, type ReviewState } from '@orders/domain';
+import { dropDatabase, ensureDatabase } from '@orders/local-services';
+import type { Knex } from 'knex';
+import { type Connection, inRolledBackTransaction, inTransaction, run } from '../../packages/database/src/connect.ts';
+import * as initial from '../../packages/database/src/migrations/001-initial.ts';
+import { ascending } from '../../packages/database/src/receipts/id-in.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { withStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const DAY = 24 * 3600 * 1000;
+
+let db: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = openDatabase({ url: db.url, poolSize: 4, prepared: PREPARED });
+});
+afterAll(async () => {
+  await closeDatabase(database);
+  await db.close();
+});
+
+/** A receipt of that moment, whatever time it is now. */
+function receiptAt(time: number, rest: Partial<IncomingReceipt> = {}): IncomingReceipt {
+  const receiptId = `${firstUuidAt(time).slice(0, 14)}7${randomBytes(2).toString('hex').slice(1)}-8${randomBytes(2).toString('hex').slice(1)}-${randomBytes(6).toString('hex')}`;
+  return {
+    receiptId,
+    accountId: 1,
+    channel: 'rest',
+    sourceOrderId: `at-${time}`,
+    idempotencyKey: null,
+    body: Buffer.from('{"source_order_id":"x"}'),
+    ...rest,
+  };
+}
+
+async function record(...receipts: IncomingReceipt[]): Promise<string[]> {
+  return recordReceipts(database, receipts[0]?.receiptId as string, 0, receipts);
+}
+
+/** Makes receipts that were recorded together final, as a worker does: their outbox row goes with them. */
+async function settle(...receipts: IncomingReceipt[]): Promise<void> {
+  const receiptIds = receipts.map(({ receiptId }) => receiptId);
+  await db.knex('receipts').whereIn('receipt_id', receiptIds).update({ state: 'written' });
+  await db.knex('outbox').whereIn('batch_id', receiptIds).delete();
+}
+
+async function tableOf(receiptId: string): Promise<string> {
+  const { rows } = await db.knex.raw('select tableoid::regclass::text as name from receipts where receipt_id = ?', [
+    receiptId,
+  ]);
+  return rows[0]?.name;
+}
+
+describe('migrations', () => {
+  test('two at once: each finds the schema complete, and one ran', async () => {
+    const url = new URL(db.url);
+    url.pathname = `/twice_${randomBytes(4).toString('hex')}`;
+    await ensureDatabase(url.href);
+    const both = [openKnex({ url: url.href }), openKnex({ url: url.href })];
+    const ran = await Promise.all(both.map((knex) => migrate(knex)));
+    expect(ran.flat().slice(0, 2)).toEqual(['001-initial', '002-payloads-by-batch']);
+    expect(ran.flat()).toEqual([...new Set(ran.flat())]);
+    expect(ran.map(({ length }) => length)).toContain(0);
+    await Promise.all(both.map((knex) => knex.destroy()));
+    await dropDatabase(url.href);
+  });
+
+  test('what was stored before: bodies one by one are found by batch, and the dead are among the dead letters', async () => {
+    const url = new URL(db.url);
+    url.pathname = `/older_${randomBytes(4).toString('hex')}`;
+    await ensureDatabase(url.href);
+    const knex = openKnex({ url: url.href });
+    await knex.migrate.latest({
+      tableName: 'schema_migrations',
+      migrationSource: {
+        getMigrations: async () => [initial],
+        getMigrationName: ({ name }) => name,
+        getMigration: async ({ up }) => ({ up: (trx) => trx.raw(up), down: async () => {} }),
+      },
+    });
+    // Some in a partition of their own, some in the default one.
+    for (const table of ['receipts', 'receipt_payloads']) {
+      await knex.raw(
+        `create table ${table}_old partition of ${table} for values from ('80000000-0000-0000-0000-000000000000') to (maxvalue)`,
+      );
+    }
+    const receipts = ['one', 'two', 'three', 'four', 'five', 'six'].map((name) => ({
+      receipt_id: randomUUID(),
+      account_id: 1,
+      body: Buffer.from(`{"${name}":1}`),
+    }));
+    for (const { body, ...key } of receipts) {
+      await knex('receipts').insert({ ...key, channel: 'rest', source_order_id: 'older', state: 'dead' });
+      await knex('receipt_payloads').insert({ ...key, body });
+    }
+    expect(await migrate(knex)).toContain('002-payloads-by-batch');
+    expect(await listDead(knex, 1)).toEqual(ascending(receipts.map(({ receipt_id }) => receipt_id)));
+    for (const { receipt_id, body } of receipts) {
+      expect(await findReceiptRecord(knex, receipt_id)).toMatchObject({ receipt_id, body });
+    }
+    await knex.destroy();
+    await dropDatabase(url.href);
+  });
+
+  test('every unique index carries the account id', async () => {
+    const { rows } = await db.knex.raw(
+      `
+      select c.relname as index, array_agg(a.attname::text) as columns
+      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
+      join pg_namespace n on n.oid = t.relnamespace and n.nspname = 'public'
+      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+      where i.indisunique and t.relname not like 'schema_migrations%' and not t.relname = any(?) group by 1`,
+      // They belong to no account.
+      [['users', 'user_sessions', 'user_credentials', 'user_verifications', 'invitations', 'sign_in_attempts']],
+    );
+    expect(rows.length).toBeGreaterThan(5);
+    for (const { index, columns } of rows)
+      expect({ index, columns }).toEqual({ index, columns: expect.arrayContaining(['account_id']) });
+  });
+
+  test('nothing has a foreign key to a receipt', async () => {
+    const { rows } = await db.knex.raw(
+      "select conname from pg_constraint where contype = 'f' and confrelid::regclass::text like 'receipt%'",
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('partitions', () => {
+  test('a receipt of now lies in the partition of its week, its body in the one beside it', async () => {
+    const now = receiptAt(Date.now());
+    await record(now);
+    expect(await tableOf(now.receiptId)).toMatch(/^receipts_\d{8}$/);
+    const { rows } = await db.knex.raw(
+      'select tableoid::regclass::text as name from receipt_payloads where batch_id = ?',
+      [now.receiptId],
+    );
+    expect(rows[0].name).toBe((await tableOf(now.receiptId)).replace('receipts', 'receipt_payloads'));
+  });
+
+  test('what the default partition caught moves when its week gets a partition', async () => {
+    const farAhead = Date.now() + 100 * DAY;
+    const early = receiptAt(farAhead);
+    await record(early);
+    expect(await tableOf(early.receiptId)).toBe('receipts_default');
+    expect((await makePartitions(db.knex, farAhead)).length).toBeGreaterThan(0);
+    expect(await tableOf(early.receiptId)).toMatch(/^receipts_\d{8}$/);
+    expect(await findReceipt(database, 1, early.receiptId)).toMatchObject({ state: 'received' });
+    expect(await makePartitions(db.knex, farAhead)).toEqual([]);
+  });
+
+  test('one is dropped whole once all in it is older than the retention and final, and not before', async () => {
+    const then = Date.now() - 200 * DAY;
+    await makePartitions(db.knex, then);
+    const [old, kept] = [receiptAt(then), receiptAt(then + 14 * DAY)];
+    await record(old, kept);
+    const retain = (days: number) => dropOldPartitions(db.knex, days * DAY);
+    expect((await retain(90)).kept).toEqual(
+      expect.arrayContaining([await tableOf(old.receiptId), await tableOf(kept.receiptId)]),
+    );
+    await settle(old, kept);
+    for (const { receiptId } of [old, kept])
+      await db.knex('resends').insert({ account_id: 1, order_id: 1, receipt_id: receiptId, changes: '[]' });
+    const [pastItsTime, inItsTime] = [await tableOf(old.receiptId), await tableOf(kept.receiptId)];
+    expect((await retain(190)).dropped).toContain(pastItsTime);
+    await removeLeftovers(db.knex);
+    expect(await findReceipt(database, 1, old.receiptId)).toBeNull();
+    expect(await tableOf(kept.receiptId)).toBe(inItsTime);
+    const { rows } = await db.knex.raw('select 1 from receipt_payloads where batch_id = ?', [old.receiptId]);
+    expect(rows).toEqual([]);
+    const resends = await db.knex('resends').whereIn('receipt_id', [old.receiptId, kept.receiptId]).pluck('receipt_id');
+    expect(resends).toEqual([kept.receiptId]);
+  });
+});
+
+test('a week is kept while the one before it is: bodies of that may lie in it', async () => {
+  const then = Date.now() - 400 * DAY;
+  await makePartitions(db.knex, then);
+  const pending = receiptAt(then);
+  await record(pending);
+  const weeks = async () => (await dropOldPartitions(db.knex, 365 * DAY)).kept;
+  expect((await weeks()).length).toBeGreaterThan(1);
+  await settle(pending);
+  expect(await weeks()).toEqual([]);
+});
+
+test('a week is not dropped while a receipt of it is being redriven', async () => {
+  const then = Date.now() - 300 * DAY;
+  await makePartitions(db.knex, then);
+  const dead = receiptAt(then);
+  await record(dead);
+  await settle(dead);
+  await db.knex('receipts').where({ receipt_id: dead.receiptId }).update({ state: 'dead' });
+  const redrive = await db.knex.transaction();
+  expect(await redriveReceipts(redrive, [dead.receiptId])).toEqual([dead.receiptId]);
+  const dropping = dropOldPartitions(db.knex, 290 * DAY);
+  await until('the drop waits for the redrive', async () => {
+    const { rows } = await db.knex.raw(
+      "select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()",
+    );
+    return rows.length > 0;
+  });
+  await redrive.commit();
+  expect((await dropping).dropped).toEqual([]);
+  expect(await findReceipt(database, 1, dead.receiptId)).toMatchObject({ state: 'received' });
+});
+
+test.each([
+  [Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'infrastructure'],
+  [Object.assign(new Error('x'), { code: 'ERR_INVALID_ARG_TYPE' }), 'unknown'],
+  [new Error('Query read timeout'), 'infrastructure'],
+  [new TypeError('x is not a function'), 'unknown'],
+  [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' }), 'receipt'],
+  [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR', constraint: 'orders_pkey' }), 'infrastructure'],
+  [Object.assign(new Error('x'), { code: '57P01', severity: 'FATAL' }), 'infrastructure'],
+  [Object.assign(new Error('x'), { code: '42P01', severity: 'ERROR' }), 'unknown'],
+])('whose fault an error is, %#: %s', (error, fault) => {
+  expect(faultOf(error)).toBe(fault);
+});
+
+describe('leases and the promise in the outbox', () => {
+  const incoming = (sourceOrderId: string, time = Date.now()) => receiptAt(time, { sourceOrderId });
+  const idsOf = (receipts: IncomingReceipt[]) => receipts.map(({ receiptId }) => receiptId);
+  const claim = async (receipts: IncomingReceipt[], leaseId: string, from = database) =>
+    (await claimReceipts(from, idsOf(receipts), leaseId, 60_000)).map(({ receiptId }) => receiptId);
+  const write = (leaseId: string, batchId: string, receipts: IncomingReceipt[]) =>
+    writeOrders(
+      database,
+      leaseId,
+      [batchId],
+      receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
+        ...normalizeOrder({ source_order_id: sourceOrderId }),
+        receiptId,
+        accountId,
+      })),
+    );
+  const rowOf = ({ receiptId }: IncomingReceipt) => db.knex('receipts').where({ receipt_id: receiptId }).first();
+  const promised = async (batchId: string): Promise<string[][]> => {
+    const lists: string[][] = await db.knex('outbox').where({ batch_id: batchId }).pluck('receipt_ids');
+    return lists.map((receiptIds) => receiptIds.toSorted((a, b) => (a < b ? -1 : 1)));
+  };
+
+  test('a worker whose lease went to another changes nothing, while the other still works on it', async () => {
+    const receipt = incoming('lease-lost');
+    await record(receipt);
+    const [slow, other] = [randomUUID(), randomUUID()];
+    expect(await claim([receipt], slow)).toEqual([receipt.receiptId]);
+    await db
+      .knex('receipts')
+      .where({ receipt_id: receipt.receiptId })
+      .update({ lease_expires_at: new Date(0) });
+    expect(await claimAlone(database, receipt.receiptId, other, 60_000, 3)).toMatchObject({ attempts: 0 });
+    const held = await rowOf(receipt);
+    expect(await write(slow, receipt.receiptId, [receipt])).toEqual({ written: [], repeats: [] });
+    const error = { code: 'write_refused', sqlstate: null, constraint: null };
+    const attempt = { receiptId: receipt.receiptId, leaseId: slow, delayMs: 0, maxAttempts: 1, error, warnings: [] };
+    expect(await failReceipt(database, attempt)).toBeNull();
+    await releaseLease(database, [receipt.receiptId], slow);
+    expect(await rowOf(receipt)).toEqual(held);
+    expect(await write(other, receipt.receiptId, [receipt])).toMatchObject({ written: [{}] });
+  });
+
+  test('an attempt that fails though the order is there is tried again, so that it is compared; the last one ends as a duplicate', async () => {
+    const [first, again] = [incoming('failing-again'), incoming('failing-again')];
+    await record(first);
+    const leases = [randomUUID(), randomUUID(), randomUUID()] as [string, string, string];
+    await claim([first], leases[0]);
+    const { written } = await write(leases[0], first.receiptId, [first]);
+    await record(again);
+    const error = { code: 'write_refused', sqlstate: null, constraint: null };
+    const attempt = { receiptId: again.receiptId, delayMs: 0, maxAttempts: 2, error, warnings: [] };
+    await claim([again], leases[1]);
+    expect(await failReceipt(database, { ...attempt, leaseId: leases[1] })).toBe('failed');
+    await claim([again], leases[2]);
+    expect(await failReceipt(database, { ...attempt, leaseId: leases[2] })).toBe('duplicate');
+    expect(await db.knex('resends').where({ receipt_id: again.receiptId })).toEqual([
+      expect.objectContaining({ account_id: 1, order_id: written[0]?.orderId, changes: null }),
+    ]);
+  });
+
+  test('a claim passes over what another holds at this moment, without waiting for it', async () => {
+    const [held, free] = [incoming('claim-held'), incoming('claim-free')];
+    await record(held, free);
+    const impatient = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, queryTimeout: 3000 });
+    const other = await db.knex.transaction();
+    try {
+      await other('receipts').where({ receipt_id: held.receiptId }).forUpdate();
+      expect(await claim([held, free], randomUUID(), impatient)).toEqual([free.receiptId]);
+    } finally {
+      await other.rollback();
+      await closeDatabase(impatient);
+    }
+    expect(await claim([held, free], randomUUID())).toEqual([held.receiptId]);
+  });
+
+  test('a promise that somebody else changes while it is settled does not bring Postgres down (its version 18 crashed)', async () => {
+    const receipts = [incoming('settled-twice-1'), incoming('settled-twice-2')];
+    const batchId = receipts[0]?.receiptId as string;
+    const receiptIds = await record(...receipts);
+    const other = await db.knex.transaction();
+    await other('outbox').where({ batch_id: batchId }).update({ due_at: new Date() });
+    const settling = settleBatch(database, batchId, 0);
+    await until('it waits for the other', async () => {
+      const { rows } = await db.knex.raw("select 1 from pg_stat_activity where wait_event = 'transactionid'");
+      return rows.length > 0;
+    });
+    await other.commit();
+    await settling;
+    expect(await promised(batchId)).toEqual([receiptIds]);
+  });
+
+  test('a receipt that has to run alone is in no batch, given back or due again though it is', async () => {
+    const [suspect, sound] = [incoming('suspect'), incoming('sound')];
+    await record(suspect, sound);
+    await db.knex('receipts').where({ receipt_id: suspect.receiptId }).update({ runs_alone: true });
+    expect(await claim([suspect, sound], randomUUID())).toEqual([sound.receiptId]);
+    expect(await findSuspects(database, idsOf([suspect, sound]))).toEqual([suspect.receiptId]);
+  });
+
+  test('receipts are claimed in the order received, whatever the order of the ids', async () => {
+    const now = Date.now();
+    // Whatever else could order them, id, place in the table or place in the ring, has the second before the first.
+    const [first, second] = [incoming('first-wins', now), incoming('first-wins', now - 1000)];
+    await record(second);
+    await record(first);
+    const anHourAgo = new Date(now - 3_600_000);
+    await db.knex('receipts').where({ receipt_id: first.receiptId }).update({ received_at: anHourAgo });
+    expect(await claim([second, first], randomUUID())).toEqual(idsOf([first, second]));
+  });
+
+  test('of one batch too, where all came in the same moment', async () => {
+    const batch = Array.from({ length: 20 }, (_, index) => incoming(`same-moment-${index}`)).toSorted((a, b) =>
+      a.receiptId < b.receiptId ? 1 : -1,
+    );
+    await record(...batch);
+    expect(await claim(batch, randomUUID())).toEqual(idsOf(batch));
+  });
+
+  test('each receipt of a batch gets its own body back, also beside others whose key was taken', async () => {
+    const keyed = (name: string, accountId: number) => ({
+      ...incoming(name),
+      accountId,
+      idempotencyKey: `${name}-key`,
+      body: Buffer.from(JSON.stringify({ source_order_id: name, filler: name.repeat(accountId + name.length) })),
+    });
+    const taken = [keyed('body-b', 2), keyed('body-d', 1)];
+    await record(...taken);
+    const [b, d] = ['body-b', 'body-d'].map((name, index) => keyed(name, 2 - index)) as [
+      IncomingReceipt,
+      IncomingReceipt,
+    ];
+    const fresh = ['body-a', 'body-c', 'body-e', 'body-f'].map((name, index) => keyed(name, 1 + (index % 3)));
+    const [a, c, e, f] = fresh as [IncomingReceipt, IncomingReceipt, IncomingReceipt, IncomingReceipt];
+    const stored = await record(a, b, c, d, e, f);
+    expect(new Set(stored)).toEqual(new Set(idsOf(fresh)));
+    const claimed = await claimReceipts(database, stored, randomUUID(), 60_000);
+    expect(new Map(claimed.map(({ receiptId, body }) => [receiptId, String(body)]))).toEqual(
+      new Map(fresh.map(({ receiptId, body }) => [receiptId, String(body)])),
+    );
+    for (const { receiptId, body } of fresh) expect((await findReceiptRecord(db.knex, receiptId))?.body).toEqual(body);
+    // No receipt would lead whoever erases a customer to them.
+    const batches = await db.knex('receipt_payloads').where({ batch_id: a.receiptId }).pluck('bodies');
+    expect(batches).toHaveLength(3);
+    for (const refused of ['body-b', 'body-d']) expect(Buffer.concat(batches).includes(refused)).toBe(false);
+  });
+
+  test('a promise is not kept by other receipts than its own', async () => {
+    const [a, b] = [incoming('stands'), incoming('other')];
+    await record(a);
+    await record(b);
+    const leaseId = randomUUID();
+    await claim([b], leaseId);
+    expect(await write(leaseId, a.receiptId, [b])).toMatchObject({ written: [{}] });
+    expect(await promised(a.receiptId)).toEqual([[a.receiptId]]);
+  });
+
+  test('a statement with two orders of one key is refused whole', async () => {
+    const batch = [incoming('twice'), incoming('twice'), incoming('neighbour')];
+    await record(...batch);
+    const leaseId = randomUUID();
+    await claim(batch, leaseId);
+    await expect(write(leaseId, (batch[0] as IncomingReceipt).receiptId, batch)).rejects.toThrow(
+      expect.objectContaining({ code: '23505' }),
+    );
+    for (const receipt of batch) expect(await rowOf(receipt)).toMatchObject({ state: 'normalized', order_id: null });
+  });
+
+  test('the promise stands until each of its receipts is settled', async () => {
+    // The ids of later ones come before those of earlier ones.
+    const batch = ['promise-a', 'promise-b', 'promise-c'].map((name, index) => incoming(name, Date.now() - index));
+    const [a, b, c] = batch as [IncomingReceipt, IncomingReceipt, IncomingReceipt];
+    const whole = { batchId: a.receiptId, receiptIds: await record(...batch) };
+    const work = async (receipt: IncomingReceipt) => {
+      const leaseId = randomUUID();
+      await claim([receipt], leaseId);
+      expect(await write(leaseId, whole.batchId, [receipt])).toMatchObject({ written: [{}] });
+    };
+    await work(a);
+    await work(b);
+    expect(await promised(whole.batchId)).toEqual([whole.receiptIds]);
+    await settleBatch(database, whole.batchId, 0);
+    expect(await promised(whole.batchId)).toEqual([[c.receiptId]]);
+    await work(c);
+    await settleBatch(database, whole.batchId, 0);
+    expect(await promised(whole.batchId)).toEqual([]);
+  });
+});
+
+test('idempotency keys are removed after their time, and then a key is free again', async () => {
+  const first = receiptAt(Date.now(), { idempotencyKey: 'old' });
+  await record(first);
+  const second = receiptAt(Date.now(), { idempotencyKey: 'old' });
+  expect(await record(second)).toEqual([]);
+  expect(await removeOldIdempotencyKeys(db.knex, DAY)).toBe(0);
+  await db
+    .knex('idempotency_keys')
+    .where({ idempotency_key: 'old' })
+    .update({ created_at: new Date(Date.now() - 2 * DAY) });
+  expect(await removeOldIdempotencyKeys(db.knex, DAY)).toBe(1);
+  expect(await record(second)).toEqual([second.receiptId]);
+});
+
+describe('signing secrets', () => {
+  const key = randomBytes(32);
+
+  test('are unreadable at rest, with another key, and in another account’s row', async () => {
+    const { knex } = db;
+    const [a, b] = await knex('accounts')
+      .insert([{ name: 'a' }, { name: 'b' }])
+      .returning('account_id');
+    const { secret } = await enableSigning(knex, key, a.account_id);
+    const { sealed } = await knex('signing_secrets').where({ account_id: a.account_id }).first();
+    expect(sealed.includes(Buffer.from(secret))).toBe(false);
+    await expect(showSigning(knex, randomBytes(32), a.account_id)).rejects.toThrow();
+    await knex('signing_secrets').insert({ account_id: b.account_id, sealed });
+    await expect(showSigning(knex, key, b.account_id)).rejects.toThrow();
+  });
+
+  test('rotated, the old and the new one verify on the webhook route for as long as they overlap', () =>
+    withStack('postgres', async (stack) => {
+      const { api } = await stack.intake();
+      const account = await stack.account({ signing: true });
+      const rotated = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 60_000);
+      for (const secret of [account.secret, rotated?.secret as string]) {
+        expect((await api.webhook({ ...account, secret }, { source_order_id: 'r' })).status).toBe(202);
+      }
+      const again = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+      const other = await stack.intake();
+      expect((await other.api.webhook({ ...account, secret: rotated?.secret as string }, {})).body.code).toBe(
+        'invalid_signature',
+      );
+      expect((await other.api.webhook({ ...account, secret: again?.secret as string }, {})).body.code).toBe(
+        'validation_failed',
+      );
+    }));
+});
+
+describe('dispatchable_orders', () => {
+  let orderId = 0;
+  const insertOrder = async () => {
+    orderId += 1;
+    const row = {
+      account_id: 1,
+      source_order_id: `d-${orderId}`,
+      order_number: 'n',
+      channel: 'rest',
+      receipt_id: firstUuidAt(orderId),
+      items: '[]',
+      warnings: '[]',
+      currency: 'AED',
+      received_at: new Date(),
+    };
+    const [inserted] = await db.knex('orders').insert(row).returning('order_id');
+    return inserted.order_id as number;
+  };
+  const reviewOne = (knex: Knex, id: number, to: ReviewState, by: string) =>
+    reviewOrders(knex, { accountId: 1, orderIds: [id], to, by });
+  const visible = async (): Promise<number[]> =>
+    db.knex('dispatchable_orders').orderBy(['confirmed_xid', 'order_id']).pluck('order_id');
+  // A transaction of any database of the cluster holds the view back while it runs, so what must appear is waited for.
+  const appear = (ids: number[]) => until(`${ids} are shown`, async () => String(await visible()) === String(ids));
+  const passUndoTime = (id: number) =>
+    db
+      .knex('orders')
+      .where({ order_id: id })
+      .update({ reviewed_at: db.knex.raw("reviewed_at - interval '11 seconds'") });
+
+  test('shows confirmed orders, and those only after the undo time', async () => {
+    const [waiting, confirmed, rejected] = [await insertOrder(), await insertOrder(), await insertOrder()];
+    await reviewOne(db.knex, confirmed, 'confirmed', 'test');
+    await reviewOne(db.knex, rejected, 'rejected', 'test');
+    expect(await visible()).toEqual([]);
+    await passUndoTime(confirmed);
+    await appear([confirmed]);
+    expect(waiting).not.toBe(confirmed);
+  });
+
+  test('nothing appears behind a cursor later on: a slow confirmation holds back those after it', async () => {
+    const before = await db.knex('orders').where({ review_state: 'confirmed' }).orderBy('order_id').pluck('order_id');
+    await appear(before);
+    const [slow, quick, undoable] = [await insertOrder(), await insertOrder(), await insertOrder()];
+    const trx = await db.knex.transaction();
+    try {
+      await reviewOne(trx, slow, 'confirmed', 'test');
+      await reviewOne(db.knex, quick, 'confirmed', 'test');
+      await passUndoTime(quick);
+      expect(await visible()).not.toContain(quick);
+      // One whose undo time runs must not take the place of the slow one, which nobody sees yet.
+      await reviewOne(db.knex, undoable, 'confirmed', 'test');
+      expect(await visible()).not.toContain(quick);
+    } finally {
+      await trx.commit();
+    }
+    expect(await visible()).not.toContain(quick);
+    await passUndoTime(slow);
+    await appear([...before, slow, quick]);
+  });
+});
+
+test('a transaction whose process stops between two statements is ended by Postgres, with its locks', async () => {
+  const stopped = openKnex({ url: db.directUrl, queryTimeout: 300, prepared: true });
+  const isFree = () =>
+    db.knex
+      .transaction((other) => other('activity_clock').forUpdate().noWait().select())
+      .then(
+        () => true,
+        () => false,
+      );
+  const work = stopped.transaction(async (trx) => {
+    await trx('activity_clock').update({ computed_to: new Date() });
+    await until('its lock is free', isFree);
+  });
+  await expect(work).rejects.toThrow();
+  expect(await db.knex('activity_clock').pluck('computed_to')).toEqual([new Date(0)]);
+  await stopped.destroy();
+});
+
+test('a connection that breaks between two statements of a transaction costs the transaction, and no process', async () => {
+  const PING = { name: 'ping', text: 'select pg_backend_pid() as pid' };
+  const direct = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
+  const ends = async (pid: number) => {
+    await db.knex.raw('select pg_terminate_backend(?)', [pid]);
+    const { rows } = await db.knex.raw('select 1 from pg_stat_activity where pid = ?', [pid]);
+    return rows.length === 0;
+  };
+  for (const work of [
+    (body: (connection: Connection) => Promise<unknown>) => inTransaction(direct, body),
+    (body: (connection: Connection) => Promise<unknown>) => inRolledBackTransaction(direct, {}, body),
+  ]) {
+    const broken = work(async (connection) => {
+      const [{ pid }] = (await run<{ pid: number }>(connection, PING, [])) as [{ pid: number }];
+      await until('the backend is gone', () => ends(pid));
+      await run(connection, PING, []);
+    });
+    await expect(broken).rejects.toThrow();
+    expect(await run(direct, PING, [])).toHaveLength(1);
+  }
+  await closeDatabase(direct);
+});
+
+test('without named statements, as behind a pooler in transaction mode, an order is written all the same', () =>
+  withStack('postgres', async (stack) => {
+    const { api } = await stack.intake({ PG_PREPARED: 'off' });
+    await stack.worker({ PG_PREPARED: 'off' });
+    const account = await stack.account();
+    const { body } = await api.order(account, { source_order_id: 'unprepared' }, { Prefer: 'wait=20' });
+    expect(body.status).toBe('written');
+  }));
