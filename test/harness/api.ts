@@ -1,7 +1,13 @@
 import supertest from 'supertest';
 import { checkReplies } from './openapi-check.ts';
 import { sign } from './sign.ts';
-import type { TestAccount } from './stack.ts';
+
+/** An account that a test sends as. */
+export interface TestAccount {
+  id: number;
+  key: string;
+  secret: string | null;
+}
 
 export interface Reply {
   status: number;

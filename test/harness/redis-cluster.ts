@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePortBelowEphemeral, type LocalRedis, startRedis } from '@orders/local-services';
 import { Redis } from 'ioredis';
-import type { TestQueue } from './queue.ts';
 import { until } from './until.ts';
 
 /** A real Redis Cluster whose nodes can be killed and frozen. */
-export interface TestCluster extends TestQueue {
+export interface TestCluster {
+  url: string;
+  close(): Promise<void>;
   /** The node that is master of a key's slot now, by those that answer. */
   masterOf(key: string): Promise<ClusterNode>;
   /** Every key of all masters. */

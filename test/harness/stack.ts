@@ -4,18 +4,13 @@ import { createIntake, type Intake, type IntakeConfig, readConfig as readIntakeC
 import { freePort } from '@orders/local-services';
 import { createPortal, type Portal, readConfig as readPortalConfig } from '@orders/portal';
 import { createWorker, readConfig as readWorkerConfig, type WorkerConfig, type WorkerService } from '@orders/worker';
-import { type Api, openApi } from './api.ts';
+import { type Api, openApi, type TestAccount } from './api.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { memoryLog } from './log.ts';
 import { type QueueKind, startQueue, type TestQueue } from './queue.ts';
 import type { RoleOf } from './roles.ts';
 
-/** An account that a test sends as. */
-export interface TestAccount {
-  id: number;
-  key: string;
-  secret: string | null;
-}
+export type { TestAccount } from './api.ts';
 
 /** A database and a queue of a test file's own, and whatever it starts on them. */
 export interface Stack {
