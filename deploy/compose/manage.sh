@@ -85,7 +85,7 @@ init() {
     change_settings "$name=" "${name}_FILE=$file"
   done
   [[ -f docker-compose.override.yml ]] || cat > docker-compose.override.yml <<'END'
-# Settings of this installation; each variable of the README's table goes under the service that it is for, such as
+# Settings of this installation; each variable of docs/operating/configuration.md goes under the service that it is for, such as
 #
 # services:
 #   intake:
