@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { reviewOrders } from '@orders/database';
+import pg from 'pg';
+import { readBlocks } from '../harness/markdown-blocks.ts';
+import { createReviewDatabase, insertOrder, makeReviewOlder, type ReviewDatabase } from '../harness/review-list.ts';
+import { until } from '../harness/until.ts';
+
+const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/dispatch.md'), 'utf8');
+// Roles belong to the whole server, which other tests use too.
+const ROLE = `dispatch_${randomUUID().slice(0, 8)}`;
+const [CREATE_ROLE = '', POLL = '', READ_AGAIN = ''] = readBlocks(PAGE)
+  .filter(({ language }) => language === 'sql')
+  .map(({ text }) => text.replaceAll(/\bdispatch\b/g, ROLE));
+
+let db: ReviewDatabase;
+let reader: pg.Client;
+beforeAll(async () => {
+  db = await createReviewDatabase({ direct: true });
+  await db.knex.raw(`${CREATE_ROLE}; grant select (account_id, order_id, review_state) on orders to ${ROLE}`);
+  const url = new URL(db.directUrl);
+  Object.assign(url, { username: ROLE, password: 'replace-me' });
+  reader = new pg.Client({ connectionString: url.href });
+  await reader.connect();
+});
+afterAll(async () => {
+  await reader.end();
+  await db.knex.raw(`drop owned by ${ROLE}; drop role ${ROLE}`);
+  await db.close();
+});
+
+test('the SQL of the page shows each confirmed order once, behind the cursor', async () => {
+  const accountId = 1;
+  const orderIds = [await insertOrder(db.knex, accountId), await insertOrder(db.knex, accountId)];
+  await reviewOrders(db.knex, { accountId, orderIds, to: 'confirmed', by: 'reviewer' });
+  expect((await reader.query(POLL, ['0', 0])).rows).toEqual([]);
+  await makeReviewOlder(db.knex, orderIds, 11);
+  const rows = await until('both are shown', async () => {
+    const shown = (await reader.query(POLL, ['0', 0])).rows;
+    return shown.length === 2 && shown;
+  });
+  expect(rows.map(({ order_id }) => Number(order_id))).toEqual(orderIds);
+  const { confirmed_xid, order_id } = rows[1];
+  expect((await reader.query(POLL, [confirmed_xid, order_id])).rows).toEqual([]);
+  expect((await reader.query(READ_AGAIN, [accountId, order_id])).rows).toEqual([{ is_confirmed: true }]);
+});
+
+test('the role of the page reads nothing else', async () => {
+  for (const table of ['receipts', 'accounts', 'signing_secrets'])
+    await expect(reader.query(`select * from ${table}`)).rejects.toMatchObject({ code: '42501' });
+});
+
+test('the page lists the columns of the view', async () => {
+  const { fields } = await reader.query('select * from dispatchable_orders limit 0');
+  const table = PAGE.split('## Columns')[1]?.split('\n## ')[0] ?? '';
+  const listed = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) =>
+    [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  );
+  expect(fields.map(({ name }) => name).toSorted()).toEqual(listed.toSorted());
+});
