@@ -4,13 +4,11 @@ import { type Channel, Problem } from '@orders/domain';
 import type { Producer, RedisClient } from '@orders/queue';
 import { createTimeSlicer, type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
-import { acceptOrder } from './accept-order.ts';
 import type { Admission } from './admission/admission.ts';
-import { acceptBatch } from './batch/accept-batch.ts';
 import type { IntakeConfig } from './config.ts';
-import { docsPage } from './docs-page.ts';
-import type { IntakeMetrics } from './metrics.ts';
-import { openApiDocument } from './openapi/document.ts';
+import { docsPage } from './docs/docs-page.ts';
+import { openApiDocument } from './docs/openapi/document.ts';
+import type { IntakeMetrics } from './observability/metrics.ts';
 import type { Parser } from './parsing/parser.ts';
 import { BATCH_PATH, ORDERS_PATH, PREVIEW_PATH, RECONCILE_PATH, WEBHOOK_PATH } from './paths.ts';
 import type { Authenticator } from './pipeline/authenticate.ts';
@@ -19,14 +17,16 @@ import { problemHandler } from './pipeline/problem-handler.ts';
 import { readBody, requireJson, requireJsonOrLines } from './pipeline/read-body.ts';
 import { requestLifecycle } from './pipeline/request-lifecycle.ts';
 import { verifySignature } from './pipeline/verify-signature.ts';
-import { previewOrder } from './preview-order.ts';
-import type { ReceiptReader } from './receipt-reader.ts';
-import type { ReceiptWaiters } from './receipt-waiters.ts';
+import type { ReceiptReader } from './receipts/receipt-reader.ts';
+import type { ReceiptWaiters } from './receipts/receipt-waiters.ts';
 import { createReceiptWriter } from './receipts/receipt-writer.ts';
-import { RECONCILE_MAX_BYTES, reconcile } from './reconcile.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { contextOf } from './request-context.ts';
-import { showStatus } from './show-status.ts';
+import { getStatus } from './routes/get-status.ts';
+import { postBatch } from './routes/post-batch/post-batch.ts';
+import { postOrder } from './routes/post-order.ts';
+import { postPreview } from './routes/post-preview.ts';
+import { postReconcile, RECONCILE_MAX_BYTES } from './routes/post-reconcile.ts';
 
 interface AppDeps {
   config: IntakeConfig;
@@ -59,7 +59,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const maxBytes = config.MAX_BODY_BYTES;
   const body = readBody(admission, 'order', maxBytes);
   const accept = (channel: Channel) =>
-    acceptOrder(channel, { parser, reader, writer, waiters, metrics, logger, basePath });
+    postOrder(channel, { parser, reader, writer, waiters, metrics, logger, basePath });
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
@@ -85,22 +85,22 @@ export function createApp(deps: AppDeps): RequestListener {
       ...identify,
       requireJsonOrLines,
       readBody(admission, 'batch', config.MAX_BATCH_BYTES),
-      acceptBatch({ parser, slicer, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
+      postBatch({ parser, slicer, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
     ],
   });
   route(WEBHOOK_PATH, {
     post: [...identify, requireJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
   });
-  route(PREVIEW_PATH, { post: [...identify, requireJson, body, previewOrder({ database, parser, rateLimits })] });
+  route(PREVIEW_PATH, { post: [...identify, requireJson, body, postPreview({ database, parser, rateLimits })] });
   route(RECONCILE_PATH, {
     post: [
       ...identify,
       requireJson,
       readBody(admission, 'list', RECONCILE_MAX_BYTES),
-      reconcile({ database, parser, rateLimits }),
+      postReconcile({ database, parser, rateLimits }),
     ],
   });
-  route('/ingest/status/:receiptId', { get: [authenticate, rateLimits.limitStatus, showStatus(reader, waiters)] });
+  route('/ingest/status/:receiptId', { get: [authenticate, rateLimits.limitStatus, getStatus(reader, waiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));
 

@@ -20,15 +20,15 @@ import { createAdmission } from './admission/admission.ts';
 import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
-import { exposeLoad } from './expose-load.ts';
-import { exposeUnreadableSecrets } from './expose-unreadable-secrets.ts';
-import { createMetrics } from './metrics.ts';
+import { exposeLoad } from './observability/expose-load.ts';
+import { exposeUnreadableSecrets } from './observability/expose-unreadable-secrets.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { checkReadiness } from './observability/readiness.ts';
 import { createParser } from './parsing/parser.ts';
 import { createAuthenticator } from './pipeline/authenticate.ts';
-import { openReadReplica, type ReadReplica } from './read-replica.ts';
-import { checkReadiness } from './readiness.ts';
-import { createReceiptReader } from './receipt-reader.ts';
-import { createReceiptWaiters } from './receipt-waiters.ts';
+import { openReadReplica, type ReadReplica } from './receipts/read-replica.ts';
+import { createReceiptReader } from './receipts/receipt-reader.ts';
+import { createReceiptWaiters } from './receipts/receipt-waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
 
 export interface Intake extends Service {

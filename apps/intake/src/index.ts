@@ -1,4 +1,4 @@
 export { type IntakeConfig, readConfig } from './config.ts';
 export { createIntake, type Intake } from './create-intake.ts';
-export { readSenderPages, type SenderPage } from './sender-pages/read-pages.ts';
-export { anchorOf } from './sender-pages/render-page.ts';
+export { readSenderPages, type SenderPage } from './docs/sender-pages/read-pages.ts';
+export { anchorOf } from './docs/sender-pages/render-page.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findReceipt } from '@orders/database';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
 import { until } from '../../../test/harness/until.ts';
-import { openReadReplica } from '../src/read-replica.ts';
+import { openReadReplica } from '../src/receipts/read-replica.ts';
 
 const NOBODYS = '00000000-0000-7000-8000-000000000000';
 

@@ -8,7 +8,7 @@ import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/h
 import { startQueue, type TestQueue } from '../../../test/harness/queue.ts';
 import { until } from '../../../test/harness/until.ts';
 import { createAdmission } from '../src/admission/admission.ts';
-import { createMetrics } from '../src/metrics.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
 import { createReceiptWriter, type ReceiptWriter } from '../src/receipts/receipt-writer.ts';
 
 const REPLAYING = 1;

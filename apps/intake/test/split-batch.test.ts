@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@orders/domain';
 import fc from 'fast-check';
-import { splitArray, splitLines } from '../src/batch/split-batch.ts';
+import { splitArray, splitLines } from '../src/routes/post-batch/split-batch.ts';
 
 const texts = (parts: Iterable<Buffer>) => Array.from(parts, (part) => part.toString('utf8'));
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 3 });

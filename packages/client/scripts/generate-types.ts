@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { openApiDocument } from '../../../apps/intake/src/openapi/document.ts';
+import { openApiDocument } from '../../../apps/intake/src/docs/openapi/document.ts';
 import { typesOf } from './types-of.ts';
 
 /** Where the types of what is sent and answered are. */

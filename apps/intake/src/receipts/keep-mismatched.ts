@@ -10,7 +10,7 @@ import {
 } from '@orders/database';
 import type { Producer } from '@orders/queue';
 import type { TimeSlicer } from '@orders/runtime';
-import type { IntakeMetrics } from '../metrics.ts';
+import type { IntakeMetrics } from '../observability/metrics.ts';
 import { type Kept, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';
 
 export interface ReplayDeps {

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { type Database, faultOf, type IncomingReceipt, recordReceipts } from '@orders/database';
 import type { Lane, Producer } from '@orders/queue';
 import { createMicroBatcher, type Span, type TimeSlicer } from '@orders/runtime';
-import type { IntakeMetrics } from '../metrics.ts';
+import type { IntakeMetrics } from '../observability/metrics.ts';
 import { createFairShare } from './fair-share.ts';
 import { createReplayQueue } from './replay-queue.ts';
 import { type Recorded, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';

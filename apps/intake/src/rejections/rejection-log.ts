@@ -22,8 +22,8 @@ import type { Request } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import { BATCH_PATH, ORDERS_PATH, WEBHOOK_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
-import { createMissedRefusals } from './missed-refusals.ts';
-import { createShares } from './shares.ts';
+import { createMissedRejections } from './missed-rejections.ts';
+import { createRejectionBudget } from './rejection-budget.ts';
 
 /** Tells accounts, through the portal, which of their deliveries were refused and why. */
 export interface RejectionLog {
@@ -76,9 +76,9 @@ export function createRejectionLog(deps: {
   unrecorded: Counter<never>;
 }): RejectionLog {
   const { database, parser, secretsKeys, unrecorded } = deps;
-  const shares = createShares();
+  const budget = createRejectionBudget();
   let unsettled = 0;
-  const missed = createMissedRefusals({ database, shares, isWriting: () => unsettled > 0 });
+  const missed = createMissedRejections({ database, budget, isWriting: () => unsettled > 0 });
   let settled = Promise.withResolvers<void>();
 
   async function write(group: Waiting[]): Promise<void> {
@@ -93,7 +93,7 @@ export function createRejectionLog(deps: {
     } catch {
       // A row that Postgres does not take is dropped, as no order depends on it, and counted with those before it.
       unrecorded.inc(group.length);
-      for (const { rejection } of group) shares.release(rejection.accountId, rejection.more + 1);
+      for (const { rejection } of group) budget.release(rejection.accountId, rejection.more + 1);
       missed.schedule();
     }
     unsettled -= group.length;
@@ -121,8 +121,8 @@ export function createRejectionLog(deps: {
       const channel = CHANNELS[route];
       if (!authenticated || !channel || !isRejection(code)) return;
       const { accountId, keyId } = authenticated;
-      const share = unsettled < MAX_WAITING ? shares.take(accountId) : shares.miss(accountId);
-      if (!share) {
+      const granted = unsettled < MAX_WAITING ? budget.take(accountId) : budget.miss(accountId);
+      if (!granted) {
         missed.schedule();
         return unrecorded.inc();
       }
@@ -146,7 +146,7 @@ export function createRejectionLog(deps: {
               pointer: error.pointer.slice(0, MAX_POINTER).toWellFormed(),
               code: error.code,
             })) ?? null,
-          more: share.missed,
+          more: granted.missed,
         },
         body: (code === 'malformed_body' || code === 'invalid_signature') && !isBatch ? body : undefined,
         isBatch,

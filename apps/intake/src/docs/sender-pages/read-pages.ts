@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /** The image holds them at the same place beside the apps. */
-const DIRECTORY = resolve(import.meta.dirname, '../../../../docs/senders');
+const DIRECTORY = resolve(import.meta.dirname, '../../../../../docs/senders');
 
 /** One page for senders, as it is written. */
 export interface SenderPage {

@@ -2,9 +2,9 @@ import { BacklogTooLong, type Database, reconcileReceipts, type SeenReceipt } fr
 import { Problem } from '@orders/domain';
 import { createFairQueue } from '@orders/runtime';
 import type { RequestHandler } from 'express';
-import type { Parser } from './parsing/parser.ts';
-import type { RateLimits } from './pipeline/limit-rate.ts';
-import { accountOf, callerOf, contextOf } from './request-context.ts';
+import type { Parser } from '../parsing/parser.ts';
+import type { RateLimits } from '../pipeline/limit-rate.ts';
+import { accountOf, callerOf, contextOf } from '../request-context.ts';
 
 /** Holds 1,000 of the longest ids in UTF-8, of which each takes 1,023 bytes, and is parsed whole. */
 export const RECONCILE_MAX_BYTES = 1_048_576;
@@ -15,7 +15,7 @@ const MAX_CONCURRENT_LOOKUPS = 2;
 export const IDS_PER_REQUEST = 10;
 
 /** Tells an account what became of the orders that it sent, by its own ids, and which of them it never did; on the primary. */
-export function reconcile(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
+export function postReconcile(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
   const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   return async (request, response) => {

@@ -1,8 +1,8 @@
 import { Problem } from '@orders/domain';
 import express, { type ErrorRequestHandler, Router } from 'express';
 import swaggerUi from 'swagger-ui-dist';
+import { contextOf } from '../request-context.ts';
 import { pageSecurity } from './page-security.ts';
-import { contextOf } from './request-context.ts';
 import { senderPages } from './sender-pages/sender-pages.ts';
 
 // Swagger UI sets style attributes and draws its icons from data: addresses; everything else comes from this service.

@@ -4,12 +4,12 @@ import { Problem } from '@orders/domain';
 import { acceptedJson, mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, type TimeSlicer, withSpan } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
-import type { IntakeMetrics } from '../metrics.ts';
-import type { Parser } from '../parsing/parser.ts';
-import type { RateLimits } from '../pipeline/limit-rate.ts';
-import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';
-import type { RejectionLog } from '../rejections/rejection-log.ts';
-import { accountOf, callerOf, contextOf, logFields } from '../request-context.ts';
+import type { IntakeMetrics } from '../../observability/metrics.ts';
+import type { Parser } from '../../parsing/parser.ts';
+import type { RateLimits } from '../../pipeline/limit-rate.ts';
+import type { ReceiptWriter, Recorded } from '../../receipts/receipt-writer.ts';
+import type { RejectionLog } from '../../rejections/rejection-log.ts';
+import { accountOf, callerOf, contextOf, logFields } from '../../request-context.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';
 
 interface Deps {
@@ -28,7 +28,7 @@ interface Deps {
 const MAX_LOGGED = 20;
 
 /** Accepts the orders of a batch: 202 once each that is not refused has a durable receipt, with a result for every one. */
-export function acceptBatch(deps: Deps): RequestHandler {
+export function postBatch(deps: Deps): RequestHandler {
   const { parser, slicer, writer, rateLimits, rejections, metrics, logger, maxBytes } = deps;
   return async (request, response) => {
     const idempotencyKey = readIdempotencyKey(request);

@@ -1,6 +1,6 @@
 import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS, Problem } from '@orders/domain';
 import type { TimeSlicer } from '@orders/runtime';
-import type { Caller, Parser } from '../parsing/parser.ts';
+import type { Caller, Parser } from '../../parsing/parser.ts';
 import { splitArray, splitLines } from './split-batch.ts';
 
 /** An order of a batch as it was read: what is kept of it, or why it is refused. */

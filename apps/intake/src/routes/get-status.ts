@@ -2,13 +2,13 @@ import { isFinal, Problem, receiptJson } from '@orders/domain';
 import { readPreferences } from '@orders/http';
 import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
-import type { ReceiptReader } from './receipt-reader.ts';
-import type { ReceiptWaiters } from './receipt-waiters.ts';
-import { accountOf, contextOf } from './request-context.ts';
+import type { ReceiptReader } from '../receipts/receipt-reader.ts';
+import type { ReceiptWaiters } from '../receipts/receipt-waiters.ts';
+import { accountOf, contextOf } from '../request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
 /** Tells an account what became of one of its receipts; with `Prefer: wait=N`, once that is decided. */
-export function showStatus(reader: ReceiptReader, waiters: ReceiptWaiters): RequestHandler {
+export function getStatus(reader: ReceiptReader, waiters: ReceiptWaiters): RequestHandler {
   return async (request, response) => {
     const receiptId = String(request.params.receiptId);
     if (!validate(receiptId) || version(receiptId) !== 7) throw new Problem('receipt_not_found');

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import type { ReceiptWaiters, Waited } from './receipt-waiters.ts';
-import { accountOf } from './request-context.ts';
+import type { ReceiptWaiters, Waited } from '../receipts/receipt-waiters.ts';
+import { accountOf } from '../request-context.ts';
 
 /** Waits before a reply until the receipt is final or `seconds` are over, as long as the client is connected; see `ReceiptWaiters`. */
 export async function waitForReceipt(

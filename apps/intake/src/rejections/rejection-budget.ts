@@ -2,7 +2,7 @@ import type { MissedCount } from '@orders/database';
 import { LRUCache } from 'lru-cache';
 
 /** How many refusals are recorded. */
-export interface Shares {
+export interface RejectionBudget {
   /**
    * Takes one of the account's.
    *
@@ -34,7 +34,7 @@ interface Bucket {
 }
 
 /** @param now a clock in milliseconds that only goes forward. */
-export function createShares(now: () => number = () => performance.now()): Shares {
+export function createRejectionBudget(now: () => number = () => performance.now()): RejectionBudget {
   const full = (burst: number): Bucket => ({ tokens: burst, at: now(), takenAt: -Infinity, missed: 0 });
   const together = full(TOGETHER.burst);
   const accounts = new LRUCache<number, Bucket>({ max: MAX_ACCOUNTS });

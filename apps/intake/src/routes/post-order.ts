@@ -3,12 +3,12 @@ import type { Channel } from '@orders/domain';
 import { acceptedJson, type Preferences, readIdempotencyKey, readPreferences } from '@orders/http';
 import { type Logger, withSpan } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
-import type { IntakeMetrics } from './metrics.ts';
-import type { Parser } from './parsing/parser.ts';
-import type { ReceiptReader } from './receipt-reader.ts';
-import type { ReceiptWaiters } from './receipt-waiters.ts';
-import type { ReceiptWriter, Recorded } from './receipts/receipt-writer.ts';
-import { accountOf, callerOf, contextOf, logFields } from './request-context.ts';
+import type { IntakeMetrics } from '../observability/metrics.ts';
+import type { Parser } from '../parsing/parser.ts';
+import type { ReceiptReader } from '../receipts/receipt-reader.ts';
+import type { ReceiptWaiters } from '../receipts/receipt-waiters.ts';
+import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';
+import { accountOf, callerOf, contextOf, logFields } from '../request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
 interface Deps {
@@ -22,7 +22,7 @@ interface Deps {
 }
 
 /** Accepts the order in an authenticated, verified request: 202 once its receipt is durable. */
-export function acceptOrder(channel: Channel, deps: Deps): RequestHandler {
+export function postOrder(channel: Channel, deps: Deps): RequestHandler {
   return async (request, response) => {
     const idempotencyKey = readIdempotencyKey(request);
     const preferences = readPreferences(request);

@@ -1,14 +1,14 @@
 import { type Database, findOrderBySource } from '@orders/database';
 import type { RequestHandler } from 'express';
-import type { Parser } from './parsing/parser.ts';
-import type { RateLimits } from './pipeline/limit-rate.ts';
-import { accountOf, callerOf, contextOf } from './request-context.ts';
+import type { Parser } from '../parsing/parser.ts';
+import type { RateLimits } from '../pipeline/limit-rate.ts';
+import { accountOf, callerOf, contextOf } from '../request-context.ts';
 
 /** A preview counts as one request for each of these bytes that its body begins. */
 export const PREVIEW_BYTES_PER_REQUEST = 16_384;
 
 /** Tells how an order would be stored, and stores nothing. The body is refused for what would refuse it on `POST /ingest/orders`. */
-export function previewOrder(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
+export function postPreview(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
   return async (request, response) => {
     const { accountId } = accountOf(request);

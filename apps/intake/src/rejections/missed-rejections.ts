@@ -1,8 +1,8 @@
 import { addMissedRefusals, type Database } from '@orders/database';
-import type { Shares } from './shares.ts';
+import type { RejectionBudget } from './rejection-budget.ts';
 
 /** Adds refusals that were only counted to their account's newest row, where no further row takes their number with it. */
-export interface MissedRefusals {
+export interface MissedRejections {
   /** Says that some were missed; they are written once their account has been quiet. Takes no time and never fails. */
   schedule(): void;
   /** Writes all that are left. Never fails. */
@@ -13,12 +13,12 @@ export interface MissedRefusals {
 const QUIET_MS = 2000;
 
 /** @param deps.isWriting whether rows wait to be written: the number belongs to the newest of them. */
-export function createMissedRefusals(deps: {
+export function createMissedRejections(deps: {
   database: Database;
-  shares: Shares;
+  budget: RejectionBudget;
   isWriting: () => boolean;
-}): MissedRefusals {
-  const { database, shares, isWriting } = deps;
+}): MissedRejections {
+  const { database, budget, isWriting } = deps;
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
   let isWanted = false;
@@ -40,17 +40,17 @@ export function createMissedRefusals(deps: {
 
   /** @returns whether there is nothing to try again: none failed, and no account was left out because it is not quiet. */
   async function write(quietMs: number): Promise<boolean> {
-    const due = shares.takeMissed(quietMs);
-    const isAll = !shares.hasMissed();
+    const due = budget.takeMissed(quietMs);
+    const isAll = !budget.hasMissed();
     if (due.length === 0) return isAll;
     try {
       const written = await addMissedRefusals(database, due);
       // The first row of an account that has none takes the number with it.
-      for (const one of due) if (!written.has(one.accountId)) shares.release(one.accountId, one.missed);
+      for (const one of due) if (!written.has(one.accountId)) budget.release(one.accountId, one.missed);
       return isAll;
     } catch {
       // Where the commit did take place, these are counted twice, which misleads less than none at all.
-      for (const { accountId, missed } of due) shares.release(accountId, missed);
+      for (const { accountId, missed } of due) budget.release(accountId, missed);
       return false;
     }
   }

@@ -1,7 +1,7 @@
 import { closeDatabase, type Load, openDatabase, readLoad, readStalls, type Stalls } from '@orders/database';
 import type { LaneState, Producer } from '@orders/queue';
 import { cachedRead, Gauge, type Registry } from '@orders/runtime';
-import type { IntakeConfig } from './config.ts';
+import type { IntakeConfig } from '../config.ts';
 import { exposeArchiving } from './expose-archiving.ts';
 
 /** However often the metrics are read, and by how many. */

@@ -1,5 +1,5 @@
 import { Counter, createRegistry, type FairBudget, Gauge, Histogram, type Registry } from '@orders/runtime';
-import type { Admission } from './admission/admission.ts';
+import type { Admission } from '../admission/admission.ts';
 
 export interface IntakeMetrics {
   registry: Registry;
