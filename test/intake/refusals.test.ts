@@ -341,7 +341,7 @@ test.each(LOGGED)('%s leaves one clear line in the log', async (code, status, bo
   await intake.api.order(unsigned, body, { ...headers, 'X-Request-Id': requestId });
   const lines = () => intake.log.lines.filter((line) => line.request_id === requestId);
   await until('it is logged', async () => lines().length > 0);
-  expect(lines()).toMatchObject([{ message: 'refused', route: '/ingest/orders', status, code }]);
+  expect(lines()).toMatchObject([{ message: 'request rejected', route: '/ingest/orders', status, code }]);
 });
 
 test.each(QUEUE_KINDS)(

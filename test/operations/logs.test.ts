@@ -106,10 +106,10 @@ test('the lines about one order are found by its request id and its receipt id',
   });
   const told = lines.map(({ service, message, request_id }) => [service, message, request_id]);
   expect(told).toEqual([
-    ['intake', 'answered', 'followed-1'],
-    ['intake', 'answered', expect.any(String)],
+    ['intake', 'request completed', 'followed-1'],
+    ['intake', 'request completed', expect.any(String)],
     ['intake', 'idempotency key repeated with another payload', 'followed-2'],
-    ['intake', 'answered', 'followed-2'],
+    ['intake', 'request completed', 'followed-2'],
     ['worker', 'receipt dead', undefined],
   ]);
   for (const { service, account_id } of lines) expect(account_id).toBe(service === 'intake' ? account.id : undefined);
@@ -138,7 +138,7 @@ test('a request that failed names the receipt that may have been stored all the 
   const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
   expect(lines).toEqual([
     expect.objectContaining({ message: 'request failed', receipt_id: uuid, code: 'storage_unavailable' }),
-    expect.objectContaining({ message: 'refused', receipt_id: uuid, status: 503 }),
+    expect.objectContaining({ message: 'request rejected', receipt_id: uuid, status: 503 }),
   ]);
 });
 
@@ -150,7 +150,7 @@ test("a line of the portal's names the receipt that was looked at, and who looke
     portal.log.lines.find(({ request_id }) => request_id === headers['x-request-id']),
   );
   expect(line).toMatchObject({
-    message: 'answered',
+    message: 'request completed',
     receipt_id: body.receipt_id,
     account_id: account.id,
     user_id: expect.any(String),

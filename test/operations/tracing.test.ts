@@ -101,7 +101,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     }
 
     const lines = [...log.lines, ...workerLog.lines].filter((line) => line.trace_id === from.traceId);
-    expect(lines.map(({ message }) => message)).toEqual(['answered', 'receipt written']);
+    expect(lines.map(({ message }) => message)).toEqual(['request completed', 'receipt written']);
     for (const line of lines) expect(line).toMatchObject({ receipt_id: body.receipt_id });
   });
 

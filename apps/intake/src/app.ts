@@ -38,14 +38,14 @@ interface AppDeps {
   parser: Parser;
   reader: ReceiptReader;
   producer: Producer;
-  /** Counts the requests of limited accounts for all intakes together; null where there is no Redis. */
+  /** Shared request counters of rate-limited accounts; null without Redis. */
   redis: RedisClient | null;
   waiters: ReceiptWaiters;
   rejections: RejectionLog;
   tracing: Tracing | null;
 }
 
-/** The HTTP door. The order of the steps is the order in which the contract (section 5) checks, and the first that fails answers. */
+/** Builds the HTTP app. Handlers run in the order of the contract's checks (section 5); the first one that fails decides the reply. */
 export function createApp(deps: AppDeps): RequestListener {
   const { config, logger, metrics, database, admission, parser, reader, producer, waiters } = deps;
   const { BASE_PATH: basePath } = config;

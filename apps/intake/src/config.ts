@@ -19,14 +19,14 @@ import {
 } from '@orders/runtime';
 import Joi from 'joi';
 
-/** What intake takes from the environment; times in milliseconds. */
+/** Intake's environment variables; times in milliseconds. */
 export interface IntakeConfig
   extends ProcessEnvironment,
     DatabaseEnvironment,
     SecretsEnvironment,
     TracingEnvironment,
     Bounds {
-  /** A standby that status look-ups go to first. */
+  /** A standby that is asked first for a status. */
   DATABASE_READ_URL?: string;
   QUEUE_URL: string;
   HOST: string;
@@ -35,24 +35,24 @@ export interface IntakeConfig
   MAX_BODY_BYTES: number;
   MAX_BATCH_BYTES: number;
   MAX_IN_FLIGHT: number;
-  /** Bytes of bodies in memory at once. */
+  /** Max bytes of bodies in memory. */
   MAX_BYTES_IN_FLIGHT: number;
-  /** Longer than a load balancer takes to notice that this is not ready any more. */
+  /** Must exceed the time that a load balancer takes to notice that this process is not ready. */
   DRAIN_DELAY: number;
-  /** Of each account that has none of its own. */
+  /** Default for accounts without a limit of their own. */
   RATE_LIMIT?: RateLimit;
-  /** How long the bell has before the sweeper rings instead. */
+  /** Age at which the sweeper sends a wake-up for a receipt whose first one was lost. */
   SWEEP_AFTER: number;
 }
 
-/** Room for eight of the largest batches, of which one account gets four. */
+/** Fits eight batches of the default max size; one account gets at most four. */
 const DEFAULT_MAX_BYTES_IN_FLIGHT = 67_108_864;
 
 const rateLimit = Joi.string()
   .custom(parseRateLimit)
   .message('{{#label}} must be <requests>/<time in whole seconds>, such as 100/1s or 6000/1m');
 
-/** @throws {ConfigurationError} with one line that says what to set. */
+/** @throws {ConfigurationError} with one line that says which variable to set. */
 export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
   const config = readEnvironment<IntakeConfig>(
     {
@@ -81,7 +81,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
     },
     env,
   );
-  // An account gets at most half of the budget.
+  // One account gets at most half of the budget, and must be able to send the largest body.
   if (config.MAX_BYTES_IN_FLIGHT < 2 * Math.max(config.MAX_BATCH_BYTES, config.MAX_BODY_BYTES)) {
     throw new ConfigurationError(
       'Configuration: MAX_BYTES_IN_FLIGHT must be at least twice MAX_BATCH_BYTES and MAX_BODY_BYTES.',

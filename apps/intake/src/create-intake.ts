@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { closeDatabase, fingerprintOf, openDatabase, poolState, untilSchema } from '@orders/database';
-import { createBoundedServer, createOpenReplies } from '@orders/http';
+import { createBoundedServer, createGracefulShutdown } from '@orders/http';
 import { isRedisUrl, openFailFastRedis, openProducer } from '@orders/queue';
 import {
   closeAdminServer,
@@ -32,16 +32,16 @@ import { createReceiptWaiters } from './receipts/receipt-waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
 
 export interface Intake extends Service {
-  /** The ports it listens on, once started. */
+  /** Listening ports; 0 before `start`. */
   readonly port: number;
   readonly adminPort: number;
 }
 
 const RATE_LIMITER_TIMEOUT_MS = 200;
-/** A body that takes more than this part of `REQUEST_TIMEOUT` to arrive, so 5 s of 30, gives way to others where a budget is used up. */
-const SLOW_PART = 1 / 6;
+/** A body that takes longer than this fraction of `REQUEST_TIMEOUT` (5 s of 30) is cut off when another request needs its memory. */
+const SLOW_FRACTION = 1 / 6;
 
-/** Puts the intake app together; nothing connects or listens before `start`. */
+/** Composes the intake process; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
   const server = createBoundedServer(config);
   const tooSlow = Object.assign(new Error('too slow to keep its share'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -50,8 +50,8 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     maxBytes: config.MAX_BYTES_IN_FLIGHT,
     maxUploads: config.MAX_CONNECTIONS,
     slow: {
-      afterMs: config.REQUEST_TIMEOUT * SLOW_PART,
-      // As Node does at `REQUEST_TIMEOUT`.
+      afterMs: config.REQUEST_TIMEOUT * SLOW_FRACTION,
+      // The same event that Node emits at `REQUEST_TIMEOUT`.
       cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', tooSlow, socket),
     },
   });
@@ -66,17 +66,17 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   });
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
-  const queue = createOutageLog(logger, 'the queue', 'the sweeper will ring');
+  const queueOutage = createOutageLog(logger, 'the queue', 'the sweeper will send the wake-ups');
   const producer = openProducer({
     url: config.QUEUE_URL,
-    onDelivered: () => queue.over(),
+    onDelivered: () => queueOutage.over(),
     onLost: (error) => {
       metrics.lostWakeUps.inc();
-      queue.met(error);
+      queueOutage.met(error);
     },
   });
   const load = exposeLoad(metrics.registry, config, producer);
-  // Also without RATE_LIMIT, as any account may be given a limit of its own.
+  // Needed even without RATE_LIMIT: an account may have its own limit.
   const redis = isRedisUrl(config.QUEUE_URL)
     ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_TIMEOUT_MS })
     : null;
@@ -89,7 +89,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const keys = secretsKeysOf(config);
   const rejections = createRejectionLog({ database, parser, secretsKeys: keys, unrecorded });
   const countUnreadable = exposeUnreadableSecrets(metrics.registry, database, keys, logger);
-  const open = createOpenReplies(server);
+  const shutdown = createGracefulShutdown(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, parser };
   const app = createApp({ ...shared, reader, producer, redis, waiters, rejections, tracing });
@@ -97,7 +97,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     'request',
     shedLoad(app, {
       admission,
-      accountOf: authenticator.rememberedAccount,
+      accountOf: authenticator.cachedAccount,
       requests: metrics.requests,
       logger,
       basePath: config.BASE_PATH,
@@ -107,7 +107,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     checkReadiness({
       database,
       producer,
-      isDraining: () => open.draining,
+      isDraining: () => shutdown.draining,
       secretsKey: fingerprintOf(keys),
       countUnreadableSecrets: countUnreadable,
     }),
@@ -127,20 +127,20 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     },
     async start() {
       await tracing?.start();
-      // Ready is said only once there is somebody to be ready.
+      // The admin port opens last, so readiness is never reported before the service listens.
       port = await listen(server, config.HOST, config.PORT);
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
-        logger.warn('the queue runs on Postgres; production is meant to run it on Redis');
+        logger.warn('the queue runs on Postgres; use Redis in production');
       }
-      logger.info('intake listens', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
+      logger.info('intake ready', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
       void untilSchema(database, stopping.signal, (message, fields) => logger.warn(message, fields));
     },
     async close() {
       stopping.abort();
-      await open.announce(config.DRAIN_DELAY);
+      await shutdown.announce(config.DRAIN_DELAY);
       waiters.release();
-      await open.drain(config.DRAIN_TIMEOUT * 0.8);
+      await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
       await withTimeout(rejections.close(), config.DRAIN_TIMEOUT * 0.05);
       await producer.close();
       redis?.disconnect();
@@ -158,7 +158,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
 
 function openReplica(config: IntakeConfig, logger: Logger): ReadReplica | null {
   if (config.DATABASE_READ_URL === undefined) return null;
-  const outage = createOutageLog(logger, 'the read replica', 'the primary answers instead');
+  const outage = createOutageLog(logger, 'the read replica', 'status look-ups go to the primary');
   return openReadReplica(
     { url: config.DATABASE_READ_URL, poolSize: config.PG_POOL_SIZE, prepared: config.PG_PREPARED },
     outage,

@@ -1,4 +1,4 @@
-/** The routes that more than one file names, below the base path. */
+/** Routes that more than one file names, relative to the base path. */
 export const ORDERS_PATH = '/ingest/orders';
 export const BATCH_PATH = '/ingest/orders/batch';
 export const WEBHOOK_PATH = '/ingest/webhook';

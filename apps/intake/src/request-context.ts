@@ -4,30 +4,29 @@ import type { Span } from '@orders/runtime';
 import type { Request } from 'express';
 import type { RequestSlot } from './admission/request-slot.ts';
 
-/** What the steps of one request tell each other and the log. */
+/** State of one request, shared by its handlers and the log. */
 export interface RequestContext {
   requestId: string;
   startedAt: number;
-  /** The route's pattern, never the path: a path can hold anything. */
+  /** The route's pattern, never the path: a path may contain anything. */
   route: string;
   authenticated?: AuthenticatedKey;
-  /** Looks the holder up anew, whatever is remembered of it. */
+  /** Looks the key up again, bypassing the cache. */
   authenticateAgain?: () => Promise<AuthenticatedKey | null>;
-  /** The one made for this request, as soon as there is one; in the end the one that it was answered with. */
+  /** The id created for this request; after a replay, the original receipt's. */
   receiptId?: string;
-  /** Null where this request is not traced. */
+  /** Null if the request is not traced. */
   span: Span | null;
-  /** What the request holds of intake; released at its end at the latest. */
+  /** Memory and concurrency that the request occupies; released when it ends at the latest. */
   slot: RequestSlot;
   problem?: string;
-  /** What became of the orders of a batch, for the log. */
+  /** Order counts of a batch, for the log. */
   batch?: { orders: number; refused: number };
 }
 
-/** `contextOf` gives what `startRequest` made. */
 export const { setContext, contextOf } = requestContext<RequestContext>();
 
-/** What names a request in the log. */
+/** The log fields that identify a request. */
 export function logFields({
   requestId,
   authenticated,
@@ -42,14 +41,14 @@ export function logFields({
   };
 }
 
-/** Who wants the body of a request read; only for routes behind `authenticate`. */
+/** The caller of a parser task; only for routes behind `authenticate`. */
 export function callerOf(request: Request): { accountId: number; isGone: () => boolean } {
   return { accountId: accountOf(request).accountId, isGone: () => request.socket.destroyed };
 }
 
-/** The key's holder; only for routes behind `authenticate`. */
+/** The account of the request's key; only for routes behind `authenticate`. */
 export function accountOf(request: Request): AuthenticatedKey {
   const { authenticated } = contextOf(request);
-  if (!authenticated) throw new Error('a route without authentication');
+  if (!authenticated) throw new Error('the route has no authentication');
   return authenticated;
 }

@@ -4,7 +4,7 @@ import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/h
 import { until } from '../../../test/harness/until.ts';
 import { openReadReplica } from '../src/receipts/read-replica.ts';
 
-const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_RECEIPT = '00000000-0000-7000-8000-000000000000';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -12,26 +12,26 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-test('a replica whose connections are all in use is not taken for one that is away', async () => {
+test('a replica whose connections are all in use does not count as down', async () => {
   const outages: unknown[] = [];
   const log = { met: (error: unknown) => outages.push(error), over: () => {} };
   const replica = openReadReplica({ url: db.url, poolSize: 1, prepared: PREPARED }, log);
-  const look = () => replica.ask(async (database) => ({ found: await findReceipt(database, 0, NOBODYS) }));
-  // Opening its one connection may take longer than anybody waits, and then counts as an outage.
-  await until('its connection is open', look);
+  const lookUp = () => replica.query(async (database) => ({ found: await findReceipt(database, 0, UNKNOWN_RECEIPT) }));
+  // Opening its only connection may exceed the timeout, which counts as an outage.
+  await until('its connection is open', lookUp);
   outages.length = 0;
-  const [held, holds] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const authenticated = replica.ask(async ({ pool }) => {
+  const [release, isHeld] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = replica.query(async ({ pool }) => {
     const client = await pool.connect();
-    holds.resolve();
-    await held.promise;
+    isHeld.resolve();
+    await release.promise;
     client.release();
   });
-  await holds.promise;
-  expect(await look()).toBeNull();
+  await isHeld.promise;
+  expect(await lookUp()).toBeNull();
   expect(outages).toEqual([]);
-  held.resolve();
-  await authenticated;
-  expect(await until('it answers again', look)).toEqual({ found: null });
+  release.resolve();
+  await holding;
+  expect(await until('it answers again', lookUp)).toEqual({ found: null });
   await replica.close();
 });

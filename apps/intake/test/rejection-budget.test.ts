@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { createRejectionBudget } from '../src/rejections/rejection-budget.ts';
 
-/** Takes again and again, at one moment. */
+/** Takes tokens repeatedly at one point in time. */
 function takeAll(budget: ReturnType<typeof createRejectionBudget>, accountId: number, tries = 200) {
   return Array.from({ length: tries }, () => budget.take(accountId)).filter((granted) => granted !== null);
 }
 
-test('an account has ten at once and then two a second, however long it kept quiet', () => {
+test('an account has ten at once and then two a second, however long it was idle', () => {
   let time = 0;
   const budget = createRejectionBudget(() => time);
   expect(takeAll(budget, 1)).toHaveLength(10);
@@ -16,7 +16,7 @@ test('an account has ten at once and then two a second, however long it kept qui
   expect(takeAll(budget, 1)).toHaveLength(10);
 });
 
-test('all together have fifty at once and then twenty a second', () => {
+test('all accounts together have fifty at once and then twenty a second', () => {
   let time = 0;
   const budget = createRejectionBudget(() => time);
   const taken = () =>
@@ -26,7 +26,7 @@ test('all together have fifty at once and then twenty a second', () => {
   expect(taken()).toBe(20);
 });
 
-test('the next that is had says how many were missed', () => {
+test('the next recorded rejection carries the number of missed ones', () => {
   let time = 0;
   const budget = createRejectionBudget(() => time);
   takeAll(budget, 1, 17);
@@ -35,7 +35,7 @@ test('the next that is had says how many were missed', () => {
   expect([budget.take(1), budget.take(1), budget.take(2)]).toEqual([{ missed: 8 }, { missed: 0 }, { missed: 0 }]);
 });
 
-test('what an account missed is taken once nothing of it is recorded for a while, and can be given back', () => {
+test('a missed count is taken once its account has been quiet for a while, and can be returned', () => {
   let time = 0;
   const budget = createRejectionBudget(() => time);
   takeAll(budget, 1, 17);
@@ -45,6 +45,6 @@ test('what an account missed is taken once nothing of it is recorded for a while
   time += 2000;
   expect(budget.takeMissed(2000)).toEqual([{ accountId: 1, missed: 7 }]);
   expect([budget.hasMissed(), budget.takeMissed(0)]).toEqual([false, []]);
-  budget.release(1, 7);
+  budget.returnMissed(1, 7);
   expect(budget.take(1)).toEqual({ missed: 7 });
 });

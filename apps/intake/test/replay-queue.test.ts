@@ -34,9 +34,9 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-/** A writer by which the content of one account's bodies is known only once `release` is called. */
+/** A writer that computes no fingerprint of one account's bodies until `release` is called. */
 function openWriter() {
-  const gate = Promise.withResolvers<void>();
+  const barrier = Promise.withResolvers<void>();
   const compared: Record<number, number> = { [REPLAYING]: 0, [OTHER]: 0, [REUSING]: 0 };
   const writer = createReceiptWriter({
     slicer: createTimeSlicer(),
@@ -48,11 +48,11 @@ function openWriter() {
     ),
     async fingerprint(accountId, body) {
       compared[accountId] = (compared[accountId] ?? 0) + 1;
-      if (accountId === REPLAYING) await gate.promise;
+      if (accountId === REPLAYING) await barrier.promise;
       return contentFingerprint(body);
     },
   });
-  return { writer, compared, release: gate.resolve };
+  return { writer, compared, release: barrier.resolve };
 }
 
 function incoming(accountId: number, idempotencyKey: string, order: object): IncomingReceipt {
@@ -61,7 +61,7 @@ function incoming(accountId: number, idempotencyKey: string, order: object): Inc
   const sourceOrderId = whole.source_order_id;
   return { receiptId: randomUUIDv7(), accountId, channel: 'rest', sourceOrderId, idempotencyKey, body };
 }
-/** The largest portions in which deliveries of an account were kept, in deliveries and in bytes. */
+/** The largest portion of an account's stored mismatches, in deliveries and in bytes. */
 async function largestPortions(accountId: number): Promise<{ count: number; bytes: number }> {
   const { rows } = await testDatabase.knex.raw(
     `select max(count)::int as count, max(bytes)::int as bytes from (
@@ -93,13 +93,13 @@ test('while one account’s replays are compared, another’s orders and replays
   ]);
   const fresh = await writer.record(incoming(OTHER, 'fresh', {}), null);
   expect(fresh.duplicate).toBe(false);
-  // Of the account that replays nothing else is compared, nor in memory, meanwhile.
+  // Meanwhile no other delivery of the replaying account is compared or in memory.
   expect(compared[REPLAYING]).toBe(1);
 
   release();
   const results = await replaying;
   expect(results.filter((one) => one.status === 'fulfilled' && one.value.kept?.as === 'resend')).toHaveLength(60);
-  // In a portion of 1 MiB, half is that of the originals.
+  // Half of a portion of 1 MiB are originals.
   expect((await largestPortions(REPLAYING)).bytes).toBeLessThan((1024 * 1024) / 2);
 });
 

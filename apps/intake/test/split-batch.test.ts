@@ -20,7 +20,7 @@ describe('lines', () => {
   });
 
   test('that are blank are passed over once, however many there are', () => {
-    // Line by line, each looking for what follows it, this would take hours.
+    // Quadratic scanning would take hours.
     const blank = Buffer.alloc(8_388_608, ' \n');
     expect([...splitLines(blank)]).toEqual([]);
     expect(texts(splitLines(Buffer.concat([Buffer.from('1'), blank, Buffer.from('2')])))).toEqual(['1', '2']);
@@ -45,7 +45,7 @@ describe('lines', () => {
   });
 });
 
-/** The elements by our scanner, or null where it says that the text is no array or one of them is no JSON. */
+/** The elements by `splitArray`; null if it rejects the text or an element is not JSON. */
 function elementsOf(text: string | Buffer): unknown[] | null {
   try {
     return texts(splitArray(Buffer.from(text), Number.POSITIVE_INFINITY)).map((part) => JSON.parse(part));
@@ -55,7 +55,7 @@ function elementsOf(text: string | Buffer): unknown[] | null {
   }
 }
 
-/** The same by the platform's parser. */
+/** The elements by `JSON.parse`; null if the text is not a JSON array. */
 function parsed(text: string): unknown[] | null {
   try {
     const value = JSON.parse(text);

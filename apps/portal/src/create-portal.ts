@@ -8,7 +8,7 @@ import {
   poolState,
   untilSchema,
 } from '@orders/database';
-import { createBoundedServer, createOpenReplies, limitPipelining } from '@orders/http';
+import { createBoundedServer, createGracefulShutdown, limitPipelining } from '@orders/http';
 import { openQueueStats } from '@orders/queue';
 import {
   closeAdminServer,
@@ -62,7 +62,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   });
   const queues = openQueueStats(config.QUEUE_URL);
   const server = createBoundedServer(config);
-  const open = createOpenReplies(server);
+  const open = createGracefulShutdown(server);
   const runFairly = createFairLimiter(MAX_CONCURRENT_READS);
   const runShortFairly = createFairLimiter(MAX_CONCURRENT_SHORT);
   server.on(

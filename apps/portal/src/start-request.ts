@@ -20,7 +20,7 @@ export function startRequest({ logger, metrics }: { logger: Logger; metrics: Por
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.requests.inc({ route, status, code: problem ?? '' });
       metrics.requestSeconds.observe({ route }, duration / 1000);
-      logger.log(route === 'none' && !problem ? 'debug' : 'info', problem ? 'refused' : 'answered', {
+      logger.log(route === 'none' && !problem ? 'debug' : 'info', problem ? 'request rejected' : 'request completed', {
         method: request.method,
         route,
         status,

@@ -1,18 +1,18 @@
 /** The outcome of a delivery. */
 interface Accepted {
   receiptId: string;
-  /** Its idempotency key came before. */
+  /** The idempotency key was used before. */
   duplicate: boolean;
-  /** And with other content than now. */
+  /** The key was first used with other content. */
   payloadMismatch: boolean;
-  /** With a mismatch: the receipt by which its content is kept. */
+  /** The receipt of the mismatched content. */
   kept?: { receiptId: string };
 }
 
 /**
- * The reply to an accepted order (contract, section 2), also as one result of a batch.
+ * The reply to an accepted order (contract, section 2); also one result of a batch.
  *
- * @param outcome how far it is, where the client waits for that.
+ * @param outcome the receipt's state, if the client waited for it.
  */
 export function acceptedJson<Outcome extends { status: string; order_id: number | null }>(
   { receiptId, duplicate, payloadMismatch, kept }: Accepted,

@@ -2,72 +2,72 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The replies that are not out yet, which no connection is cut off before, and how to see the last of them out. */
-export interface OpenReplies {
+/** Ends a server without cutting off a reply. */
+export interface GracefulShutdown {
   readonly draining: boolean;
   /**
-   * Says that this process is about to go, and serves as before for `delayMs` milliseconds: a load balancer sends new requests for as long
-   * as it has not noticed. Each reply from now on ends its connection, so that none on which requests still come is left to be cut off.
+   * Starts draining but keeps serving for `delayMs` milliseconds, until load balancers have noticed. Each reply from now on closes its
+   * connection, so that no connection with incoming requests is left to be cut off.
    */
   announce(delayMs: number): Promise<void>;
   /**
-   * Takes no new connection and ends each that is open: behind its reply, where a request is under way; after a second, where none ever
-   * came; and after `timeoutMs` milliseconds all of them. Resolves when none is left.
+   * Stops accepting connections and closes each open one: after its reply if it has a request in flight, after one second if it never
+   * sent anything, and in any case after `timeoutMs` milliseconds. Resolves when none is left.
    */
   drain(timeoutMs: number): Promise<void>;
 }
 
 const POLL_INTERVAL_MS = 100;
-const UNUSED_MS = 1000;
+const UNUSED_TIMEOUT_MS = 1000;
 
-/** What Node itself answers to what is no HTTP, or comes too slowly; all else is a plain 400. */
-const PLAIN_ANSWERS: Record<string, string> = {
+/** The statuses that Node itself sends for invalid or slow requests; everything else gets 400. */
+const PLAIN_STATUSES: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
-/** @param server whose connections and requests are watched from now on, so before anything answers these. */
-export function createOpenReplies(server: Server): OpenReplies {
-  // By connection, not a set of replies: V8 copies a set that much is added to and deleted from again and again, and what each copy held
-  // outlives its request by many garbage collections.
-  const open = new Map<Socket, ServerResponse | null>();
+/** @param server its connections and requests are tracked from now on, so call this before adding request handlers. */
+export function createGracefulShutdown(server: Server): GracefulShutdown {
+  // A map by connection, not a set of responses: V8 rehashes a set with many additions and deletions, and the old tables keep finished
+  // responses alive for many garbage collections.
+  const connections = new Map<Socket, ServerResponse | null>();
   let draining = false;
   server.on('connection', (socket) => {
-    open.set(socket, null);
-    socket.once('close', () => open.delete(socket));
+    connections.set(socket, null);
+    socket.once('close', () => connections.delete(socket));
   });
   server.on('request', ({ socket }, response) => {
-    if (open.has(socket)) open.set(socket, response);
-    if (draining) endBehindReply(response);
+    if (connections.has(socket)) connections.set(socket, response);
+    if (draining) closeAfterReply(response);
     response.once('close', () => {
-      if (open.get(socket) === response) open.set(socket, null);
+      if (connections.get(socket) === response) connections.set(socket, null);
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const response = open.get(socket);
-    // What comes behind a whole request must not cost that request its reply: its order may be stored by now.
-    if (response?.req.complete) endBehindReply(response);
-    else refuse(socket, error, response?.headersSent ?? false);
+    const response = connections.get(socket);
+    // Garbage after a complete request must not cost that request its reply: its order may already be stored.
+    if (response?.req.complete) closeAfterReply(response);
+    else rejectRequest(socket, error, response?.headersSent ?? false);
   });
   server.on('timeout', (socket) => {
-    // One that waits for its reply may be silent; one that does not take it may not.
-    if (!open.get(socket) || socket.writableLength > 0) socket.destroy();
+    // A client that waits for its reply may be idle; one that does not read its reply may not.
+    if (!connections.get(socket) || socket.writableLength > 0) socket.destroy();
   });
 
-  function refuse(socket: Socket, error: NodeJS.ErrnoException, isAnswered: boolean): void {
-    const status = PLAIN_ANSWERS[error.code ?? ''] ?? '400 Bad Request';
+  function rejectRequest(socket: Socket, error: NodeJS.ErrnoException, isAnswered: boolean): void {
+    const status = PLAIN_STATUSES[error.code ?? ''] ?? '400 Bad Request';
     if (socket.writable && !isAnswered) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
     socket.destroy(error);
   }
 
-  function endBehindReply(response: ServerResponse): void {
+  function closeAfterReply(response: ServerResponse): void {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   }
 
-  // Node counts a connection on which nothing ever came as one with a request under way, and would wait for it.
+  // Node treats a connection that never sent anything as one with a request in flight, and would wait for it.
   function closeUnused(): void {
-    for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 
   return {
@@ -76,9 +76,9 @@ export function createOpenReplies(server: Server): OpenReplies {
     },
     async announce(delayMs) {
       draining = true;
-      for (const response of open.values()) if (response) endBehindReply(response);
+      for (const response of connections.values()) if (response) closeAfterReply(response);
       await sleep(delayMs);
-      // What came by now is read before an idle connection is told from one with a request on it.
+      // Read what has already arrived before connections are classified as idle or in use.
       await new Promise(setImmediate);
     },
     async drain(timeoutMs) {
@@ -86,7 +86,7 @@ export function createOpenReplies(server: Server): OpenReplies {
       if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));
       const idle = setInterval(() => server.closeIdleConnections(), POLL_INTERVAL_MS);
-      const unused = setTimeout(closeUnused, UNUSED_MS);
+      const unused = setTimeout(closeUnused, UNUSED_TIMEOUT_MS);
       const force = setTimeout(() => server.closeAllConnections(), timeoutMs);
       await closed;
       clearInterval(idle);

@@ -1,7 +1,7 @@
 export { acceptedJson } from './accepted-json.ts';
 export { BATCH_TYPES, checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
-export { createOpenReplies, type OpenReplies } from './graceful-shutdown.ts';
+export { createGracefulShutdown, type GracefulShutdown } from './graceful-shutdown.ts';
 export { limitPipelining } from './limit-pipelining.ts';
 export { readBearerKey } from './read-bearer-key.ts';
 export { readIdempotencyKey } from './read-idempotency-key.ts';

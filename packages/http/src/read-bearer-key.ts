@@ -6,7 +6,7 @@ const BEARER = /^bearer +(\S+) *$/i;
 /**
  * The API key of the Authorization header (RFC 6750).
  *
- * @throws {Problem} `missing_api_key`, or `invalid_api_key` where what is there cannot be one.
+ * @throws {Problem} `missing_api_key`, or `invalid_api_key` if it is malformed.
  */
 export function readBearerKey({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const key = BEARER.exec(headers.authorization ?? '')?.[1];

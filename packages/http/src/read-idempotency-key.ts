@@ -4,7 +4,7 @@ import { Problem } from '@orders/domain';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * The `Idempotency-Key` header, or null when there is none: 1 to 255 visible ASCII characters, compared exactly (contract, section 2).
+ * The `Idempotency-Key` header, or null if there is none: 1 to 255 visible ASCII characters, compared exactly (contract, section 2).
  *
  * @throws {Problem} `invalid_idempotency_key`.
  */

@@ -3,22 +3,21 @@ import { Problem } from '@orders/domain';
 
 const CUT_SHORT = 'The body ended before its announced length.';
 
-/** What bounds a body. */
 interface BodyBounds {
   maxBytes: number;
   /**
-   * Reserves memory: for the whole body where its length is announced, else for each chunk. False when there is no room. Until a promise is
-   * settled, nothing more is read.
+   * Reserves memory: for the whole body if it has a Content-Length, else for each chunk. False if there is none. Reading pauses until a
+   * promise is settled.
    */
   take?: (bytes: number) => boolean | Promise<boolean>;
 }
 
 /**
- * Reads the exact bytes of a body; an absent body is empty. One that is refused is refused as soon as that is known; the rest of it is
- * read and thrown away, so that its sender is still there to receive the reply.
+ * Reads the exact bytes of a body; an absent body is empty. A rejection is reported immediately; the rest of the body is read and
+ * discarded, so that the sender stays connected to receive the reply.
  *
- * @param done is called once, with the body or else with the {Problem} `payload_too_large`, `overloaded` when there is no room for it, or
- * `malformed_body` when it ends before its announced length.
+ * @param done called once, with the body or with the {Problem} `payload_too_large`, `overloaded` if there is no memory for it, or
+ * `malformed_body` if it ends before its announced length.
  */
 export function readRawBody(
   request: IncomingMessage,
@@ -28,10 +27,10 @@ export function readRawBody(
   const announced = Number(request.headers['content-length'] ?? 0);
   let buffer: Buffer = Buffer.alloc(0);
   let size = 0;
-  let isOver = false;
+  let isFinished = false;
   const finish = (problem: Problem | null) => {
-    if (isOver) return;
-    isOver = true;
+    if (isFinished) return;
+    isFinished = true;
     const body = buffer.subarray(0, size);
     buffer = Buffer.alloc(0);
     if (problem) done(problem);
@@ -40,7 +39,7 @@ export function readRawBody(
   const refuse = () => finish(new Problem('payload_too_large', { detail: tooLarge(maxBytes) }));
   const reserve = (bytes: number, next: () => void) => {
     const proceed = (hasRoom: boolean) => {
-      if (isOver) return;
+      if (isFinished) return;
       if (hasRoom) next();
       else finish(new Problem('overloaded'));
     };
@@ -51,7 +50,7 @@ export function readRawBody(
   };
   const read = () => {
     request.on('data', (chunk: Buffer) => {
-      if (isOver) return;
+      if (isFinished) return;
       if (size + chunk.length > maxBytes) return refuse();
       const add = () => {
         buffer = append(buffer, size, chunk, announced);
@@ -63,21 +62,21 @@ export function readRawBody(
     request.on('end', () => finish(null));
   };
   request.on('close', () => {
-    if (!isOver) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
+    if (!isFinished) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
   });
-  // One whose connection broke before this point tells nobody any more.
+  // If the connection broke before this point, no `close` event follows.
   if (request.destroyed) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
   else if (announced > maxBytes) refuse();
   else if (announced > 0) reserve(announced, read);
   else read();
-  if (isOver) request.resume();
+  if (isFinished) request.resume();
 }
 
 /**
- * The first chunk is taken as it is. For more there is a buffer of the announced length, or one that doubles. A list of chunks would take a
- * hundred times the memory of a body that is sent byte by byte.
+ * Uses the first chunk as it is; further chunks go to a buffer of the announced length, or one that doubles. A list of chunks would take
+ * a hundred times the memory of a body that is sent byte by byte.
  *
- * @param announced the length of the whole body; 0 when it is not known.
+ * @param announced the length of the whole body; 0 if unknown.
  */
 function append(buffer: Buffer, size: number, chunk: Buffer, announced: number): Buffer {
   if (size === 0) return chunk;

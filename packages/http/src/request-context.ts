@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What the steps of one request tell each other and the log, kept with the request. */
+/** Typed state that is attached to a request, for its handlers and the log. */
 export function requestContext<Context extends object>(): {
-  /** Gives a request its context, once. */
   setContext(request: IncomingMessage, context: Context): void;
-  /** The context that the request was given. */
+  /** @throws if the request has no context. */
   contextOf(request: IncomingMessage): Context;
 } {
   const key: unique symbol = Symbol('context');
@@ -15,7 +14,7 @@ export function requestContext<Context extends object>(): {
     },
     contextOf(request: WithContext) {
       const context = request[key];
-      if (!context) throw new Error('a request without context');
+      if (!context) throw new Error('the request has no context');
       return context;
     },
   };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+const VALID_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** The id that the caller gave the request, if it is a sane one (contract, section 2), else a new one. */
+/** The client's X-Request-Id if it is valid (contract, section 2), else a new id. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
-  return typeof sent === 'string' && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
+  return typeof sent === 'string' && VALID_REQUEST_ID.test(sent) ? sent : randomUUID();
 }

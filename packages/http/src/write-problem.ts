@@ -3,7 +3,7 @@ import type { Problem } from '@orders/domain';
 
 const RETRY_AFTER_SECONDS = '2';
 
-/** Where each problem is explained, up to its code: a page for senders has an entry for every one (RFC 9457, section 3.1.1). */
+/** Prefix of each problem's type, without its code: a page for senders explains every code (RFC 9457, section 3.1.1). */
 export function problemTypeBase(basePath: string): string {
   return `${basePath}/docs/senders/errors#`;
 }
@@ -11,8 +11,8 @@ export function problemTypeBase(basePath: string): string {
 /**
  * Replies with a problem (RFC 9457).
  *
- * @param options `type` says where the problem is explained, as a URI reference; `headers` are names and values in turns, beside those that
- * the response and the problem have.
+ * @param options `type`: URI reference of the explanation; `headers`: alternating names and values, in addition to those of the response
+ * and the problem.
  */
 export function writeProblem(
   request: IncomingMessage,
@@ -31,7 +31,7 @@ export function writeProblem(
     request_id: requestId,
     ...(errors && { errors }),
   });
-  // At once, which costs half of what one after the other does.
+  // One call costs half as much as setting headers one by one.
   response.writeHead(status, [
     ...headers,
     ...Object.entries(problem.headers ?? {}).flat(),
@@ -43,7 +43,7 @@ export function writeProblem(
   ]);
   if (request.complete) response.end(body);
   else {
-    // The reply leaves now, but ends with its request: behind it the connection may close, and that would reset a sender who still sends.
+    // The reply is sent now but ends with its request: closing the connection earlier would reset a client that is still sending.
     response.write(body);
     request.resume().once('close', () => response.end());
   }

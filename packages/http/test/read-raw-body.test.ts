@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-/** Sends chunks, and has what came of them. */
+/** Sends chunks and returns the result of reading them. */
 async function collect(chunks: Iterable<Buffer>): Promise<{ problem: Problem | null; body?: Buffer }> {
   const result = new Promise<{ problem: Problem | null; body?: Buffer }>((resolve) => {
     collected = (problem, body) => resolve({ problem, ...(body && { body }) });
@@ -41,7 +41,7 @@ test.each([
   [
     'in chunks of growing length',
     [1, 2, 300, 5000, 34_697].map((length, index, all) => {
-      const start = all.slice(0, index).reduce((sum, one) => sum + one, 0);
+      const start = all.slice(0, index).reduce((sum, bytes) => sum + bytes, 0);
       return numbered.subarray(start, start + length);
     }),
   ],

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server } from 'node:http';
 import { Problem } from '@orders/domain';
 import {
   createBoundedServer,
-  createOpenReplies,
-  type OpenReplies,
+  createGracefulShutdown,
+  type GracefulShutdown,
   problemTypeBase,
   requestIdOf,
   writeProblem,
@@ -42,10 +42,10 @@ export function createListener(
   setup: Setup,
   show: (arrival: Arrival) => void,
   showNoise: (text: string) => void,
-): { server: Server; open: OpenReplies } {
+): { server: Server; open: GracefulShutdown } {
   const explained = problemTypeBase(setup.basePath);
   const server = createBoundedServer(BOUNDS);
-  const open = createOpenReplies(server);
+  const open = createGracefulShutdown(server);
   server.on('request', async (request, response) => {
     const at = new Date();
     const requestId = requestIdOf(request);

@@ -5,46 +5,46 @@ import type { RequestSlot } from './request-slot.ts';
 import { createUploads, type SlowUploads } from './uploads.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 
-/** Requests are counted by what they cost: a batch takes as much memory and time as many orders, a list of ids as much of Postgres. */
+/** Each kind has its own slots: a batch costs as much memory and time as many orders, a list of ids costs Postgres time. */
 export type RequestKind = 'order' | 'batch' | 'list';
 
 export interface AdmissionLimits {
-  /** Orders being recorded at once. */
+  /** Max orders being recorded. */
   maxOrders: number;
-  /** Bytes of bodies in memory at once, complete or not. */
+  /** Max bytes of bodies in memory, complete or not. */
   maxBytes: number;
-  /** Bodies being received at once. */
+  /** Max bodies being received. */
   maxUploads: number;
-  /** When a body that is still being received may be ended in favor of another. */
+  /** When an incomplete body may be cut off in favor of another. */
   slow: SlowUploads;
 }
 
-/** Shares intake's memory and time between accounts: each limit is a budget of which no account gets more than is left to others. */
+/** Divides intake's memory and time fairly: of each budget, one account never gets more than what remains for the others. */
 export interface Admission {
   readonly slots: Readonly<Record<RequestKind, FairBudget>>;
   readonly bytes: FairBudget;
-  /** Whether slots of a kind are so scarce that an account may find none. */
+  /** Whether at least half of the slots are taken, so that an account may get none. */
   isBusy(kind: RequestKind): boolean;
-  /** Waits a moment until the account can get a slot of this kind. @returns false when it cannot. */
+  /** Waits up to 20 ms until the account may have a slot of this kind. @returns false if there is still none. */
   waitForRoom(kind: RequestKind, accountId: number): Promise<boolean>;
   /**
-   * Begins to receive a body.
+   * Starts to receive a body.
    *
-   * @throws {Problem} `overloaded` when the account is receiving too many already.
+   * @throws {Problem} `overloaded` if the account is already receiving its maximum.
    */
   begin(request: IncomingMessage, kind: RequestKind, accountId: number): RequestSlot;
 }
 
-/** Batches may take half the memory that orders sent one by one may: of the largest, each is as long as 32 of the largest orders. */
+/** The largest batch is as long as 32 of the largest orders, so batches take at most half the memory of single orders. */
 const ORDERS_PER_BATCH_SLOT = 64;
-/** Two look at once, and each is of at most 1 MiB. */
+/** Each list is at most 1 MiB, and only two are looked up concurrently. */
 const LIST_SLOTS = 8;
 /** Max wait for a slot before 503. Rejecting instantly makes senders retry instantly, and the rejections then starve admitted requests. */
 const MAX_WAIT_MS = 20;
-/** Max requests waiting for a slot, for each slot there is: their bodies take memory too. */
+/** Max waiting requests per slot: their bodies take memory too. */
 const MAX_WAITING_PER_SLOT = 2;
 
-/** Creates the admission of one process. */
+/** Creates the admission control of one process. */
 export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: AdmissionLimits): Admission {
   const slots = {
     order: createFairBudget(maxOrders),
@@ -81,7 +81,7 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
         complete() {
           upload.complete();
           const takeSlot = () => {
-            // While it waited, its client may have disconnected.
+            // The client may have disconnected during the wait.
             hasSlot = !isReleased && budget.take(accountId, 1);
             return hasSlot;
           };

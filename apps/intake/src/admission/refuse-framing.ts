@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * Refuses what Node's parser lets through although RFC 9112 does not: readers on the way could understand such a request in another way.
+ * Rejects requests that Node's parser accepts but RFC 9112 forbids, since a proxy could parse them differently (request smuggling).
  *
- * @returns whether it was refused; its connection is then closed.
+ * @returns whether the request was rejected; its connection is then closed.
  */
 export function refuseFraming(request: IncomingMessage, response: ServerResponse): boolean {
-  const status = framingFault(request);
+  const status = framingError(request);
   if (status === null) return false;
   const { socket } = request;
   response.writeHead(status, { Connection: 'close', 'Content-Length': 0 }).end(() => socket.destroySoon());
   return true;
 }
 
-function framingFault({ httpVersion, headers, rawHeaders }: IncomingMessage): number | null {
+function framingError({ httpVersion, headers, rawHeaders }: IncomingMessage): number | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 505;
   const coding = headers['transfer-encoding'];
   if (coding !== undefined) {
-    // Section 6.1: a transfer coding with HTTP/1.0 is faulty framing, and of the codings only chunked is supported.
+    // Section 6.1: a transfer coding in HTTP/1.0 is faulty framing. Only chunked is supported.
     if (httpVersion === '1.0') return 400;
     if (coding.trim().toLowerCase() !== 'chunked') return 501;
   }

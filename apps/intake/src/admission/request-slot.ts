@@ -1,20 +1,20 @@
-/** What one request holds of intake: the bytes of its body as they arrive and, once it is complete, a slot. */
+/** What one request occupies: the bytes of its body while they arrive and, once the body is complete, a slot. */
 export interface RequestSlot {
   /**
-   * Counts bytes of the body that just arrived. Where the account's share does not allow them, it waits until others are released.
+   * Counts bytes that just arrived. Waits for other bytes to be released if the account's share is used up.
    *
-   * @returns false when that took too long.
+   * @returns false if the wait timed out.
    */
   addBytes(count: number): boolean | Promise<boolean>;
-  /** Takes the slot of a body that is complete. Waits a moment for one. @returns false when there is none for this account. */
+  /** Acquires a slot for the complete body, waiting up to 20 ms. @returns false if the account gets none. */
   complete(): boolean | Promise<boolean>;
-  /** Gives everything back; may be called more than once, and does nothing while `holdUntil` is running. */
+  /** Releases everything. Idempotent; does nothing while `holdUntil` runs. */
   release(): void;
-  /** Holds everything until `work` ends, even if the client disconnects: what is being recorded still takes memory. */
+  /** Holds everything until `work` ends, even if the client disconnects: a body that is being recorded still takes memory. */
   holdUntil<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** The slot of a request that takes none. */
+/** For requests that need no slot. */
 export const NO_SLOT: RequestSlot = {
   addBytes: () => true,
   complete: () => true,

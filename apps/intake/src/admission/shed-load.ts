@@ -11,12 +11,11 @@ const LOG_INTERVAL_MS = 1000;
 const OVERLOADED = new Problem('overloaded');
 
 /**
- * Refuses, by its head alone, a POST request whose account has all the slots that it may have: a rejection must cost a fraction of what an
- * order does. Only for accounts whose key is remembered; for others a look-up would cost more than it saves. The log says once a second
- * how many were refused, not each.
+ * Rejects a POST request by its head alone if its account has all its slots: a rejection must cost a fraction of an order. Applies only
+ * to accounts whose key is cached; for others the look-up would cost more than it saves. Logs one count a second, not each rejection.
  *
- * @param serve gets all other requests, with the path and query alone as their target.
- * @param deps.accountOf the account of a request whose key is remembered.
+ * @param serve handles all other requests, with only path and query as their target.
+ * @param deps.accountOf the account of a request whose key is cached.
  */
 export function shedLoad(
   serve: RequestListener,
@@ -44,7 +43,7 @@ export function shedLoad(
     refused += 1;
     if (refused > 1) return;
     setTimeout(() => {
-      logger.warn('requests rejected: their accounts have all the slots they may have', { refused });
+      logger.warn('requests rejected: accounts at their slot limit', { refused });
       refused = 0;
     }, LOG_INTERVAL_MS).unref();
   }
@@ -55,7 +54,7 @@ export function shedLoad(
     request.url = url;
     if (request.method !== 'POST') return serve(request, response);
     const query = url.indexOf('?');
-    // Routes are matched exactly: by case, by a slash at the end and undecoded, so no other path leads to these.
+    // Routing is case sensitive, strict about trailing slashes and undecoded, so no other path reaches these routes.
     const kind = kinds.get(query < 0 ? url : url.slice(0, query)) ?? 'order';
     const accountId = admission.isBusy(kind) ? accountOf(request) : undefined;
     if (accountId === undefined || admission.slots[kind].hasRoom(accountId, 1)) return serve(request, response);

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { createFairBudget, type FairBudget } from '@orders/runtime';
 import { createWaitingRoom } from './waiting-room.ts';
 
-/** When and how a body that takes long to arrive is ended. */
+/** When and how a slow body is cut off. */
 export interface SlowUploads {
-  /** Age in milliseconds from which on an incomplete body gives way to others. */
+  /** Age in milliseconds at which an incomplete body may be cut off in favor of others. */
   afterMs: number;
   cutOff: (request: IncomingMessage) => void;
 }
 
-/** The body of one request while it arrives, and its bytes until they are released. */
+/** The incoming body of one request, and its bytes until they are released. */
 interface Upload {
   addBytes(count: number): boolean | Promise<boolean>;
   complete(): void;
@@ -24,12 +24,12 @@ interface Incomplete {
 }
 
 /**
- * Counts the bodies that are arriving and their bytes by account. Where a budget is used up, slow bodies give way: of the same account, or
- * of one that holds at least as much. A slow sender of a few bytes takes nothing from anybody, so it is left alone until then. Where no
- * body is slow, the bytes wait for room, and their sender with them.
+ * Counts incoming bodies and their bytes by account. If a budget is used up, slow bodies are preempted: those of the same account, or of
+ * one that holds at least as much. Slow bodies are left alone until then, as they take nothing from others. If no body is slow, the
+ * bytes wait for capacity, and TCP backpressure slows their sender.
  */
 export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slow: SlowUploads }): {
-  /** @returns null when the account is receiving as many bodies as its share allows. */
+  /** @returns null if the account is already receiving as many bodies as its share allows. */
   begin(request: IncomingMessage, accountId: number): Upload | null;
 } {
   const { bytes, slow } = deps;
@@ -79,14 +79,14 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
       return {
         addBytes(count) {
           const add = (isTaken: boolean) => {
-            // Meanwhile, and even to make room, this body may have been cut off.
+            // This body may have been cut off meanwhile, even to make room for itself.
             if (isTaken && isReleased) bytes.give(accountId, count);
             else if (isTaken) size += count;
             return isTaken && !isReleased;
           };
           if (isReleased) return false;
           if (take(bytes, accountId, count)) return add(true);
-          // A body that waits for its first bytes holds none to release, and is not slow.
+          // A body that waits for its first bytes has none to release and is not slow.
           if (size === 0) incomplete.delete(upload);
           return room.wait(accountId, count).then(() => {
             if (!isReleased && !incomplete.has(upload)) {

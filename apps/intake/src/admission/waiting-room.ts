@@ -9,16 +9,16 @@ interface Waiting {
   resolve: (hasRoom: boolean) => void;
 }
 
-/** Requests that wait for room in a budget, in the order in which they came as far as the shares of their accounts allow. */
+/** Requests that wait for capacity in a budget: first come, first served, as far as the shares of their accounts allow. */
 export interface WaitingRoom {
-  /** @returns whether there is room for the amount now; the caller takes it in the same turn of the event loop. */
+  /** @returns whether there is room for the amount now; the caller must take it in the same iteration of the event loop. */
   wait(accountId: number, amount: number): Promise<boolean>;
 }
 
 /**
  * Creates the waiting room of a budget.
  *
- * @param limits `maxWaitMs`: how long one waits, in milliseconds; `maxWaiting`: how many may wait at once.
+ * @param limits `maxWaitMs`: max wait in milliseconds; `maxWaiting`: max waiting requests.
  */
 export function createWaitingRoom(
   budget: FairBudget,
@@ -29,7 +29,7 @@ export function createWaitingRoom(
 
   function poll(): void {
     const now = performance.now();
-    // What is granted here is taken later in this turn, so it counts against those behind.
+    // Grants are taken later in this iteration of the event loop, so they count against the requests behind.
     const granted = new Map<number, number>();
     let total = 0;
     waiting = waiting.filter(({ accountId, amount, since, resolve }) => {

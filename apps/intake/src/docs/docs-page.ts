@@ -5,17 +5,17 @@ import { contextOf } from '../request-context.ts';
 import { pageSecurity } from './page-security.ts';
 import { senderPages } from './sender-pages/sender-pages.ts';
 
-// Swagger UI sets style attributes and draws its icons from data: addresses; everything else comes from this service.
+// Swagger UI sets style attributes and uses data: URLs for its icons.
 const security = pageSecurity({
   styleSrc: ["'self'", "'unsafe-inline'"],
   imgSrc: ["'self'", 'data:'],
   connectSrc: ["'self'"],
 });
 
-/** What the page loads of the library. Its own start page and package file are not served. */
+/** The library's files that the page loads; its own start page and package file are not served. */
 const LIBRARY_FILES = new Set(['/favicon-32x32.png', '/swagger-ui.css', '/swagger-ui-bundle.js']);
 
-/** `GET /docs`: the OpenAPI document as a page, and below it the pages for senders; each file of them is shipped with the service. */
+/** `GET /docs`: the OpenAPI document as a page, and below it the guides for senders; no file comes from another host. */
 export function docsPage(basePath: string): Router {
   const at = `${basePath}/docs`;
   const page = `<!doctype html>
@@ -59,7 +59,7 @@ export function docsPage(basePath: string): Router {
   return router;
 }
 
-/** What the file server refuses, a precondition or a strange path, is nothing we have. */
+/** The file server's own 4xx errors (preconditions, malformed paths) become 404. */
 const refuseAsNotFound: ErrorRequestHandler = (error, _request, _response, next) => {
   const isRefusal = error.status >= 400 && error.status < 500 && !(error instanceof Problem);
   next(isRefusal ? new Problem('not_found') : error);

@@ -2,9 +2,9 @@ import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
 /**
- * The security headers of a page, everything of which comes from this service as files.
+ * The security headers of a page that loads everything as files from this service.
  *
- * @param more directives of its Content-Security-Policy, beside these or in their place.
+ * @param more directives of the Content-Security-Policy that add to or replace the defaults.
  */
 export function pageSecurity(more: Record<string, string[]>): RequestHandler {
   return helmet({

@@ -1,20 +1,20 @@
 import { type Archiving, type Database, readArchiving, readDatabaseSize } from '@orders/database';
 import { cachedRead, Gauge, type Registry } from '@orders/runtime';
 
-/** Postgres stats every file of the database to add up its size. */
-const SIZE_EVERY_MS = 60_000;
+/** Rare because Postgres calls stat on every file of the database to sum up its size. */
+const SIZE_REFRESH_MS = 60_000;
 
 /**
- * Shows how large the database is and how the archive of its write-ahead log keeps up. What cannot be read is absent, and the archive's
- * figures are absent where `archive_mode` is off.
+ * Gauges of the database's size and of WAL archiving. A value that cannot be read is absent; those of archiving are also absent if
+ * `archive_mode` is off.
  */
 export function exposeArchiving(
   registry: Registry,
   database: Database,
   { everyMs, timeoutMs }: { everyMs: number; timeoutMs: number },
 ): void {
-  const askArchiving = cachedRead(() => readArchiving(database), { everyMs, timeoutMs });
-  const askSize = cachedRead(() => readDatabaseSize(database), { everyMs: SIZE_EVERY_MS, timeoutMs });
+  const getArchiving = cachedRead(() => readArchiving(database), { everyMs, timeoutMs });
+  const getSize = cachedRead(() => readDatabaseSize(database), { everyMs: SIZE_REFRESH_MS, timeoutMs });
   const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
     new Gauge({
       name,
@@ -27,7 +27,7 @@ export function exposeArchiving(
       },
     });
   const ofArchive = (figure: (archiving: Archiving) => number | null) => async () => {
-    const archiving = await askArchiving();
+    const archiving = await getArchiving();
     return archiving && figure(archiving);
   };
 
@@ -46,5 +46,5 @@ export function exposeArchiving(
     'Complete segments of the write-ahead log that are not archived',
     ofArchive(({ waitingSegments }) => waitingSegments),
   );
-  gauge('postgres_database_bytes', 'Size of the database', askSize);
+  gauge('postgres_database_bytes', 'Size of the database', getSize);
 }

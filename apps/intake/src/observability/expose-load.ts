@@ -4,16 +4,16 @@ import { cachedRead, Gauge, type Registry } from '@orders/runtime';
 import type { IntakeConfig } from '../config.ts';
 import { exposeArchiving } from './expose-archiving.ts';
 
-/** However often the metrics are read, and by how many. */
-const EVERY_MS = 5000;
+/** Min time between queries, regardless of how often the metrics are scraped. */
+const REFRESH_MS = 5000;
 const TIMEOUT_MS = 2000;
 
 type LoadConfig = Pick<IntakeConfig, 'DATABASE_URL' | 'PG_PREPARED'>;
 
 /**
- * Shows the load of the whole service, by which its workers are scaled. Every intake shows the same, as there may be no worker that could.
- * What cannot be read is absent: an old figure, or 0, would have workers taken away in an outage. It has a connection of its own, so it
- * takes none from orders and waits for none of theirs.
+ * Gauges of the whole service's load, by which workers are scaled. Every intake exposes them, as there may be no worker running. A value
+ * that cannot be read is absent: a stale value, or 0, would scale workers down in an outage. They use their own connection, so they
+ * neither take one from orders nor wait for one.
  */
 export function exposeLoad(registry: Registry, config: LoadConfig, producer: Producer): { close(): Promise<void> } {
   const registers = [registry];
@@ -24,10 +24,10 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
     queryTimeout: TIMEOUT_MS,
     applicationName: 'orders load',
   });
-  const times = { everyMs: EVERY_MS, timeoutMs: TIMEOUT_MS };
-  const askDatabase = cachedRead(() => readLoad(database), times);
-  const askStalls = cachedRead(() => readStalls(database), times);
-  const askQueue = cachedRead(() => producer.lanes(), times);
+  const times = { everyMs: REFRESH_MS, timeoutMs: TIMEOUT_MS };
+  const getLoad = cachedRead(() => readLoad(database), times);
+  const getStalls = cachedRead(() => readStalls(database), times);
+  const getLanes = cachedRead(() => producer.lanes(), times);
 
   const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
     new Gauge({
@@ -40,9 +40,9 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
         else this.set(value);
       },
     });
-  const ofDatabase = (figure: keyof Load) => async () => (await askDatabase())?.[figure] ?? null;
+  const ofDatabase = (figure: keyof Load) => async () => (await getLoad())?.[figure] ?? null;
   const ofQueue = (state: 'waiting' | 'active') => async () =>
-    (await askQueue())?.reduce((sum, lane) => sum + lane[state], 0) ?? null;
+    (await getLanes())?.reduce((sum, lane) => sum + lane[state], 0) ?? null;
 
   gauge('orders_receipts_waiting', 'Receipts without a final state, counted to 10,000 batches', ofDatabase('waiting'));
   gauge('orders_receipts_dead', 'Receipts that are dead, counted to 10,000', ofDatabase('dead'));
@@ -52,24 +52,24 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
   gauge(
     'orders_dispatch_delay_seconds',
     'For how long a confirmed order past its undo time has waited to be shown by dispatchable_orders',
-    async () => (await askStalls())?.dispatchDelaySeconds ?? null,
+    async () => (await getStalls())?.dispatchDelaySeconds ?? null,
   );
-  exposeTransactions(registry, askStalls);
-  exposeLanes(registry, askQueue);
+  exposeTransactions(registry, getStalls);
+  exposeLanes(registry, getLanes);
   exposeArchiving(registry, database, times);
 
   return { close: () => closeDatabase(database) };
 }
 
-/** Absent for a role without `pg_read_all_stats`. */
-function exposeTransactions(registry: Registry, ask: () => Promise<Stalls | null>): void {
+/** Absent if the role lacks `pg_read_all_stats`. */
+function exposeTransactions(registry: Registry, get: () => Promise<Stalls | null>): void {
   new Gauge({
     name: 'postgres_oldest_transaction_seconds',
     help: 'Age of the oldest transaction of any session, by whether it has written',
     labelNames: ['kind'],
     registers: [registry],
     async collect() {
-      const stalls = await ask();
+      const stalls = await get();
       this.reset();
       const ages = { writing: stalls?.oldestWritingSeconds, reading: stalls?.oldestReadingSeconds };
       for (const [kind, age] of Object.entries(ages)) if (age != null) this.set({ kind }, age);
@@ -79,17 +79,17 @@ function exposeTransactions(registry: Registry, ask: () => Promise<Stalls | null
 
 const STATES = ['waiting', 'active', 'delayed'] as const;
 
-function exposeLanes(registry: Registry, ask: () => Promise<LaneState[] | null>): void {
+function exposeLanes(registry: Registry, get: () => Promise<LaneState[] | null>): void {
   new Gauge({
     name: 'orders_lane_jobs',
     help: 'Jobs in the queue by lane and state',
     labelNames: ['lane', 'state'],
     registers: [registry],
     async collect() {
-      const lanes = await ask();
+      const lanes = await get();
       this.reset();
-      for (const one of lanes ?? []) {
-        for (const state of STATES) this.set({ lane: one.lane, state }, one[state]);
+      for (const { lane, ...jobs } of lanes ?? []) {
+        for (const state of STATES) this.set({ lane, state }, jobs[state]);
       }
     },
   });

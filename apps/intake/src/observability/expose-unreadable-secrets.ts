@@ -4,9 +4,9 @@ import { cachedRead, Gauge, type Logger, type Registry } from '@orders/runtime';
 const TIMES = { everyMs: 30_000, timeoutMs: 2000 };
 
 /**
- * Shows how many signing secrets none of the keys opens, and logs it when it changes: webhooks that are signed with them are refused.
+ * Gauge of the signing secrets that no configured key unseals; webhooks signed with them are rejected. Logs the number when it changes.
  *
- * @returns reads the number, at most every 30 s; null when it could not be read.
+ * @returns reads the number, at most every 30 s; null if it could not be read.
  */
 export function exposeUnreadableSecrets(
   registry: Registry,
@@ -18,14 +18,14 @@ export function exposeUnreadableSecrets(
   const read = cachedRead(async () => {
     const unreadable = await countUnreadableSecrets(database, keys);
     if (unreadable !== logged && unreadable > 0)
-      logger.error('signing secrets do not open with SECRETS_KEY or SECRETS_KEY_PREVIOUS', { unreadable });
+      logger.error('signing secrets cannot be unsealed with SECRETS_KEY or SECRETS_KEY_PREVIOUS', { unreadable });
     logged = unreadable;
     return unreadable;
   }, TIMES);
 
   new Gauge({
     name: 'intake_unreadable_signing_secrets',
-    help: 'Signing secrets in use that neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS opens',
+    help: 'Signing secrets in use that neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS unseals',
     registers: [registry],
     async collect() {
       const unreadable = await read();

@@ -9,14 +9,14 @@ export interface IntakeMetrics {
   batchSizes: Histogram<never>;
   receipts: Counter<'outcome'>;
   mismatches: Counter<'kept_as'>;
-  refusedOfBatches: Counter<'code'>;
+  rejectedBatchOrders: Counter<'code'>;
   lookups: Counter<'answered_by'>;
   lostWakeUps: Counter<never>;
   droppedConnections: Counter<never>;
   unrecordedRejections: Counter<never>;
 }
 
-/** @param admission whose budgets are read when the metrics are. */
+/** @param admission its budgets are read on each scrape. */
 export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
   const registry = createRegistry();
   const registers = [registry];
@@ -38,7 +38,7 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
     labelNames: ['outcome'],
     registers,
   });
-  // What begins with its first event shows no increase by it.
+  // A counter must start at 0: a series that appears with its first event shows no increase for it.
   for (const outcome of ['accepted', 'replayed', 'kept']) receipts.inc({ outcome }, 0);
   const mismatches = new Counter({
     name: 'intake_payload_mismatches_total',
@@ -76,7 +76,7 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
       buckets: [1, 2, 5, 10, 20, 50, 100, 200],
       registers,
     }),
-    refusedOfBatches: new Counter({
+    rejectedBatchOrders: new Counter({
       name: 'intake_batch_orders_refused_total',
       help: 'Orders of batches that were refused while the batch was answered 202, by problem code',
       labelNames: ['code'],
@@ -90,7 +90,7 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
     }),
     lostWakeUps: new Counter({
       name: 'intake_lost_wake_ups_total',
-      help: 'Rings that did not reach the queue and are left to the sweeper',
+      help: 'Wake-ups that did not reach the queue and are left to the sweeper',
       registers,
     }),
     droppedConnections: new Counter({

@@ -5,20 +5,19 @@ import { type Readiness, withTimeout } from '@orders/runtime';
 const MAX_CLOCK_SKEW_MS = 60_000;
 const TIMEOUT_MS = 2000;
 
-/** What readiness is read from. */
 interface Sources {
   database: Database;
   producer: Producer;
   isDraining: () => boolean;
-  /** Of the key that signing secrets are sealed with. */
+  /** Fingerprint of the key that seals signing secrets. */
   secretsKey: string;
   countUnreadableSecrets: () => Promise<number | null>;
 }
 
 /**
- * Ready while Postgres answers and has at least this version's schema, the clock is within 60 s of Postgres' (receipt ids carry the
- * time) and no drain is under way. The queue and the signing secrets are reported but do not count: orders with an API key are accepted
- * without either.
+ * Ready if Postgres is reachable with at least this version's schema, the clock is within 60 s of Postgres' (receipt ids contain the
+ * time) and the process is not draining. The queue and the signing secrets are reported but do not count: orders are accepted without
+ * them.
  */
 export function checkReadiness(sources: Sources): () => Promise<Readiness> {
   const { database, producer, isDraining, secretsKey } = sources;

@@ -4,10 +4,9 @@ import { createFairQueue } from '@orders/runtime';
 import { Piscina } from 'piscina';
 import { type Outcome, type TaskName, type TaskOptions, type Tasks, type ThreadTask, tasks } from './tasks.ts';
 
-/** Who wants a task done. */
 export interface Caller {
   accountId: number;
-  /** Whether nobody waits for the result any more; asked when the task could begin in the thread. */
+  /** Whether the client has disconnected; checked right before the task starts in the thread. */
   isGone?: () => boolean;
 }
 
@@ -16,13 +15,13 @@ export class ClientDisconnected extends Error {
   override readonly name = 'ClientDisconnected';
 }
 
-/** Reads bodies without ever holding the event loop for long. */
+/** Parses bodies without blocking the event loop for long. */
 export interface Parser {
   /**
-   * Runs a task on a body: a short one at once, a longer one in the parsing thread, where the accounts take turns.
+   * Runs a task on a body: a short body immediately, a longer one in the parsing thread, accounts in rotation.
    *
    * @throws {Problem} what the task throws.
-   * @throws {ClientDisconnected} when the caller was gone before the task began.
+   * @throws {ClientDisconnected} if the client disconnected before the task started.
    */
   run<Name extends TaskName>(
     caller: Caller,
@@ -36,10 +35,10 @@ export interface Parser {
 
 /** The thread ends after this long without work. */
 const IDLE_MS = 60_000;
-/** Max heap of the thread: a list of ids of 1 MiB takes about 40 MiB at worst. Beyond it the thread ends, and only its task fails. */
+/** A list of ids of 1 MiB takes about 40 MiB at worst. If a task exceeds this, the thread ends and only that task fails. */
 const THREAD_HEAP_MB = 192;
 
-/** Creates the parser of one process; its thread starts with the first body that needs it. */
+/** Creates the parser of one process; the thread starts with the first long body. */
 export function createParser(): Parser {
   const thread = new Piscina({
     filename: fileURLToPath(new URL('./tasks.ts', import.meta.url)),
@@ -51,7 +50,7 @@ export function createParser(): Parser {
   const runFairly = createFairQueue<number>(1);
 
   async function runInThread(name: TaskName, body: Buffer, options: unknown[]): Promise<unknown> {
-    // A copy of its own, which is handed over: the body may be a stretch of a batch.
+    // The copy is transferred; the body itself may be a slice of a batch.
     const copy = new Uint8Array(body);
     const outcome: Outcome = await thread.run({ name, body: copy, options } satisfies ThreadTask, {
       transferList: [copy.buffer],

@@ -7,38 +7,36 @@ import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { contextOf } from '../request-context.ts';
 
-/** Finds out whose key a request carries. */
 export interface Authenticator {
   /**
-   * Names the account of a request by its Bearer key (RFC 6750).
+   * Finds the account of a request by its Bearer key (RFC 6750).
    *
-   * @throws {Problem} `missing_api_key`, `invalid_api_key`, `account_suspended`, or `overloaded` for an unknown key among too many; a
-   * database error when the look-up fails.
+   * @throws {Problem} `missing_api_key`, `invalid_api_key`, `account_suspended`, or `overloaded` if too many unknown keys wait; a
+   * database error if the look-up fails.
    */
   authenticate: RequestHandler;
-  /** The account of a request whose key was looked up in the last seconds; undefined for any other request. */
-  rememberedAccount(request: IncomingMessage): number | undefined;
+  /** The account of a request whose key is cached; undefined otherwise. */
+  cachedAccount(request: IncomingMessage): number | undefined;
 }
 
-// Together with the look-up itself this keeps the promise that a revoked key stops working within 5 seconds.
-const REMEMBERED_MS = 3000;
-const MAX_REMEMBERED = 10_000;
+/** Together with the time of a look-up, this must stay below 5 s: the guaranteed time until a revoked key stops working. */
+const CACHE_TTL_MS = 3000;
+const MAX_CACHED_KEYS = 10_000;
 /** Max keys in one look-up. */
 const MAX_KEYS = 500;
-/** Max keys never seen here that wait for a look-up; more get 503. */
+/** Max unknown keys that wait for a look-up; more get 503. */
 const MAX_UNKNOWN = 2000;
 
-/** Creates the authenticator of one process. */
 export function createAuthenticator(database: Database): Authenticator {
-  const remembered = new LRUCache<string, AuthenticatedKey>({
-    max: MAX_REMEMBERED,
-    ttl: REMEMBERED_MS,
-    // A look-up that is evicted meanwhile still answers those who wait for it.
+  const cache = new LRUCache<string, AuthenticatedKey>({
+    max: MAX_CACHED_KEYS,
+    ttl: CACHE_TTL_MS,
+    // A look-up whose entry is evicted meanwhile still resolves for its waiters.
     ignoreFetchAbort: true,
     fetchMethod: (key) => lookUp(hashApiKey(key).toString('base64')),
   });
-  // Anybody can make up keys of the right form, so keys that were valid before never queue behind those that were not.
-  const known = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+  // Anybody can invent well-formed keys, so keys that were valid before have their own look-up queue.
+  const known = new LRUCache<string, true>({ max: MAX_CACHED_KEYS });
   const lookUpKnown = createLookUp(database);
   const lookUpUnknown = createLookUp(database);
   let unknown = 0;
@@ -52,7 +50,7 @@ export function createAuthenticator(database: Database): Authenticator {
       if (!authenticated) known.delete(hash);
       else {
         known.set(hash, true);
-        // When a key was last used is worth knowing, but never worth a refusal.
+        // The time of last use is informative; a failure to store it must not fail the request.
         touchKey(database, authenticated.accountId, authenticated.keyId).catch(() => {});
       }
       return authenticated;
@@ -64,17 +62,17 @@ export function createAuthenticator(database: Database): Authenticator {
   return {
     async authenticate(request, _response, next) {
       const key = readBearerKey(request);
-      const authenticated = remembered.get(key) ?? (await remembered.fetch(key));
+      const authenticated = cache.get(key) ?? (await cache.fetch(key));
       if (!authenticated) throw new Problem('invalid_api_key');
       const context = contextOf(request);
       context.authenticated = authenticated;
-      context.authenticateAgain = async () => (await remembered.fetch(key, { forceRefresh: true })) ?? null;
+      context.authenticateAgain = async () => (await cache.fetch(key, { forceRefresh: true })) ?? null;
       if (authenticated.suspended) throw new Problem('account_suspended');
       next();
     },
-    rememberedAccount(request) {
+    cachedAccount(request) {
       try {
-        return remembered.get(readBearerKey(request))?.accountId;
+        return cache.get(readBearerKey(request))?.accountId;
       } catch {
         return undefined;
       }
@@ -88,7 +86,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Looks keys up, all that wait in one statement: however many there are, they use one connection. */
+/** Looks up all waiting keys in one statement, so look-ups use at most one connection. */
 function createLookUp(database: Database): (hash: string) => Promise<AuthenticatedKey | undefined> {
   const add = createMicroBatcher<Waiting>({
     maxConcurrent: 1,

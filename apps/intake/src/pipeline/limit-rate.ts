@@ -13,29 +13,29 @@ export interface RateLimits {
    */
   limit: RequestHandler;
   /**
-   * Counts a status look-up, of which an account may make `STATUS_LOOKUPS_PER_REQUEST` for each request of its limit.
+   * Counts a status look-up; the limit is `STATUS_LOOKUPS_PER_REQUEST` times the account's limit of requests.
    *
    * @throws {Problem} `rate_limited`.
    */
   limitStatus: RequestHandler;
   /**
-   * Counts a request that costs as much as several, before its work is done. One that begins within the limit may exceed it; what
-   * exceeds it extends the window, so that the rate holds on average.
+   * Counts a request that costs as much as several, before its work starts. A request that starts within the limit may exceed it; the
+   * excess extends the window, so that the rate holds on average.
    *
-   * @param cost in requests, the one that `limit` counted included.
-   * @throws {Problem} `rate_limited` when another has exceeded the limit meanwhile; then nothing is counted.
+   * @param cost in requests, including the one that `limit` counted.
+   * @throws {Problem} `rate_limited` if another request has exceeded the limit meanwhile; then nothing is counted.
    */
   charge(request: Request, response: Response, cost: number): Promise<void>;
 }
 
 /** Clients poll a receipt several times; a look-up costs about a fifth of an order. */
 export const STATUS_LOOKUPS_PER_REQUEST = 5;
-/** Of a window; the longest time that Node and Redis take alike. */
+/** Max window: the longest time that both Node's timers and Redis accept. */
 const MAX_WINDOW_MS = 2 ** 31 - 1;
 
 /**
- * Counts what a request costs beyond the one it was counted as, unless the limit was exceeded before, and returns the count and the
- * milliseconds until the window ends; -1 for a count that was refused.
+ * Adds the cost of a request beyond the one that was already counted, unless the limit was exceeded before. Returns the count, or -1 if
+ * it was refused, and the milliseconds until the window ends.
  */
 const CHARGE = `
 local limit, window, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -50,39 +50,39 @@ redis.call('set', KEYS[1], counted, 'PX', left)
 return {counted, left}`;
 
 /**
- * Holds each account to its own rate, or else to the general one: N requests in a window that begins with the first of them. All intake
- * processes that share a Redis count together; without one, or while it does not answer, each counts for itself, from zero. The `RateLimit`
- * headers tell what is left (IETF draft-ietf-httpapi-ratelimit-headers-11).
+ * Limits each account to its own rate or the default: N requests in a window that starts with the first of them. All intake processes
+ * with the same Redis share the counters; without Redis, or while it is unreachable, each process counts alone, from zero. The
+ * `RateLimit` headers follow draft-ietf-httpapi-ratelimit-headers-11.
  */
 export function createRateLimits(general: RateLimit | undefined, redis: RedisClient | null): RateLimits {
-  // It only counts, and for every account; how many are too many is decided below, since that differs.
+  // The limiter only counts; limits differ by account and are applied below.
   const options = { points: Number.MAX_SAFE_INTEGER, duration: 1, keyPrefix: 'rate' };
   const local = new RateLimiterMemory(options);
   const counter = redis
     ? new RateLimiterRedis({ ...options, storeClient: redis, rejectIfRedisNotReady: true, insuranceLimiter: local })
     : local;
-  const oneByOne = createFairQueue<string>(1);
+  const runExclusively = createFairQueue<string>(1);
 
-  // A limit that is changed begins to count again: what was refused by the one before is no part of it, nor is the rest of its window.
+  // The key contains the limit, so a changed limit starts with a new count and a new window.
   const keyOf = (accountId: number, { requests, seconds }: RateLimit) => `${accountId}:${requests}/${seconds}`;
 
   async function count(key: string, policy: string, limit: RateLimit, response: Response): Promise<void> {
     const { consumedPoints, msBeforeNext } = await counter.consume(key, 1, { customDuration: limit.seconds });
-    const reset = tellWhatIsLeft(response, policy, limit, consumedPoints, msBeforeNext);
-    if (consumedPoints > limit.requests) throw tooMany(reset);
+    const reset = setRateLimitHeaders(response, policy, limit, consumedPoints, msBeforeNext);
+    if (consumedPoints > limit.requests) throw rateLimited(reset);
   }
 
-  /** @returns the count and the milliseconds until the window ends; a count of -1 was refused. */
-  async function countMore(key: string, { requests, seconds }: RateLimit, cost: number): Promise<[number, number]> {
+  /** @returns the count, or -1 if it was refused, and the milliseconds until the window ends. */
+  async function addCost(key: string, { requests, seconds }: RateLimit, cost: number): Promise<[number, number]> {
     const windowMs = seconds * 1000;
     try {
       if (redis?.status === 'ready') {
         return (await redis.eval(CHARGE, 1, counter.getKey(key), requests, windowMs, cost)) as [number, number];
       }
     } catch {
-      // It went away; then this process counts for itself.
+      // Redis is unreachable: this process counts alone.
     }
-    return oneByOne(key, async () => {
+    return runExclusively(key, async () => {
       const { consumedPoints: counted = 0, msBeforeNext: left = windowMs } = (await local.get(key)) ?? {};
       if (counted > requests) return [-1, left];
       const over = Math.min(cost, counted + cost - requests);
@@ -113,19 +113,19 @@ export function createRateLimits(general: RateLimit | undefined, redis: RedisCli
     async charge(request, response, cost) {
       const limit = limitOf(request);
       if (!limit || cost <= 1) return;
-      const [counted, left] = await countMore(keyOf(accountOf(request).accountId, limit), limit, cost - 1);
-      const reset = tellWhatIsLeft(response, 'account', limit, counted < 0 ? limit.requests : counted, left);
-      if (counted < 0) throw tooMany(reset);
+      const [counted, left] = await addCost(keyOf(accountOf(request).accountId, limit), limit, cost - 1);
+      const reset = setRateLimitHeaders(response, 'account', limit, counted < 0 ? limit.requests : counted, left);
+      if (counted < 0) throw rateLimited(reset);
     },
   };
 }
 
-function tooMany(seconds: number): Problem {
+function rateLimited(seconds: number): Problem {
   return new Problem('rate_limited', { headers: { 'Retry-After': String(seconds) } });
 }
 
 /** @returns the seconds until the window ends. */
-function tellWhatIsLeft(
+function setRateLimitHeaders(
   response: Response,
   policy: string,
   { requests, seconds }: RateLimit,

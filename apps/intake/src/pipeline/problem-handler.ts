@@ -13,9 +13,9 @@ interface ProblemDeps {
   basePath: string;
 }
 
-/** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
+/** Turns every error of a handler into a reply. The reply to an error that is no `Problem` contains no details. */
 export function problemHandler({ logger, rejections, basePath }: ProblemDeps): ErrorRequestHandler {
-  const explained = problemTypeBase(basePath);
+  const typeBase = problemTypeBase(basePath);
   return (error, request, response, _next) => {
     const context = contextOf(request);
     if (error instanceof ClientDisconnected) return context.slot.release();
@@ -32,7 +32,7 @@ export function problemHandler({ logger, rejections, basePath }: ProblemDeps): E
       });
     }
     if (response.headersSent || !response.writable) response.destroy();
-    else writeProblem(request, response, problem, context.requestId, { type: explained + problem.code });
+    else writeProblem(request, response, problem, context.requestId, { type: typeBase + problem.code });
     rejections.note(request, problem);
   };
 }

@@ -4,22 +4,22 @@ import type { RequestHandler } from 'express';
 import type { Admission, RequestKind } from '../admission/admission.ts';
 import { accountOf, contextOf } from '../request-context.ts';
 
-/** Refuses what is not JSON in UTF-8, or is compressed, before reading it. */
+/** Rejects a body that is not uncompressed JSON in UTF-8, before it is read. */
 export const requireJson: RequestHandler = (request, _response, next) => {
   checkJson(request);
   next();
 };
 
-/** The same for a batch, which may also be lines of JSON. */
+/** Like `requireJson`, but also accepts NDJSON. */
 export const requireJsonOrLines: RequestHandler = (request, _response, next) => {
   checkJsonOrLines(request);
   next();
 };
 
 /**
- * Reads the body's exact bytes into `request.body`, as `readRawBody` does, and takes a slot once it is complete.
+ * Reads the exact bytes of the body into `request.body` and acquires a slot once it is complete.
  *
- * @throws {Problem} `payload_too_large`, `malformed_body`, or `overloaded` when the account has all the bytes or slots it may have.
+ * @throws {Problem} `payload_too_large`, `malformed_body`, or `overloaded` if the account has all its bytes or slots.
  */
 export function readBody(admission: Admission, kind: RequestKind, maxBytes: number): RequestHandler {
   return (request, _response, next) => {

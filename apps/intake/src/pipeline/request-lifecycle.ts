@@ -4,10 +4,10 @@ import type { Request, RequestHandler } from 'express';
 import { NO_SLOT } from '../admission/request-slot.ts';
 import { contextOf, logFields, type RequestContext, setContext } from '../request-context.ts';
 
-/** For the proxy in front that ends TLS; browsers ignore it on plain HTTP (RFC 6797, section 8.1). */
+/** Takes effect behind a proxy that terminates TLS; browsers ignore it over plain HTTP (RFC 6797, section 8.1). */
 const HSTS = 'max-age=31536000';
 
-/** Gives each request its id and each reply its common headers, and logs, counts and, where that is wanted, traces it. */
+/** Assigns the request id, sets the common reply headers, and logs, counts and (if enabled) traces each request. */
 export function requestLifecycle(deps: {
   logger: Logger;
   requests: Counter<'route' | 'status' | 'code'>;
@@ -31,7 +31,7 @@ export function requestLifecycle(deps: {
       const status = response.writableFinished ? response.statusCode : isTooSlow(request) ? 408 : 499;
       deps.requests.inc({ route, status, code: problem ?? '' });
       deps.seconds.observe({ route }, duration / 1000);
-      deps.logger.info(problem ? 'refused' : 'answered', {
+      deps.logger.info(problem ? 'request rejected' : 'request completed', {
         method: request.method,
         route,
         status,
@@ -42,7 +42,7 @@ export function requestLifecycle(deps: {
       });
       if (context.span) endSpan(context.span, request, context, status);
     });
-    // A path that cannot be decoded is taken as it is: it is simply no path of ours, and no receipt's id.
+    // Express would fail on an undecodable path; escaped, it is simply an unknown path or receipt id.
     try {
       decodeURIComponent(request.path);
     } catch {
@@ -52,22 +52,22 @@ export function requestLifecycle(deps: {
   };
 }
 
-/** Whether its connection was cut off because it took longer than `REQUEST_TIMEOUT`. */
+/** Whether the connection was closed because the request exceeded `REQUEST_TIMEOUT`. */
 function isTooSlow(request: Request): boolean {
   return (request.socket.errored as NodeJS.ErrnoException | null)?.code === 'ERR_HTTP_REQUEST_TIMEOUT';
 }
 
-/** Continues the trace that the sender is in, if it says so. Its `tracestate` is not read: it is of any length and in no words of ours. */
+/** Continues the sender's trace, if there is one. Ignores `tracestate`, which has arbitrary length and content. */
 function beginSpan(tracing: Tracing | null, { headers, method }: Request): Span | null {
   const { traceparent } = headers;
   const parent = typeof traceparent === 'string' ? traceparent : undefined;
   return tracing?.begin(method, { kind: 'server', parent }) ?? null;
 }
 
-/** A sender may have put anything else into the id of a request, and spans go to another party. */
+/** Senders may put anything into a request id, and spans leave the service, so only UUIDs are exported. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** By the semantic conventions of OpenTelemetry for HTTP servers, but without the path, which can hold anything. */
+/** Follows OpenTelemetry's semantic conventions for HTTP servers, but omits the path, which may contain anything. */
 function endSpan(span: Span, { method }: Request, context: RequestContext, status: number): void {
   const { requestId, route, problem, receiptId } = context;
   span.rename(route === 'none' ? method : `${method} ${route}`);

@@ -5,28 +5,28 @@ import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { accountOf, contextOf } from '../request-context.ts';
 
-/** An old secret in use is noted to the minute. */
-const NOTED_MS = 60_000;
+/** The last use of an old secret is stored at most once a minute. */
+const TOUCH_INTERVAL_MS = 60_000;
 
 /**
- * Checks `x-service-signature` over the exact bytes received, against every secret that verifies now (two during a rotation), in
- * constant time. A secret may be newer than what is remembered of its account, so before anybody is refused it is looked up anew.
- * One that verifies by a secret that is not the newest tells, off its way, that somebody still uses that.
+ * Verifies `x-service-signature` over the exact bytes received, in constant time, against each valid secret (two during a rotation). A
+ * secret may be newer than the cached key, so a rejection is confirmed by a fresh look-up. A match with an older secret records that it
+ * is still in use, in the background.
  *
- * @param keys open the accounts' signing secrets.
- * @throws {Problem} `signing_unavailable`, `missing_signature`, `invalid_signature`, or `storage_unavailable` where none of the keys
- * opens a secret that may be the right one.
+ * @param keys unseal the accounts' signing secrets.
+ * @throws {Problem} `signing_unavailable`, `missing_signature`, `invalid_signature`, or `storage_unavailable` if no key unseals a secret
+ * that may be the right one.
  */
 export function verifySignature(database: Database, keys: SecretsKeys): RequestHandler {
-  const noted = new LRUCache<string, true>({ max: 1000, ttl: NOTED_MS });
-  const noteOldSecret = (accountId: number, sealed: Buffer) => {
+  const recentlyTouched = new LRUCache<string, true>({ max: 1000, ttl: TOUCH_INTERVAL_MS });
+  const touchOldSecret = (accountId: number, sealed: Buffer) => {
     const name = sealed.toString('base64');
-    if (noted.has(name)) return;
-    noted.set(name, true);
+    if (recentlyTouched.has(name)) return;
+    recentlyTouched.set(name, true);
     touchSecret(database, accountId, sealed).catch(() => {});
   };
 
-  const refusalOf = (request: Request, { accountId, sealedSecrets }: AuthenticatedKey): ProblemCode | null => {
+  const problemOf = (request: Request, { accountId, sealedSecrets }: AuthenticatedKey): ProblemCode | null => {
     if (sealedSecrets.length === 0) return 'signing_unavailable';
     const header = readSignature(request);
     if (header === undefined) return 'missing_signature';
@@ -39,17 +39,17 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
       return secret !== null && isSignedWith(secret, request.body, claimed);
     });
     const [match] = matches;
-    // Where the right secret may be the one that does not open, the sender is not at fault and has to send again.
+    // The right secret may be the one that cannot be unsealed, so the sender is not at fault and must retry.
     if (!match) return isUnreadable ? 'storage_unavailable' : 'invalid_signature';
-    if (match !== sealedSecrets[0]) noteOldSecret(accountId, match);
+    if (match !== sealedSecrets[0]) touchOldSecret(accountId, match);
     return null;
   };
 
   return async (request, _response, next) => {
-    const remembered = accountOf(request);
-    if (refusalOf(request, remembered) !== null) {
-      const refusal = refusalOf(request, (await contextOf(request).authenticateAgain?.()) ?? remembered);
-      if (refusal !== null) throw new Problem(refusal);
+    const cached = accountOf(request);
+    if (problemOf(request, cached) !== null) {
+      const problem = problemOf(request, (await contextOf(request).authenticateAgain?.()) ?? cached);
+      if (problem !== null) throw new Problem(problem);
     }
     next();
   };

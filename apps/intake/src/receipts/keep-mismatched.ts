@@ -18,34 +18,34 @@ export interface ReplayDeps {
   producer: Producer;
   graceMs: number;
   fingerprint: (accountId: number, body: Buffer) => string | Promise<string>;
-  /** Short bodies are fingerprinted on the event loop, a slice at a time. */
+  /** For short bodies, which are fingerprinted on the event loop. */
   slicer: TimeSlicer;
   metrics: Pick<IntakeMetrics, 'receipts'>;
-  /** Takes a receipt whose key turned out to be free. */
-  record: (one: WaitingReceipt) => void;
+  /** Records a delivery whose key turned out to be free. */
+  record: (delivery: WaitingReceipt) => void;
 }
 
-/** A delivery whose bytes differ from those of the receipt that first used its key. */
+/** A delivery whose bytes differ from those of the original receipt, the first with its key. */
 export interface Differing {
-  one: WaitingReceipt;
+  delivery: WaitingReceipt;
   originalId: string;
   originalLength: number;
-  /** Whether it names the same order. */
+  /** Whether it has the same `source_order_id` as the original. */
   isResend: boolean;
 }
 
 interface Mismatched {
-  one: WaitingReceipt;
+  delivery: WaitingReceipt;
   mismatch: Mismatch;
 }
 
-/** Answers a delivery with the original receipt. */
-export function answerReplay({ metrics }: ReplayDeps, one: WaitingReceipt, receiptId: string, kept?: Kept): void {
+/** Resolves a delivery with the original receipt. */
+export function resolveReplay({ metrics }: ReplayDeps, delivery: WaitingReceipt, receiptId: string, kept?: Kept): void {
   metrics.receipts.inc({ outcome: 'replayed' });
-  one.resolve({ receiptId, duplicate: true, payloadMismatch: kept !== undefined, ...(kept && { kept }) });
+  delivery.resolve({ receiptId, duplicate: true, payloadMismatch: kept !== undefined, ...(kept && { kept }) });
 }
 
-/** Answers those whose content is the same, in another spelling. @returns the others. */
+/** Resolves deliveries with the same content in other bytes. @returns the rest. */
 export async function splitByContent(
   deps: ReplayDeps,
   accountId: number,
@@ -54,28 +54,28 @@ export async function splitByContent(
   const { database, slicer, fingerprint } = deps;
   const compared = differing.flatMap(({ originalId, isResend }) => (isResend ? originalId : []));
   const bodies = compared.length > 0 ? await readOriginalBodies(database, accountId, compared) : new Map();
-  const prints = new Map<string, string>();
+  const fingerprints = new Map<string, string>();
   let isOver = await slicer.next(accountId);
   const fingerprintOf = async (body: Buffer) => {
     if (isOver()) isOver = await slicer.next(accountId);
     return fingerprint(accountId, body);
   };
-  for (const [receiptId, body] of bodies) prints.set(receiptId, await fingerprintOf(body));
+  for (const [receiptId, body] of bodies) fingerprints.set(receiptId, await fingerprintOf(body));
   const mismatched: Mismatched[] = [];
-  for (const { one, originalId, isResend } of differing) {
-    const { receipt } = one;
+  for (const { delivery, originalId, isResend } of differing) {
+    const { receipt } = delivery;
     const content = await fingerprintOf(receipt.body);
-    // Of a body that was erased meanwhile nobody knows whether it was the same.
-    if (isResend && (prints.get(originalId) ?? content) === content) answerReplay(deps, one, originalId);
+    // The original's body may have been erased meanwhile; then the content is taken as equal.
+    if (isResend && (fingerprints.get(originalId) ?? content) === content) resolveReplay(deps, delivery, originalId);
     else {
       const idempotencyKey = contentKey(receipt.idempotencyKey as string, content);
-      mismatched.push({ one, mismatch: { ...receipt, idempotencyKey, originalId, isResend } });
+      mismatched.push({ delivery, mismatch: { ...receipt, idempotencyKey, originalId, isResend } });
     }
   }
   return mismatched;
 }
 
-/** Stores those that are not stored yet, and answers all. */
+/** Stores mismatched deliveries that are not stored yet, and resolves all of them. */
 export async function keepMismatched(
   deps: ReplayDeps,
   accountId: number,
@@ -90,8 +90,10 @@ export async function keepMismatched(
     stored = await keepMismatches(database, batchId, graceMs, mismatches);
   } catch (error) {
     if (mismatched.length === 1 || faultOf(error) !== 'receipt') throw error;
-    // One row that Postgres refuses must not cost its neighbours their place.
-    for (const one of mismatched) await keepMismatched(deps, accountId, [one]).catch((fault) => one.one.reject(fault));
+    // A row that Postgres rejects must not fail the others.
+    for (const single of mismatched) {
+      await keepMismatched(deps, accountId, [single]).catch((fault) => single.delivery.reject(fault));
+    }
     return;
   }
   metrics.receipts.inc({ outcome: 'kept' }, stored.size);
@@ -99,18 +101,18 @@ export async function keepMismatched(
   wake(
     deps.producer,
     batchId,
-    mismatched.filter((one) => one.mismatch.isResend && isNew(one)),
+    mismatched.filter((each) => each.mismatch.isResend && isNew(each)),
   );
-  const before = mismatched.filter((one) => !isNew(one)).map(({ mismatch }) => mismatch.idempotencyKey);
+  const before = mismatched.filter((each) => !isNew(each)).map(({ mismatch }) => mismatch.idempotencyKey);
   const known = before.length > 0 ? await findReceiptsByKeys(database, accountId, before) : new Map<string, string>();
   for (const each of mismatched) {
-    const { one, mismatch } = each;
+    const { delivery, mismatch } = each;
     const receiptId = isNew(each) ? mismatch.receiptId : known.get(mismatch.idempotencyKey);
     if (receiptId !== undefined) {
-      answerReplay(deps, one, mismatch.originalId, { receiptId, as: mismatch.isResend ? 'resend' : 'dead' });
+      resolveReplay(deps, delivery, mismatch.originalId, { receiptId, as: mismatch.isResend ? 'resend' : 'dead' });
     } else {
-      // The key of the content was removed between the two statements, which is past the time of both keys.
-      deps.record(one);
+      // The content's key expired between the two statements, and so did the idempotency key.
+      deps.record(delivery);
     }
   }
 }
@@ -120,7 +122,7 @@ function wake(producer: Producer, batchId: string, stored: readonly Mismatched[]
   if (!first) return;
   const wakeUp = wakeUpFor(
     batchId,
-    stored.map(({ one }) => one),
+    stored.map(({ delivery }) => delivery),
   );
-  setImmediate(() => producer.wakeUp(first.one.lane, wakeUp));
+  setImmediate(() => producer.wakeUp(first.delivery.lane, wakeUp));
 }

@@ -1,62 +1,62 @@
 import { closeDatabase, type Database, findReceipt, isPoolBusy, openDatabase } from '@orders/database';
 import type { OutageLog } from '@orders/runtime';
 
-/** A standby that look-ups may go to. Nothing depends on it: whoever gets no answer asks the primary. */
+/** An optional standby for look-ups: without a result, callers query the primary. */
 export interface ReadReplica {
-  /** What the replica says, or null while it is away or busy. Never throws, and waits a second at most: for a connection, and for the answer. */
-  ask<Answer>(question: (replica: Database) => Promise<Answer>): Promise<Answer | null>;
+  /** @returns null if the replica is down or busy. Never throws; waits at most 1 s: half for a connection, half for the result. */
+  query<Result>(run: (replica: Database) => Promise<Result>): Promise<Result | null>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 500;
-/** Between looks at one that is away: doubled each time, and from one outage to the next if that comes soon, as it does of an overload. */
-const [PAUSE_MS, LONGEST_PAUSE_MS] = [2000, 30_000];
-const SOON_MS = 5000;
+/** Pause between probes of a replica that is down. It doubles each time, also across outages less than `RELAPSE_MS` apart. */
+const [PAUSE_MS, MAX_PAUSE_MS] = [2000, 30_000];
+const RELAPSE_MS = 5000;
 const NO_RECEIPT = '00000000-0000-7000-8000-000000000000';
 
 /**
- * After an error, or an answer that took longer than half a second, nobody asks the replica until it has answered a look-up that no request waits for.
- * Who found no connection free in half a second has learnt nothing of the replica; those that hold them will.
+ * After an error or a timeout of 0.5 s, the replica counts as down until a background probe succeeds. Finding no free connection within
+ * 0.5 s does not count: it says nothing about the replica.
  */
 export function openReadReplica(
   options: { url: string; poolSize: number; prepared: boolean },
   outage: OutageLog,
 ): ReadReplica {
   const database = openDatabase({ ...options, queryTimeout: TIMEOUT_MS, applicationName: 'orders intake' });
-  let isAway = false;
-  let backAt = Number.NEGATIVE_INFINITY;
+  let isDown = false;
+  let recoveredAt = Number.NEGATIVE_INFINITY;
   let pauseMs = PAUSE_MS;
   let timer: NodeJS.Timeout | undefined;
 
-  async function lookAgain(): Promise<void> {
+  async function probe(): Promise<void> {
     try {
       await findReceipt(database, 0, NO_RECEIPT);
-      isAway = false;
-      backAt = performance.now();
+      isDown = false;
+      recoveredAt = performance.now();
       outage.over();
     } catch {
-      wait();
+      scheduleProbe();
     }
   }
 
-  function wait(): void {
+  function scheduleProbe(): void {
     if (database.pool.ending) return;
-    timer = setTimeout(lookAgain, pauseMs).unref();
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    timer = setTimeout(probe, pauseMs).unref();
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   }
 
   return {
-    async ask(question) {
-      if (isAway) return null;
+    async query(run) {
+      if (isDown) return null;
       try {
-        return await question(database);
+        return await run(database);
       } catch (error) {
         if (isPoolBusy(error)) return null;
         outage.met(error);
-        if (isAway) return null;
-        isAway = true;
-        if (performance.now() - backAt > SOON_MS) pauseMs = PAUSE_MS;
-        wait();
+        if (isDown) return null;
+        isDown = true;
+        if (performance.now() - recoveredAt > RELAPSE_MS) pauseMs = PAUSE_MS;
+        scheduleProbe();
         return null;
       }
     },

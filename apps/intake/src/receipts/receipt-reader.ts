@@ -3,11 +3,11 @@ import type { ReceiptState } from '@orders/domain';
 import { type Counter, createFairQueue } from '@orders/runtime';
 import type { ReadReplica } from './read-replica.ts';
 
-/** Looks receipts up where that is cheapest and the answer still right; docs/decisions/017-read-replica.md. */
+/** Reads receipts from the replica where its copy is certainly current, else from the primary; docs/decisions/017-read-replica.md. */
 export interface ReceiptReader {
-  /** A receipt of this account as it is now. */
+  /** The current state of a receipt of this account. */
   find(accountId: number, receiptId: string): Promise<ReceiptRow | null>;
-  /** Those of the given receipts that are known to be in a final state; one that became so in the last half second may be missing. */
+  /** The given receipts that are in a final state; one that became final in the last half second may be missing. */
   findFinal(receiptIds: readonly string[]): Promise<FinalReceipt[]>;
 }
 
@@ -17,39 +17,39 @@ interface Sources {
   lookups: Counter<'answered_by'>;
 }
 
-/** How much later than without a replica somebody who waits may learn the outcome, however far the replica is behind. */
+/** Max extra delay of an outcome due to the replica, however far it lags. */
 const PRIMARY_EVERY_MS = 500;
 
 /** Max concurrent look-ups on the primary, accounts in rotation: most connections of the pool are for recording orders. */
 const MAX_CONCURRENT_LOOKUPS = 4;
 
 /**
- * A reader that prefers the replica, if there is one. What that shows is believed only where it cannot change any more; the primary has
- * the last word, for those who wait at most every half second.
+ * A reader that prefers the replica, if there is one, but trusts it only for states that cannot change. Everything else comes from the
+ * primary, which is polled for waiters at most every half second.
  */
 export function createReceiptReader({ primary, replica, lookups }: Sources): ReceiptReader {
   const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
-  let primaryAskedAt = Number.NEGATIVE_INFINITY;
+  let primaryQueriedAt = Number.NEGATIVE_INFINITY;
 
   return {
     async find(accountId, receiptId) {
-      const copy = await replica?.ask((database) => findReceipt(database, accountId, receiptId));
-      const answered = copy && staysAsItIs(copy);
-      lookups.inc({ answered_by: answered ? 'replica' : 'primary' });
-      return answered ? copy : runFairly(accountId, () => findReceipt(primary, accountId, receiptId));
+      const copy = await replica?.query((database) => findReceipt(database, accountId, receiptId));
+      const isFinalCopy = copy && isImmutable(copy);
+      lookups.inc({ answered_by: isFinalCopy ? 'replica' : 'primary' });
+      return isFinalCopy ? copy : runFairly(accountId, () => findReceipt(primary, accountId, receiptId));
     },
     async findFinal(receiptIds) {
-      if (performance.now() - primaryAskedAt < PRIMARY_EVERY_MS) {
-        const copies = await replica?.ask((database) => findFinalReceipts(database, receiptIds));
-        if (copies) return copies.filter(staysAsItIs);
+      if (performance.now() - primaryQueriedAt < PRIMARY_EVERY_MS) {
+        const copies = await replica?.query((database) => findFinalReceipts(database, receiptIds));
+        if (copies) return copies.filter(isImmutable);
       }
-      primaryAskedAt = performance.now();
+      primaryQueriedAt = performance.now();
       return findFinalReceipts(primary, receiptIds);
     },
   };
 }
 
-/** No receipt leaves these states, so a copy from any moment is right. A `dead` one may have been redriven since; one that is missing may be too new. */
-function staysAsItIs({ state }: { state: ReceiptState }): boolean {
+/** No receipt leaves these states, so any copy is current. A `dead` one may have been redriven, and a missing one may be too new. */
+function isImmutable({ state }: { state: ReceiptState }): boolean {
   return state === 'written' || state === 'duplicate';
 }

@@ -3,9 +3,8 @@ import type { FinalReceipt } from '@orders/database';
 import { createFairBudget } from '@orders/runtime';
 import type { ReceiptReader } from './receipt-reader.ts';
 
-/** How a wait ended. */
 export interface Waited {
-  /** The receipt, if it came to rest; null when the time was up. */
+  /** The receipt in its final state; null if the time was up. */
   final: FinalReceipt | null;
 }
 
@@ -13,8 +12,8 @@ export interface ReceiptWaiters {
   /**
    * Waits until a receipt is in a final state, at most `ms` milliseconds.
    *
-   * @returns null when it did not wait, or not to the end: the account has all the waiters it may have, `signal` fired, a drain began,
-   * or Postgres did not answer.
+   * @returns null if the wait did not start or was cut short: the account has its maximum of waiters, `signal` fired, a drain started, or
+   * Postgres failed.
    */
   wait(accountId: number, receiptId: string, ms: number, signal: AbortSignal): Promise<Waited | null>;
   /** Ends all waits; later ones end at once. */
@@ -24,7 +23,7 @@ export interface ReceiptWaiters {
 const POLL_INTERVAL_MS = 50;
 const MAX_WAITERS = 1000;
 
-/** All waiters of a process share one query per interval; with nobody waiting nothing is asked. */
+/** All waiters of a process share one query per interval; without waiters there is none. */
 export function createReceiptWaiters(reader: ReceiptReader): ReceiptWaiters {
   const waiters = new Map<string, Set<(waited: Waited | null) => void>>();
   const budget = createFairBudget(MAX_WAITERS);

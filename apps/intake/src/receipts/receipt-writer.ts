@@ -11,30 +11,30 @@ export type { Kept, Recorded } from './waiting-receipt.ts';
 
 export interface ReceiptWriter {
   /**
-   * Resolves once the receipt is committed; rejects with the database's error, and then the outcome may be unknown.
+   * Resolves once the receipt is committed. Rejects with the database's error, after which the outcome may be unknown.
    *
-   * @param span of the request, which the worker's is to continue; null where it is not traced.
+   * @param span of the request, continued by the worker; null if the request is not traced.
    */
   record(receipt: IncomingReceipt, span: Span | null): Promise<Recorded>;
   /**
-   * Records the receipts of one batch, all of one account, by as few statements as hold them. Resolves once each is committed or has
-   * failed, in their order; it never rejects.
+   * Records the receipts of one HTTP batch, all of one account, in as few statements as possible. Never rejects; resolves with one result
+   * per receipt, in their order.
    */
   recordAll(receipts: readonly IncomingReceipt[], span: Span | null): Promise<PromiseSettledResult<Recorded>[]>;
 }
 
-/** Half of what is in flight by default, so that two batches take all of it when the event loop comes round but seldom. */
+/** Half of the default MAX_IN_FLIGHT, so that two write batches take everything after a slow iteration of the event loop. */
 const MAX_RECEIPTS = 500;
 const MAX_BYTES = 1024 * 1024;
-/** Write batches of one lane at once. A second one starts only when full: one large batch is cheaper than two. */
+/** Max concurrent write batches per lane. A second one starts only when full: one large batch is cheaper than two. */
 const MAX_CONCURRENT = 2;
 
 /**
- * Writes receipts in batches without ever waiting for one to fill: a batch is what came while those before it were being written. After
- * the commit it sends a wake-up; nobody waits for that. Deliveries whose idempotency key is in use go on to the replay queue.
+ * Writes receipts in batches without waiting for one to fill: a batch is what arrived while the previous ones were being written. After
+ * the commit it sends a wake-up, which no request waits for. Deliveries whose idempotency key is taken go to the replay queue.
  *
- * @param deps.graceMs how long a wake-up has before the sweeper sends one instead, in milliseconds.
- * @param deps.fingerprint of an account's body: `contentFingerprint`, wherever that runs.
+ * @param deps.graceMs time in milliseconds after which the sweeper sends a wake-up itself.
+ * @param deps.fingerprint `contentFingerprint` of a body, in this thread or another.
  */
 export function createReceiptWriter(deps: {
   database: Database;
@@ -52,19 +52,22 @@ export function createReceiptWriter(deps: {
       take: countOfBatch,
       work: (batch) => settle(lane, batch),
     });
-  // Batches of their own: an account within its share waits for no other's, here or at the worker.
-  const add: Record<Lane, (one: WaitingReceipt) => void> = { prompt: inBatches('prompt'), bulk: inBatches('bulk') };
-  // And what was sent one by one does not wait here behind thousands that were sent together.
+  // Write batches are per lane, so an account within its share never waits for bulk senders, here or in the worker.
+  const add: Record<Lane, (delivery: WaitingReceipt) => void> = {
+    prompt: inBatches('prompt'),
+    bulk: inBatches('bulk'),
+  };
+  // Single bulk orders do not wait behind thousands from an HTTP batch.
   const addSentTogether = inBatches('bulk');
-  const addReplay = createReplayQueue({ ...deps, record: (one) => add[one.lane](one) });
+  const addReplay = createReplayQueue({ ...deps, record: (delivery) => add[delivery.lane](delivery) });
 
   async function settle(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
     try {
       await write(lane, batch);
     } catch (error) {
       if (batch.length > 1 && faultOf(error) === 'receipt') {
-        // One row that Postgres refuses must not cost its neighbours their place.
-        for (const one of batch) await settle(lane, [one]);
+        // A row that Postgres rejects must not fail the others.
+        for (const delivery of batch) await settle(lane, [delivery]);
       } else {
         for (const { reject } of batch) reject(error);
       }
@@ -76,13 +79,13 @@ export function createReceiptWriter(deps: {
     const firsts = firstOfEachKey(batch).map(({ receipt }) => receipt);
     const ids = new Set(await recordReceipts(database, batchId, graceMs, firsts));
     const stored: WaitingReceipt[] = [];
-    for (const one of batch) {
-      if (ids.has(one.receipt.receiptId)) stored.push(one);
-      else addReplay(one);
+    for (const delivery of batch) {
+      if (ids.has(delivery.receipt.receiptId)) stored.push(delivery);
+      else addReplay(delivery);
     }
     if (stored.length > 0) {
       const wakeUp = wakeUpFor(batchId, stored);
-      // Behind the replies, which leave before the event loop comes round.
+      // After the replies, which leave in this iteration of the event loop.
       setImmediate(() => producer.wakeUp(lane, wakeUp));
     }
     for (const { receipt, resolve } of stored)

@@ -1,45 +1,45 @@
 import { findOriginals, forgetKey } from '@orders/database';
 import { createFairQueue } from '@orders/runtime';
-import { answerReplay, type Differing, keepMismatched, type ReplayDeps, splitByContent } from './keep-mismatched.ts';
+import { type Differing, keepMismatched, type ReplayDeps, resolveReplay, splitByContent } from './keep-mismatched.ts';
 import type { WaitingReceipt } from './waiting-receipt.ts';
 
-/** Portions processed at once. An account has one at a time, so others wait for a portion only when so many accounts replay. */
+/** Max concurrent portions. An account has one at a time, so others wait only while this many accounts replay. */
 const MAX_CONCURRENT = 4;
-/** Replays that a portion looks up. They are hashed here, and their originals by the statement: within some milliseconds at these sizes. */
+/** Max replays per portion. They are hashed here and their originals by Postgres: a few milliseconds at these sizes. */
 const MAX_REPLAYS = 50;
 const MAX_HASHED_BYTES = 2 * 1024 * 1024;
-/** Bytes that a portion compares, of originals and deliveries, or one pair: two pairs of the largest orders by default. */
+/** Max bytes, of originals and deliveries, that a portion compares; always at least one pair. Two pairs of the largest orders by default. */
 const MAX_COMPARED_BYTES = 1024 * 1024;
 
 /**
- * Answers deliveries whose idempotency key is in use: with the original receipt, and where the content differs, after that is stored as a
- * receipt of its own. It works in small portions, accounts in rotation, apart from what writes new receipts: however much one account
- * replays, another's orders and replays do not wait behind its comparisons.
+ * Resolves deliveries whose idempotency key is taken with the original receipt. If the content differs, it is first stored as a receipt
+ * of its own. Works in small portions, accounts in rotation, apart from the writer of new receipts: however much one account replays,
+ * other accounts' orders and replays do not wait for its comparisons.
  *
- * @returns hands in a delivery.
+ * @returns adds a delivery to the queue.
  */
-export function createReplayQueue(deps: ReplayDeps): (one: WaitingReceipt) => void {
+export function createReplayQueue(deps: ReplayDeps): (delivery: WaitingReceipt) => void {
   const runFairly = createFairQueue<number>(MAX_CONCURRENT);
   const waiting = new Map<number, WaitingReceipt[]>();
 
   async function drain(accountId: number, queue: WaitingReceipt[]): Promise<void> {
     while (queue.length > 0) {
       await runFairly(accountId, async () => {
-        // What arrives in one iteration of the event loop shares a portion.
+        // Deliveries of one iteration of the event loop share a portion.
         await new Promise(setImmediate);
         const portion = queue.splice(0, countOfPortion(queue));
-        queue.unshift(...(await answer(deps, accountId, portion)));
+        queue.unshift(...(await processPortion(deps, accountId, portion)));
       });
     }
     waiting.delete(accountId);
   }
 
-  return (one) => {
-    const { accountId } = one.receipt;
+  return (delivery) => {
+    const { accountId } = delivery.receipt;
     const queue = waiting.get(accountId);
-    if (queue) queue.push(one);
+    if (queue) queue.push(delivery);
     else {
-      const added = [one];
+      const added = [delivery];
       waiting.set(accountId, added);
       void drain(accountId, added);
     }
@@ -55,22 +55,26 @@ function countOfPortion(queue: readonly WaitingReceipt[]): number {
   return tooMany < 0 ? queue.length : tooMany;
 }
 
-/** @returns those left for a later portion. */
-async function answer(deps: ReplayDeps, accountId: number, portion: WaitingReceipt[]): Promise<WaitingReceipt[]> {
+/** @returns the deliveries left for a later portion. */
+async function processPortion(
+  deps: ReplayDeps,
+  accountId: number,
+  portion: WaitingReceipt[],
+): Promise<WaitingReceipt[]> {
   try {
-    const differing = await answerSame(deps, accountId, portion);
+    const differing = await resolveIdentical(deps, accountId, portion);
     const count = countWithinBytes(differing);
     const mismatched = await splitByContent(deps, accountId, differing.slice(0, count));
     await keepMismatched(deps, accountId, mismatched);
-    return differing.slice(count).map(({ one }) => one);
+    return differing.slice(count).map(({ delivery }) => delivery);
   } catch (error) {
     for (const { reject } of portion) reject(error);
     return [];
   }
 }
 
-/** Answers those whose content need not be compared. @returns the others. */
-async function answerSame(deps: ReplayDeps, accountId: number, portion: WaitingReceipt[]): Promise<Differing[]> {
+/** Resolves deliveries whose content need not be compared. @returns the rest. */
+async function resolveIdentical(deps: ReplayDeps, accountId: number, portion: WaitingReceipt[]): Promise<Differing[]> {
   const replays = portion.map(({ receipt: { idempotencyKey, body } }) => ({
     accountId,
     idempotencyKey: idempotencyKey as string,
@@ -78,33 +82,33 @@ async function answerSame(deps: ReplayDeps, accountId: number, portion: WaitingR
   }));
   const originals = await findOriginals(deps.database, replays);
   const differing: Differing[] = [];
-  for (const [index, one] of portion.entries()) {
+  for (const [index, delivery] of portion.entries()) {
     const original = originals[index];
     if (!original) {
-      // The key was removed between the two statements.
-      deps.record(one);
+      // The key was deleted between the two statements.
+      deps.record(delivery);
       continue;
     }
     const { receiptId, sourceOrderId, bodyLength, isSame } = original;
-    const isResend = sourceOrderId === one.receipt.sourceOrderId;
+    const isResend = sourceOrderId === delivery.receipt.sourceOrderId;
     if (sourceOrderId === null) {
-      // The key has outlived its receipt, and so its time.
+      // The key outlived its receipt, so it has expired.
       await forgetKey(deps.database, accountId, replays[index]?.idempotencyKey ?? '', receiptId);
-      deps.record(one);
+      deps.record(delivery);
     }
-    // Of a body that is gone nobody knows whether it was the same; another order is kept all the same.
-    else if (isSame || (isSame === null && isResend)) answerReplay(deps, one, receiptId);
-    else differing.push({ one, originalId: receiptId, originalLength: bodyLength, isResend });
+    // If the original's body was erased, a resend counts as identical; another order is always kept.
+    else if (isSame || (isSame === null && isResend)) resolveReplay(deps, delivery, receiptId);
+    else differing.push({ delivery, originalId: receiptId, originalLength: bodyLength, isResend });
   }
   return differing;
 }
 
-/** How many of them, at least one, may be in memory with their originals. Those of another order are not compared with them. */
+/** How many deliveries, at least one, fit in memory with their originals. Other orders need no original: they are not compared. */
 function countWithinBytes(differing: readonly Differing[]): number {
   const originals = new Set<string>();
   let bytes = 0;
-  const tooMany = differing.findIndex(({ one, originalId, originalLength, isResend }, index) => {
-    bytes += one.receipt.body.length;
+  const tooMany = differing.findIndex(({ delivery, originalId, originalLength, isResend }, index) => {
+    bytes += delivery.receipt.body.length;
     if (isResend && !originals.has(originalId)) bytes += originalLength;
     originals.add(originalId);
     return index > 0 && bytes > MAX_COMPARED_BYTES;

@@ -2,20 +2,20 @@ import type { IncomingReceipt } from '@orders/database';
 import type { Lane, WakeUp } from '@orders/queue';
 import type { Span } from '@orders/runtime';
 
-/** A receipt that is durable now: this request's own, or the one that first used its idempotency key. */
+/** A durable receipt: the delivery's own, or the one that first used its idempotency key. */
 export interface Recorded {
   receiptId: string;
   duplicate: boolean;
-  /** The key came with other content than at first. */
+  /** The key was first used with other content. */
   payloadMismatch: boolean;
-  /** With a mismatch: where its content is kept. */
+  /** The receipt of the mismatched content. */
   kept?: Kept;
 }
 
-/** The receipt of a delivery under an idempotency key that another content used first. */
+/** The receipt of a delivery whose idempotency key was first used with other content. */
 export interface Kept {
   receiptId: string;
-  /** It names the same order as the original and is processed; or another order, and is dead until somebody redrives it. */
+  /** `resend`: the same order as the original, processed. `dead`: another order, not processed until it is redriven. */
   as: 'resend' | 'dead';
 }
 
@@ -28,7 +28,7 @@ export interface WaitingReceipt {
   reject: (error: unknown) => void;
 }
 
-/** The wake-up for receipts that were stored together; their spans continue in the worker. */
+/** The wake-up for receipts of one write batch; their spans continue in the worker. */
 export function wakeUpFor(batchId: string, stored: readonly WaitingReceipt[]): WakeUp {
   const wakeUp: WakeUp = { batchId, receiptIds: stored.map(({ receipt }) => receipt.receiptId) };
   for (const { receipt, span } of stored) {

@@ -1,18 +1,18 @@
 import { addMissedRefusals, type Database } from '@orders/database';
 import type { RejectionBudget } from './rejection-budget.ts';
 
-/** Adds refusals that were only counted to their account's newest row, where no further row takes their number with it. */
+/** Adds the count of rejections without a row to their account's newest row, if no further row carries it. */
 export interface MissedRejections {
-  /** Says that some were missed; they are written once their account has been quiet. Takes no time and never fails. */
+  /** Schedules a write of missed counts, once their accounts have been quiet. Returns immediately and never fails. */
   schedule(): void;
-  /** Writes all that are left. Never fails. */
+  /** Writes all remaining counts. Never fails. */
   close(): Promise<void>;
 }
 
-/** An account whose refusals go on has a row twice a second, which takes the number with it. In milliseconds. */
+/** An account with ongoing rejections gets two rows a second, and each carries the count. */
 const QUIET_MS = 2000;
 
-/** @param deps.isWriting whether rows wait to be written: the number belongs to the newest of them. */
+/** @param deps.isWriting whether rows wait to be written: the count belongs to the newest of them. */
 export function createMissedRejections(deps: {
   database: Database;
   budget: RejectionBudget;
@@ -38,19 +38,19 @@ export function createMissedRejections(deps: {
     if (isWanted || !isDone) start();
   }
 
-  /** @returns whether there is nothing to try again: none failed, and no account was left out because it is not quiet. */
+  /** @returns whether nothing is left to retry: no write failed, and no account was skipped because it was not quiet. */
   async function write(quietMs: number): Promise<boolean> {
     const due = budget.takeMissed(quietMs);
     const isAll = !budget.hasMissed();
     if (due.length === 0) return isAll;
     try {
       const written = await addMissedRefusals(database, due);
-      // The first row of an account that has none takes the number with it.
-      for (const one of due) if (!written.has(one.accountId)) budget.release(one.accountId, one.missed);
+      // An account without a row keeps its count for its first one.
+      for (const { accountId, missed } of due) if (!written.has(accountId)) budget.returnMissed(accountId, missed);
       return isAll;
     } catch {
-      // Where the commit did take place, these are counted twice, which misleads less than none at all.
-      for (const { accountId, missed } of due) budget.release(accountId, missed);
+      // If the commit did happen, these are counted twice, which misleads less than not at all.
+      for (const { accountId, missed } of due) budget.returnMissed(accountId, missed);
       return false;
     }
   }

@@ -1,42 +1,42 @@
 import type { MissedCount } from '@orders/database';
 import { LRUCache } from 'lru-cache';
 
-/** How many refusals are recorded. */
+/** Limits how many rejections are recorded, by token buckets: one per account and one for all. */
 export interface RejectionBudget {
   /**
-   * Takes one of the account's.
+   * Takes a token for the account's next rejection.
    *
-   * @returns how many it missed since it had one; null when there is none now, and then it has missed one more.
+   * @returns the number of rejections missed since the last token; null if there is no token, which counts as one more missed.
    */
   take(accountId: number): { missed: number } | null;
-  /** Counts one that cannot be recorded for another reason. */
+  /** Counts a rejection that cannot be recorded for another reason. */
   miss(accountId: number): null;
-  /** Takes the numbers of missed refusals of the accounts that had none recorded for `quietMs` milliseconds. */
+  /** Takes the missed counts of accounts without a recorded rejection for `quietMs` milliseconds. */
   takeMissed(quietMs: number): MissedCount[];
-  /** Adds to an account's missed refusals what could not be written. */
-  release(accountId: number, missed: number): void;
+  /** Gives back a missed count that could not be written. */
+  returnMissed(accountId: number, missed: number): void;
   hasMissed(): boolean;
 }
 
-/** Of one account: a handful at once, as a developer tries things out, and then two a second. */
+/** The burst suits a developer who tries things out. */
 const PER_ACCOUNT = { burst: 10, perSecond: 2 };
-/** Of all accounts together, so that the search for causes takes little of the time that accepted orders need. */
-const TOGETHER = { burst: 50, perSecond: 20 };
+/** Limits the CPU time of diagnosing causes, which accepted orders need. */
+const OVERALL = { burst: 50, perSecond: 20 };
 const MAX_ACCOUNTS = 10_000;
 
 interface Bucket {
   tokens: number;
-  /** When the tokens were counted, in milliseconds. */
+  /** Time of the last refill, in milliseconds. */
   at: number;
-  /** When one was last recorded, in milliseconds. */
+  /** Time of the last token taken, in milliseconds. */
   takenAt: number;
   missed: number;
 }
 
-/** @param now a clock in milliseconds that only goes forward. */
+/** @param now a monotonic clock in milliseconds. */
 export function createRejectionBudget(now: () => number = () => performance.now()): RejectionBudget {
   const full = (burst: number): Bucket => ({ tokens: burst, at: now(), takenAt: -Infinity, missed: 0 });
-  const together = full(TOGETHER.burst);
+  const overall = full(OVERALL.burst);
   const accounts = new LRUCache<number, Bucket>({ max: MAX_ACCOUNTS });
 
   function bucketOf(accountId: number): Bucket {
@@ -45,7 +45,7 @@ export function createRejectionBudget(now: () => number = () => performance.now(
     return bucket;
   }
 
-  function fill(bucket: Bucket, { burst, perSecond }: typeof PER_ACCOUNT): Bucket {
+  function refill(bucket: Bucket, { burst, perSecond }: typeof PER_ACCOUNT): Bucket {
     const time = now();
     bucket.tokens = Math.min(burst, bucket.tokens + ((time - bucket.at) / 1000) * perSecond);
     bucket.at = time;
@@ -59,10 +59,10 @@ export function createRejectionBudget(now: () => number = () => performance.now(
 
   return {
     take(accountId) {
-      const own = fill(bucketOf(accountId), PER_ACCOUNT);
-      if (own.tokens < 1 || fill(together, TOGETHER).tokens < 1) return miss(accountId);
+      const own = refill(bucketOf(accountId), PER_ACCOUNT);
+      if (own.tokens < 1 || refill(overall, OVERALL).tokens < 1) return miss(accountId);
       own.tokens -= 1;
-      together.tokens -= 1;
+      overall.tokens -= 1;
       const { missed } = own;
       own.missed = 0;
       own.takenAt = now();
@@ -79,7 +79,7 @@ export function createRejectionBudget(now: () => number = () => performance.now(
       }
       return taken;
     },
-    release(accountId, missed) {
+    returnMissed(accountId, missed) {
       bucketOf(accountId).missed += missed;
     },
     hasMissed: () => [...accounts.values()].some(({ missed }) => missed > 0),

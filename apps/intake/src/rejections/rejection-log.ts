@@ -25,15 +25,15 @@ import { contextOf } from '../request-context.ts';
 import { createMissedRejections } from './missed-rejections.ts';
 import { createRejectionBudget } from './rejection-budget.ts';
 
-/** Tells accounts, through the portal, which of their deliveries were refused and why. */
+/** Records rejected deliveries for the portal, which shows accounts what was rejected and why. */
 export interface RejectionLog {
   /**
-   * Notes a refusal that was answered. It takes no time of the request, and never fails.
+   * Records a rejection after its reply, in the background. Never fails.
    *
-   * @param order the one of a batch that is refused, where that is not refused whole.
+   * @param order the rejected order of a batch; absent if the whole request was rejected.
    */
   note(request: Request, problem: Problem, order?: Buffer): void;
-  /** Waits for those under way, and writes how many others were refused. */
+  /** Waits for pending rows, and writes the counts of rejections without a row. */
   close(): Promise<void>;
 }
 
@@ -43,31 +43,31 @@ const CHANNELS: Record<string, Channel> = {
   [WEBHOOK_PATH]: 'webhook',
 };
 
-/** Refusals that wait to be written; each may hold a body. More are counted only, so a Postgres that is away costs no memory. */
+/** Max rejections that wait to be written, each of which may hold a body. More are only counted, so an outage of Postgres costs no memory. */
 const MAX_WAITING = 32;
 const MAX_ERRORS = 20;
 const MAX_POINTER = 200;
 
-/** The cause of a batch that is refused whole: what is said of single orders would mislead its sender. It is not looked at further. */
+/** The cause recorded for a batch that is rejected as a whole: the causes for single orders would mislead. */
 const WHOLE_BATCH = 'whole_batch';
 
-/** What has to be known of a request for as long as its refusal waits; nothing of it is stored but in `rejection`. */
+/** A rejection that waits to be diagnosed and written; only `rejection` is stored. */
 interface Waiting {
   rejection: NewRejection;
   code: RejectionCode;
   body: Buffer | undefined;
-  /** A whole batch is not looked at for its mistakes: it is many times as long as an order. */
+  /** A whole batch is not diagnosed: it is many times as long as an order. */
   isBatch: boolean;
   signature: string;
   apiKey: string;
 }
 
 /**
- * Keeps the refusals of those whose key named an account: up to a rate, and of the others the number. The cause is looked for, and
- * the row is written, after the reply and outside of every request.
+ * Records rejections of requests whose key named an account: rows up to a rate, beyond it only their count. The diagnosis and the write
+ * happen after the reply.
  *
- * @param deps.secretsKeys open signing secrets, to see what a wrong signature was made with.
- * @param deps.unrecorded counts refusals that are in no row of the log.
+ * @param deps.secretsKeys unseal signing secrets, to diagnose a wrong signature.
+ * @param deps.unrecorded counts rejections without a row.
  */
 export function createRejectionLog(deps: {
   database: Database;
@@ -81,31 +81,31 @@ export function createRejectionLog(deps: {
   const missed = createMissedRejections({ database, budget, isWriting: () => unsettled > 0 });
   let settled = Promise.withResolvers<void>();
 
-  async function write(group: Waiting[]): Promise<void> {
+  async function write(batch: Waiting[]): Promise<void> {
     try {
       const rejections: NewRejection[] = [];
-      for (const one of group) {
-        // One that cannot be diagnosed, as when its account's old secret was sealed under another key, is kept without.
-        const diagnosis = await diagnose(one).catch(() => null);
-        rejections.push({ ...one.rejection, diagnosis });
+      for (const waiting of batch) {
+        // The diagnosis may fail, for example if an old secret was sealed with another key; the row is written without it.
+        const diagnosis = await diagnose(waiting).catch(() => null);
+        rejections.push({ ...waiting.rejection, diagnosis });
       }
       await recordRejected(database, rejections);
     } catch {
-      // A row that Postgres does not take is dropped, as no order depends on it, and counted with those before it.
-      unrecorded.inc(group.length);
-      for (const { rejection } of group) budget.release(rejection.accountId, rejection.more + 1);
+      // No order depends on these rows, so they are dropped and only counted.
+      unrecorded.inc(batch.length);
+      for (const { rejection } of batch) budget.returnMissed(rejection.accountId, rejection.more + 1);
       missed.schedule();
     }
-    unsettled -= group.length;
+    unsettled -= batch.length;
     if (unsettled === 0) settled.resolve();
   }
 
   const add = createMicroBatcher<Waiting>({ maxConcurrent: 1, take: (waiting) => waiting.length, work: write });
 
-  async function diagnose(one: Waiting): Promise<string | null> {
-    const { code, body, signature, apiKey, rejection } = one;
+  async function diagnose(waiting: Waiting): Promise<string | null> {
+    const { code, body, signature, apiKey, rejection } = waiting;
     const { accountId } = rejection;
-    if (code === 'malformed_body' && !one.isBatch)
+    if (code === 'malformed_body' && !waiting.isBatch)
       return body ? parser.run({ accountId }, 'diagnoseBody', body) : diagnoseBody(body);
     if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
     const secrets = (await findSecretsToDiagnose(database, accountId)).map(({ sealed, isLive }) => ({
@@ -126,7 +126,7 @@ export function createRejectionLog(deps: {
         missed.schedule();
         return unrecorded.inc();
       }
-      // A copy, as the batch that the order is a stretch of is not to be kept for it.
+      // A copy, as a slice would keep the whole batch in memory.
       const body: Buffer | undefined = order ? Buffer.from(order) : request.body;
       const isBatch = route === BATCH_PATH && !order;
       if (unsettled === 0) settled = Promise.withResolvers();
@@ -167,7 +167,7 @@ function diagnoseHeaders(code: RejectionCode, request: Request): Diagnosis | nul
   return null;
 }
 
-/** The length that the request says its body has, where that is not read. */
+/** The Content-Length of a body that was not read. */
 function announcedLength(request: Request): number | null {
   const length = Number(request.get('content-length') ?? Number.NaN);
   return Number.isSafeInteger(length) && length >= 0 && length < 2 ** 31 ? length : null;

@@ -7,7 +7,7 @@ import type { ReceiptWaiters } from '../receipts/receipt-waiters.ts';
 import { accountOf, contextOf } from '../request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
-/** Tells an account what became of one of its receipts; with `Prefer: wait=N`, once that is decided. */
+/** `GET /ingest/status/{receipt_id}`: the state of one of the account's receipts; with `Prefer: wait=N`, waits until it is final. */
 export function getStatus(reader: ReceiptReader, waiters: ReceiptWaiters): RequestHandler {
   return async (request, response) => {
     const receiptId = String(request.params.receiptId);

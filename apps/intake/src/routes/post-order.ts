@@ -21,7 +21,7 @@ interface Deps {
   basePath: string;
 }
 
-/** Accepts the order in an authenticated, verified request: 202 once its receipt is durable. */
+/** `POST /ingest/orders` and `/ingest/webhook`: replies 202 once the order's receipt is durable. */
 export function postOrder(channel: Channel, deps: Deps): RequestHandler {
   return async (request, response) => {
     const idempotencyKey = readIdempotencyKey(request);
@@ -30,12 +30,12 @@ export function postOrder(channel: Channel, deps: Deps): RequestHandler {
     const { slot, startedAt } = contextOf(request);
     const recorded = await slot.holdUntil(() => record(request, channel, idempotencyKey, preferences, deps));
     deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1000);
-    noteOutcome(request, recorded, deps);
+    reportMismatch(request, recorded, deps);
     await reply(response, recorded, preferences, deps);
   };
 }
 
-/** Takes the body from the request, so that a reply that waits for the outcome does not keep it in memory. */
+/** Removes the body from the request, so that a reply that waits for the outcome does not keep it in memory. */
 async function record(
   request: Request,
   channel: Channel,
@@ -55,7 +55,7 @@ async function record(
   return withSpan(span?.begin('record receipt'), () => writer.record(receipt, span));
 }
 
-function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
+function reportMismatch(request: Request, recorded: Recorded, deps: Deps): void {
   const context = contextOf(request);
   context.receiptId = recorded.receiptId;
   const { kept } = recorded;
@@ -70,14 +70,14 @@ function noteOutcome(request: Request, recorded: Recorded, deps: Deps): void {
 
 async function reply(response: Response, recorded: Recorded, preferences: Preferences, deps: Deps): Promise<void> {
   const { receiptId, duplicate } = recorded;
-  const outcome = preferences.wait === null ? null : await outcomeAfter(preferences.wait, response, receiptId, deps);
+  const outcome = preferences.wait === null ? null : await waitForOutcome(preferences.wait, response, receiptId, deps);
   const applied = [
     ...(preferences.handling ? [`handling=${preferences.handling}`] : []),
     ...(outcome ? [`wait=${preferences.wait}`] : []),
   ];
   if (applied.length > 0) response.set('Preference-Applied', applied.join(', '));
   if (duplicate) response.set('Idempotent-Replayed', 'true');
-  // Node's own calls: Express' cost a tenth of the whole request.
+  // Node's own methods: Express' take a tenth of the whole request's time.
   response.statusCode = 202;
   response
     .setHeader('Location', `${deps.basePath}/ingest/status/${receiptId}`)
@@ -85,8 +85,8 @@ async function reply(response: Response, recorded: Recorded, preferences: Prefer
     .end(JSON.stringify(acceptedJson(recorded, outcome)));
 }
 
-/** How far the receipt is after waiting; null where it did not wait, or lost Postgres: the order is accepted all the same. */
-async function outcomeAfter(seconds: number, response: Response, receiptId: string, deps: Deps) {
+/** The receipt's state after the wait; null if there was no wait or Postgres failed: the order is accepted anyway. */
+async function waitForOutcome(seconds: number, response: Response, receiptId: string, deps: Deps) {
   try {
     const waited = await waitForReceipt(response, receiptId, seconds, deps.waiters);
     if (!waited) return null;

@@ -4,10 +4,10 @@ import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
 import { accountOf, callerOf, contextOf } from '../request-context.ts';
 
-/** A preview counts as one request for each of these bytes that its body begins. */
+/** A preview counts as one request per started 16 KiB of its body. */
 export const PREVIEW_BYTES_PER_REQUEST = 16_384;
 
-/** Tells how an order would be stored, and stores nothing. The body is refused for what would refuse it on `POST /ingest/orders`. */
+/** `POST /ingest/preview`: how an order would be stored, without storing it. Rejects the same bodies as `POST /ingest/orders`. */
 export function postPreview(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
   return async (request, response) => {

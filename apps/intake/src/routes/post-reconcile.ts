@@ -6,15 +6,15 @@ import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
 import { accountOf, callerOf, contextOf } from '../request-context.ts';
 
-/** Holds 1,000 of the longest ids in UTF-8, of which each takes 1,023 bytes, and is parsed whole. */
+/** Fits 1,000 ids of the max length, 1,023 bytes in UTF-8. */
 export const RECONCILE_MAX_BYTES = 1_048_576;
 
-/** Max concurrent look-ups: each takes a connection for a while, and those of the pool are for the orders that come in. */
+/** Max concurrent look-ups: each takes a connection for a while, and the pool is mainly for incoming orders. */
 const MAX_CONCURRENT_LOOKUPS = 2;
-/** A list of ids counts as one request for each of these ids that it begins: it takes about as much of Postgres. */
+/** A list counts as one request per started 10 ids, which cost Postgres about as much. */
 export const IDS_PER_REQUEST = 10;
 
-/** Tells an account what became of the orders that it sent, by its own ids, and which of them it never did; on the primary. */
+/** `POST /ingest/reconcile`: the state of the account's orders by its own ids, or that an id never arrived. Reads from the primary. */
 export function postReconcile(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
   const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);

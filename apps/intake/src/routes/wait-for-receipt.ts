@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { ReceiptWaiters, Waited } from '../receipts/receipt-waiters.ts';
 import { accountOf } from '../request-context.ts';
 
-/** Waits before a reply until the receipt is final or `seconds` are over, as long as the client is connected; see `ReceiptWaiters`. */
+/** Waits until the receipt is final, `seconds` are over or the client disconnects; see `ReceiptWaiters`. */
 export async function waitForReceipt(
   response: Response,
   receiptId: string,

@@ -2,7 +2,7 @@ import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS, type ProblemCode } from '@orders/do
 import { acceptedSchema } from './receipt-schemas.ts';
 import { grouped, ref, text } from './schema.ts';
 
-/** What a batch is sent as. */
+/** The content types of a batch. */
 export const batchContent = {
   'application/x-ndjson': {
     schema: {
@@ -16,16 +16,21 @@ export const batchContent = {
   },
 };
 
-const REFUSED_OF_BATCH: ProblemCode[] = ['malformed_body', 'payload_too_large', 'validation_failed', 'internal_error'];
+const BATCH_ORDER_PROBLEMS: ProblemCode[] = [
+  'malformed_body',
+  'payload_too_large',
+  'validation_failed',
+  'internal_error',
+];
 
-const refusedOfBatchSchema = {
+const batchOrderProblemSchema = {
   type: 'object',
   required: ['status', 'code', 'detail'],
   additionalProperties: false,
   description: 'What the order would have been refused with, had it been sent alone.',
   properties: {
     status: { type: 'integer' },
-    code: { enum: REFUSED_OF_BATCH },
+    code: { enum: BATCH_ORDER_PROBLEMS },
     detail: text,
     errors: { type: 'array', maxItems: MAX_BATCH_ERRORS, items: ref('FieldError') },
   },
@@ -53,7 +58,7 @@ export const batchResultSchema = {
       type: 'object',
       required: ['error'],
       additionalProperties: false,
-      properties: { error: refusedOfBatchSchema },
+      properties: { error: batchOrderProblemSchema },
     },
   ],
 };

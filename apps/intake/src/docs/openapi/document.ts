@@ -12,7 +12,7 @@ import { orderSchema } from './order-schemas.ts';
 import { fieldErrorSchema, problemSchema, warningSchema } from './problem-schemas.ts';
 import { acceptedSchema, previewSchema, receiptSchema, reconcileSchema } from './receipt-schemas.ts';
 
-/** The OpenAPI 3.1 document of the public routes, served at `/openapi.json`; `basePath` is the prefix they are under. */
+/** The OpenAPI 3.1 document of the public routes, served at `/openapi.json`; `basePath` is their prefix. */
 export function openApiDocument(basePath: string): object {
   return {
     openapi: '3.1.0',

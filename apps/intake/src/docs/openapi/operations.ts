@@ -76,13 +76,13 @@ export const batchOperation = {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'One key per batch; it stands for each order with its place. When it is repeated, orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be mended where they stand.',
+        'One key per batch; it stands for each order with its place. When it is repeated, orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be corrected where they stand.',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
     },
     {
       name: 'Prefer',
       in: 'header',
-      description: `\`handling=strict\` refuses each order that would be mended, with its first ${MAX_BATCH_ERRORS} errors.`,
+      description: `\`handling=strict\` refuses each order that would be corrected, with its first ${MAX_BATCH_ERRORS} errors.`,
       schema: text,
     },
   ],
@@ -108,7 +108,7 @@ export const batchOperation = {
 export const previewOperation = {
   operationId: 'previewOrder',
   tags: ['Orders'],
-  summary: 'See what would become of an order',
+  summary: 'Preview how an order would be stored',
   description:
     'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` have no effect: what strict handling would refuse is listed as warnings.',
   requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
@@ -210,7 +210,7 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
         name: 'Prefer',
         in: 'header',
         description:
-          '`wait=N` holds the reply up to N seconds (at most 30) for the outcome; `handling=strict` refuses what would be mended.',
+          '`wait=N` holds the reply up to N seconds (at most 30) for the outcome; `handling=strict` refuses what would be corrected.',
         schema: text,
       },
     ],
@@ -233,20 +233,22 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
 }
 
 /**
- * One response for each status, naming the codes that come with it, in other words where there are; `headers` may come
- * with any of them.
+ * One response for each status that lists its codes.
+ *
+ * @param headers may come with any of them.
+ * @param details replace the problems' own descriptions.
  */
 function refusals(
   codes: ProblemCode[],
   headers = {},
-  words: Partial<Record<ProblemCode, string>> = {},
+  details: Partial<Record<ProblemCode, string>> = {},
 ): Record<number, object> {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, those]) => [
       status,
       {
-        description: those.map((code) => `\`${code}\`: ${words[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
+        description: those.map((code) => `\`${code}\`: ${details[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
         headers: { ...COMMON_HEADERS, ...headers, ...REFUSAL_HEADERS[status] },
         content: {
           'application/problem+json': {

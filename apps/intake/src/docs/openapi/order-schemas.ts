@@ -2,7 +2,7 @@ import { MAX_ITEMS } from '@orders/domain';
 
 const textOf = (description: string) => ({ type: ['string', 'null'], description });
 
-/** The order payload as senders should send it; what differs is mended where it can be, and never refused for it. */
+/** The order payload as senders should send it; deviations are corrected where possible and never rejected. */
 export const orderSchema = {
   type: 'object',
   description: 'Only `source_order_id` is required. All else is best effort: nothing in it costs you the order.',
@@ -65,14 +65,14 @@ const strictly = (properties: Record<string, object>) => ({
   properties,
 });
 
-/** An item as it is stored. */
+/** A stored item. */
 export const normalizedItemSchema = strictly({
   name: textOrNull,
   quantity: { type: ['integer', 'null'], minimum: 1 },
   sku: textOrNull,
 });
 
-/** The order as it is stored: every member is there, `null` when absent or unreadable. */
+/** A stored order: every member is present, `null` if it was absent or unreadable. */
 export const normalizedOrderSchema = strictly({
   source_order_id: { type: 'string' },
   order_number: { type: 'string' },

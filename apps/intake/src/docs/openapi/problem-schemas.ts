@@ -25,20 +25,20 @@ const noteSchema = (codes: string) => ({
   },
 });
 
-/** What had to be mended at one place of the payload. */
+/** A correction at one position of the payload. */
 export const warningSchema = noteSchema(warningList);
 
-/** What was refused at one place of the payload: a broken rule or, by strict handling, what would have been a warning. */
+/** An error at one position of the payload: a broken rule or, with strict handling, what would have been a warning. */
 export const fieldErrorSchema = noteSchema(errorList);
 
-/** A refusal. */
+/** An error reply (RFC 9457). */
 export const problemSchema = {
   type: 'object',
   description: 'RFC 9457 problem details; `code` is the stable part.',
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   additionalProperties: false,
   properties: {
-    // Where the code is explained, relative to the address of the service.
+    // Explains the code; relative to the address of the service.
     type: { type: 'string', format: 'uri-reference', pattern: '/docs/senders/errors#[a-z_]+$' },
     title: text,
     status: { type: 'integer' },

@@ -1,4 +1,4 @@
-// Browsers give the clipboard to pages of a safe origin only; elsewhere the buttons stay hidden.
+// The Clipboard API exists only in secure contexts; elsewhere the buttons stay hidden.
 for (const button of navigator.clipboard ? document.querySelectorAll('button.copy') : []) {
   button.hidden = false;
   button.addEventListener('click', async () => {

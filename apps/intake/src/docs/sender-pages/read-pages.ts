@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The image holds them at the same place beside the apps. */
+/** The container image has them at the same relative path. */
 const DIRECTORY = resolve(import.meta.dirname, '../../../../../docs/senders');
 
-/** One page for senders, as it is written. */
+/** The source of one page for senders. */
 export interface SenderPage {
-  /** Its file without `.md`; that of the first is `README`. */
+  /** File name without `.md`; the index is `README`. */
   name: string;
-  /** Its first heading. */
+  /** The first heading. */
   title: string;
   markdown: string;
 }
 
-/** The pages of docs/senders, in the order in which the first, the index, links to them. */
+/** The pages of docs/senders: the index, then the others in the order of its links. */
 export function readSenderPages(): SenderPage[] {
   const index = readPage('README');
   const linked = [...index.markdown.matchAll(/\]\(([\w-]+)\.md\)/g)].map(([, name]) => name as string);

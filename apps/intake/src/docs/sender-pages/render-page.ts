@@ -1,14 +1,14 @@
 import { Marked } from 'marked';
 import type { SenderPage } from './read-pages.ts';
 
-/** What is copied to be run. */
-const TO_PASTE = ['bash', 'shell'];
+/** Languages of code blocks that get a copy button. */
+const COPYABLE = ['bash', 'shell'];
 
 /**
- * A page for senders as HTML, without a script or style in it.
+ * Renders a page for senders as HTML without inline scripts or styles.
  *
- * @param at the address below which the pages are, as a path.
- * @param reference the address of the API reference.
+ * @param at path of the pages.
+ * @param reference path of the API reference.
  */
 export function renderPage(page: SenderPage, pages: readonly SenderPage[], at: string, reference: string): string {
   const hrefOf = (name: string) => (name === 'README' ? at : `${at}/${name}`);
@@ -43,7 +43,7 @@ ${next ? `<p class="next">Next: <a rel="next" href="${hrefOf(next.name)}">${esca
 `;
 }
 
-/** The id of a heading, by the rule that GitHub makes them by, so that a link works here and there. */
+/** The id of a heading by GitHub's rule, so that links work in both places. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -63,14 +63,14 @@ function toHtml(markdown: string, hrefOf: (name: string) => string): string {
         const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
         return `<a href="${escapeHtml(name ? hrefOf(name) + anchor : href)}">${this.parser.parseInline(tokens)}</a>`;
       },
-      // Long names may break where their words meet.
+      // Long names may wrap after an underscore.
       codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll('_', '_<wbr>')}</code>`,
-      // To be ticked on paper, or in one's head.
+      // Checklists are static: nothing stores what is ticked.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
-      // What scrolls must be reached by keyboard.
+      // Scrollable blocks must be reachable by keyboard.
       code({ text, lang = '' }) {
         const block = `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>`;
-        if (TO_PASTE.includes(lang))
+        if (COPYABLE.includes(lang))
           return `<div class="code">${block}<button type="button" class="copy" hidden>Copy</button></div>\n`;
         return `<div class="shown">${lang === 'text' ? '<p class="label">Output</p>' : ''}${block}</div>\n`;
       },

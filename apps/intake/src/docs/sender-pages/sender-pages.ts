@@ -8,7 +8,7 @@ import { renderPage } from './render-page.ts';
 
 const security = pageSecurity({ formAction: ["'none'"] });
 
-/** `GET /docs/senders` and below: the pages of docs/senders, rendered once, and each as it is written under its name with `.md`; the first also beside its address. */
+/** `GET /docs/senders` and below: the pages of docs/senders, rendered at start, and their Markdown under the same path with `.md`. */
 export function senderPages(reference: string): Router {
   const at = `${reference}/senders`;
   const router = Router({ strict: true, caseSensitive: true });
@@ -31,7 +31,7 @@ export function senderPages(reference: string): Router {
   router.get(`${at}/`, (_request, response) => {
     response.redirect(308, at);
   });
-  // Its links are relative, and it is one directory further up here.
+  // Its relative links must resolve from one directory further up.
   serve(`${at}.md`, 'text/markdown', pages[0]?.markdown.replaceAll(/\]\((?=[\w-]+\.md)/g, '](senders/') ?? '');
   serve(`${at}/style.css`, 'css', readFileSync(resolve(import.meta.dirname, 'style.css'), 'utf8'));
   serve(`${at}/copy.js`, 'js', readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8'));

@@ -18,16 +18,16 @@ interface Deps {
   writer: ReceiptWriter;
   rateLimits: RateLimits;
   rejections: RejectionLog;
-  metrics: Pick<IntakeMetrics, 'mismatches' | 'refusedOfBatches'>;
+  metrics: Pick<IntakeMetrics, 'mismatches' | 'rejectedBatchOrders'>;
   logger: Logger;
-  /** Of one order. */
+  /** Max bytes of one order. */
   maxBytes: number;
 }
 
-/** Mismatches of a batch that the log names; the others are counted. */
+/** Max mismatches of a batch that are logged one by one; the others are only counted. */
 const MAX_LOGGED = 20;
 
-/** Accepts the orders of a batch: 202 once each that is not refused has a durable receipt, with a result for every one. */
+/** `POST /ingest/orders/batch`: replies 202 with one result per order, once each order is rejected or has a durable receipt. */
 export function postBatch(deps: Deps): RequestHandler {
   const { parser, slicer, writer, rateLimits, rejections, metrics, logger, maxBytes } = deps;
   return async (request, response) => {
@@ -54,12 +54,14 @@ export function postBatch(deps: Deps): RequestHandler {
       return orders.map((order) => ('problem' in order ? order : outcomeOf(next.next().value)));
     });
 
-    const refused = recorded.filter((one) => 'problem' in one);
+    const refused = recorded.filter((outcome) => 'problem' in outcome);
     for (const { problem, body } of refused) {
-      metrics.refusedOfBatches.inc({ code: problem.code });
+      metrics.rejectedBatchOrders.inc({ code: problem.code });
       if (body) rejections.note(request, problem, body);
     }
-    const mismatched = recorded.flatMap((one) => ('receiptId' in one && one.kept ? [{ ...one, kept: one.kept }] : []));
+    const mismatched = recorded.flatMap((outcome) =>
+      'receiptId' in outcome && outcome.kept ? { receiptId: outcome.receiptId, kept: outcome.kept } : [],
+    );
     for (const { kept } of mismatched) metrics.mismatches.inc({ kept_as: kept.as });
     if (mismatched.length > 0) {
       logger.warn('idempotency keys repeated with other payloads', {
@@ -85,7 +87,7 @@ export function postBatch(deps: Deps): RequestHandler {
   };
 }
 
-/** Of the orders that are not refused. Their ids ascend with them: of two with one `source_order_id` the first was received first. */
+/** Receipts of the orders that were not rejected, with ascending ids: of two with the same `source_order_id` the first comes first. */
 function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyKey: string | null) {
   const { accountId } = accountOf(request);
   const ids = orders.map(() => randomUUIDv7()).sort();
@@ -97,7 +99,7 @@ function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyK
           accountId,
           channel: 'rest' as const,
           sourceOrderId: order.sourceOrderId,
-          // The blank cannot stand in a key that a client gives.
+          // A client's key cannot contain a space, so this never collides with one.
           idempotencyKey: idempotencyKey === null ? null : `${idempotencyKey} ${index}`,
           body: order.body,
         },
@@ -106,7 +108,7 @@ function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyK
 
 type Outcome = Recorded | { problem: Problem; body?: Buffer };
 
-/** @throws what kept a receipt from being stored, unless it is the fault of this one alone. */
+/** @throws the error of a receipt that was not stored, unless only this receipt caused it. */
 function outcomeOf(result: PromiseSettledResult<Recorded> | undefined): Outcome {
   if (result?.status === 'fulfilled') return result.value;
   if (faultOf(result?.reason) === 'receipt') return { problem: new Problem('internal_error') };

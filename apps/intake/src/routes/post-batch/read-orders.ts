@@ -3,25 +3,25 @@ import type { TimeSlicer } from '@orders/runtime';
 import type { Caller, Parser } from '../../parsing/parser.ts';
 import { splitArray, splitLines } from './split-batch.ts';
 
-/** An order of a batch as it was read: what is kept of it, or why it is refused. */
+/** An order of a batch, or why it is rejected. */
 export type ReadOrder = { sourceOrderId: string; body: Buffer } | { problem: Problem; body: Buffer };
 
 interface Reading {
   caller: Caller;
   strict: boolean;
-  /** Of one order. */
+  /** Max bytes of one order. */
   maxBytes: number;
   slicer: TimeSlicer;
   parser: Parser;
 }
 
 /**
- * Reads the orders of a batch, each as if it had been sent alone: what is wrong with one is its own problem. Their bodies are stretches of
- * the batch's. Short orders are read in time slices, longer ones in the parsing thread.
+ * Reads and validates each order of a batch as if it had been sent alone. Their bodies are slices of the batch's memory. Short orders
+ * are read in time slices on the event loop, longer ones in the parsing thread.
  *
- * @param kind of the batch: `lines` (NDJSON) or one JSON `array`.
- * @throws {Problem} `malformed_body` when there is no order, or no JSON array; `payload_too_large` for more than `MAX_BATCH_ORDERS`, and
- * for an element of an array that is too long to know whether it is JSON.
+ * @param kind `lines` (NDJSON) or one JSON `array`.
+ * @throws {Problem} `malformed_body` if there is no order or the array is not JSON; `payload_too_large` for more than `MAX_BATCH_ORDERS`
+ * orders, or an element of an array that is too long to parse.
  */
 export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading: Reading): Promise<ReadOrder[]> {
   const { maxBytes, slicer } = reading;
@@ -39,7 +39,7 @@ export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading
   return orders;
 }
 
-/** An element of an array this many times as long as an order may be is still parsed, to know whether it is JSON. */
+/** Elements up to this many times the max order size are still parsed, to know whether the array is JSON. */
 const MAX_ELEMENT = 4;
 const TOO_MANY = `A batch is at most ${MAX_BATCH_ORDERS} orders.`;
 
@@ -56,7 +56,7 @@ async function readOrder(body: Buffer, { caller, strict, maxBytes, parser }: Rea
   }
 }
 
-/** A thousand orders with a thousand errors each would take more memory than all else of the batch. */
+/** A thousand orders with a thousand errors each would take more memory than the rest of the batch. */
 function withFewErrors(problem: Problem): Problem {
   const { code, detail, errors } = problem;
   if (!errors || errors.length <= MAX_BATCH_ERRORS) return problem;
@@ -64,8 +64,8 @@ function withFewErrors(problem: Problem): Problem {
 }
 
 /**
- * An array with an element that is no JSON is no JSON itself, and nobody knows what its sender meant: a quote that is missing in one order
- * and in another makes one element of all between them.
+ * Rejects the whole array if one element is not JSON, as its boundaries are then unreliable: two missing quotes make one element of all
+ * orders between them.
  */
 async function requireJson(
   { problem, body }: { problem: Problem; body: Buffer },

@@ -10,12 +10,12 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * The orders of a batch of lines (NDJSON), as stretches of its bytes: without their line breaks and the white space around them. Blank
- * lines are skipped, and a byte order mark at the beginning.
+ * Splits NDJSON into its orders, as slices of its bytes without line breaks and surrounding white space. Skips blank lines and a byte
+ * order mark at the start.
  */
 export function* splitLines(body: Buffer): Generator<Buffer> {
-  // Blank lines are white space before a line, so that a body of nothing else is passed over once and not line by line.
-  for (let start = skipSpace(body, afterMark(body)); start < body.length; ) {
+  // Blank lines count as white space before the next line, so a body of blank lines only is scanned once, in linear time.
+  for (let start = skipSpace(body, skipByteOrderMark(body)); start < body.length; ) {
     const found = body.indexOf(LINE_FEED, start);
     const end = found < 0 ? body.length : found;
     yield trimmed(body, start, end);
@@ -24,16 +24,16 @@ export function* splitLines(body: Buffer): Generator<Buffer> {
 }
 
 /**
- * The elements of a JSON array, as stretches of its bytes, without the white space around them. The body is an array in JSON if this
- * comes to its end and each element is JSON. A byte order mark at the beginning is skipped.
+ * Splits a JSON array into its elements, as slices of its bytes without surrounding white space. Skips a byte order mark at the start.
+ * The body is a JSON array if this generator completes and each element is JSON.
  *
- * @param maxBytes of one element: a longer one is not looked into.
- * @throws {Problem} `malformed_body` when it is no array, maybe only behind elements that were given; `payload_too_large`.
+ * @param maxBytes max length of one element.
+ * @throws {Problem} `malformed_body` if the body is not an array, possibly after some elements; `payload_too_large`.
  */
 export function* splitArray(body: Buffer, maxBytes: number): Generator<Buffer> {
-  const open = skipSpace(body, afterMark(body));
+  const open = skipSpace(body, skipByteOrderMark(body));
   if (body[open] !== OPEN_BRACKET) {
-    throw notAnArray('is not a JSON array. Send orders that stand one per line as application/x-ndjson');
+    throw malformed('is not a JSON array. Send orders that stand one per line as application/x-ndjson');
   }
   let start = skipSpace(body, open + 1);
   let index = 0;
@@ -56,18 +56,18 @@ export function* splitArray(body: Buffer, maxBytes: number): Generator<Buffer> {
       at = start - 1;
     } else if (byte === CLOSE_BRACKET) {
       if (index > 0 || at > start) yield element(body, start, at);
-      if (skipSpace(body, at + 1) < body.length) throw notAnArray('goes on after its JSON array');
+      if (skipSpace(body, at + 1) < body.length) throw malformed('goes on after its JSON array');
       return;
     }
   }
-  throw notAnArray('ends before its JSON array does');
+  throw malformed('ends before its JSON array does');
 }
 
 function element(body: Buffer, start: number, end: number): Buffer {
   const bytes = trimmed(body, start, end);
-  if (bytes.length === 0) throw notAnArray('has a comma with nothing beside it in its JSON array');
-  // Alone, an order may begin with a byte order mark; within JSON there is none.
-  if (bytes[0] === 0xef) throw notAnArray('has a byte order mark within its JSON array');
+  if (bytes.length === 0) throw malformed('has a comma with nothing beside it in its JSON array');
+  // A single order may start with a byte order mark; an element of a JSON array may not.
+  if (bytes[0] === 0xef) throw malformed('has a byte order mark within its JSON array');
   return bytes;
 }
 
@@ -76,11 +76,11 @@ function tooLong(index: number, maxBytes: number): Problem {
   return new Problem('payload_too_large', { detail });
 }
 
-function notAnArray(what: string): Problem {
+function malformed(what: string): Problem {
   return new Problem('malformed_body', { detail: `The body ${what}.` });
 }
 
-function afterMark(body: Buffer): number {
+function skipByteOrderMark(body: Buffer): number {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
 }
 
@@ -96,7 +96,7 @@ function skipSpace(body: Buffer, from: number): number {
   return at;
 }
 
-/** White space of JSON (RFC 8259, section 2). */
+/** JSON white space (RFC 8259, section 2). */
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
