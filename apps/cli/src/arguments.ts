@@ -88,9 +88,9 @@ export function json(): Option {
   return new Option('--json', 'print one JSON value to stdout and nothing else');
 }
 
-function wholeNumber(text: string, complaint: string, max = Number.MAX_SAFE_INTEGER): number {
+function wholeNumber(text: string, message: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > max) throw new UsageError(complaint);
+  if (value < 1 || value > max) throw new UsageError(message);
   return value;
 }
 

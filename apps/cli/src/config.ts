@@ -73,13 +73,13 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = localD
 async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {
   const dev = await readLocalJson<Record<string, string>>(directory, 'dev.json');
   const secrets = await readLocalJson<Record<string, string>>(directory, 'secrets.json');
-  const left = {
+  const values = {
     DATABASE_URL: dev?.databaseUrl,
     QUEUE_URL: dev?.queueUrl,
     PORTAL_URL: dev?.portalUrl,
     SECRETS_KEY: secrets?.secretsKey,
   };
-  const { DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, left);
+  const { DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, values);
   return DATABASE_URL ? { ...rest, DATABASE_URL } : null;
 }
 

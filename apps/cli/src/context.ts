@@ -13,7 +13,7 @@ export interface CliContext {
   /** Where to look for what `npm start` left; `.local` of this clone unless given. */
   localDirectory?: string;
   /** Takes what to say on stderr when somebody ends the command in the middle; the latest holds. */
-  onInterrupt?(farewell: () => string): void;
+  onInterrupt?(message: () => string): void;
   /** Resolves when somebody wants to end what goes on (Ctrl-C); from the first call on, that alone no longer ends the process. */
   untilInterrupted?: () => Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface Context {
   /** The same for a list that is read in portions: each is printed, and forgotten, before the next is read. */
   printList<Row>(
     options: { json?: boolean },
-    portions: AsyncIterable<readonly Row[]>,
+    chunks: AsyncIterable<readonly Row[]>,
     text: { table: (rows: readonly Row[]) => string; none: string },
   ): Promise<void>;
   /** A line for whoever waits for long work, apart from what the command prints. */
@@ -48,10 +48,10 @@ export function createContext(cliContext: CliContext): Context {
     print(options, value, text) {
       stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
     },
-    async printList(options, portions, { table, none }) {
+    async printList(options, chunks, { table, none }) {
       let printed = 0;
-      for await (const rows of portions) {
-        if (options.json) for (const row of rows) stdout.write(`${printed++ === 0 ? '[' : ','}\n${inList(row)}`);
+      for await (const rows of chunks) {
+        if (options.json) for (const row of rows) stdout.write(`${printed++ === 0 ? '[' : ','}\n${indented(row)}`);
         else {
           stdout.write(`${table(rows)}\n`);
           printed += rows.length;
@@ -77,6 +77,6 @@ export function createContext(cliContext: CliContext): Context {
 }
 
 /** As `JSON.stringify` indents it in a list. */
-function inList(row: unknown): string {
+function indented(row: unknown): string {
   return JSON.stringify(row, null, 2).replace(/^/gm, '  ');
 }

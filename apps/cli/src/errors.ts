@@ -7,11 +7,11 @@ import { hideKeys } from './hide-keys.ts';
 /** The command could not do what it was asked to: exit code 1. The message is printed as it is. */
 export class Failure extends Error {
   /** Whether the message itself tells what to do next, so that no general advice fits behind it. */
-  readonly tellsWhatNext: boolean;
+  readonly includesNextStep: boolean;
 
-  constructor(message: string, { tellsWhatNext = false } = {}) {
+  constructor(message: string, { includesNextStep = false } = {}) {
     super(message);
-    this.tellsWhatNext = tellsWhatNext;
+    this.includesNextStep = includesNextStep;
   }
 }
 
@@ -30,10 +30,10 @@ export function outcomeOf(error: unknown, command: string): { exitCode: number; 
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { exitCode: 0, line: null };
     if (error.code === 'commander.help') return { exitCode: 2, line: `Say what to do; see: ${command} --help` };
-    const complaint = oneLine(error)
+    const message = oneLine(error)
       .replace(/^error: /, '')
       .replace(/\.$/, '');
-    return { exitCode: 2, line: `${complaint}; see: ${command} --help` };
+    return { exitCode: 2, line: `${message}; see: ${command} --help` };
   }
   // Neither message nor stack: they can quote a query, a payload or an address with its password.
   const { name, code } = describeError(error);

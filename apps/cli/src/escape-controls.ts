@@ -7,6 +7,6 @@ export function escapeControls(text: string): string {
 }
 
 /** The same for a text within a line: its line breaks are shown as such, too. */
-export function visibleInLine(text: string): string {
+export function escapeControlsInLine(text: string): string {
   return escapeControls(text.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
 }

@@ -8,7 +8,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 });
 // Nobody can be told, and work that is under way is worth more than what is said of it.
 process.stderr.on('error', () => {});
-let farewell = () => '';
+let interruptMessage = () => '';
 let interrupt: (() => void) | null = null;
 // As the first process of a container Node would not end by itself.
 for (const [signal, code] of [
@@ -17,7 +17,7 @@ for (const [signal, code] of [
 ] as const)
   process.on(signal, () => {
     if (interrupt) return interrupt();
-    process.stderr.write(farewell());
+    process.stderr.write(interruptMessage());
     process.exit(code);
   });
 const { stdout, stderr, env } = process;
@@ -28,8 +28,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdout,
   stderr,
   env,
-  onInterrupt: (say) => {
-    farewell = say;
+  onInterrupt: (message) => {
+    interruptMessage = message;
   },
   // The first signal then only tells; another one ends the process as it always would.
   untilInterrupted: () =>

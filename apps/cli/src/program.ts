@@ -48,7 +48,7 @@ Examples:
 export async function createProgram(
   context: Context,
   writeHelp: (text: string) => void,
-  called: string | undefined,
+  commandName: string | undefined,
 ): Promise<Command> {
   const program = new Command('orders')
     .description('The command line of the order ingestion service, for operators and senders.')
@@ -65,7 +65,7 @@ export async function createProgram(
       getOutHasColors: () => false,
     })
     .addHelpText('after', EPILOGUE);
-  const one = called !== undefined && Object.hasOwn(COMMANDS, called) ? COMMANDS[called] : undefined;
-  for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program, context);
+  const loader = commandName !== undefined && Object.hasOwn(COMMANDS, commandName) ? COMMANDS[commandName] : undefined;
+  for (const load of loader ? [loader] : Object.values(COMMANDS)) (await load())(program, context);
   return program;
 }

@@ -27,7 +27,7 @@ function commandOf(program: Command, argv: readonly string[]): string {
   const words = [program.name()];
   let command: Command | undefined = program;
   for (const word of argv) {
-    command = command.commands.find((one) => one.name() === word);
+    command = command.commands.find((subcommand) => subcommand.name() === word);
     if (!command) break;
     words.push(word);
   }

@@ -19,7 +19,7 @@ export interface SenderConfig {
 /** What a sender signs in and signs with, where that is set. */
 export type SenderSecrets = Partial<Pick<SenderEnvironment, 'ORDERS_API_KEY' | 'ORDERS_SIGNING_SECRET'>>;
 
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };
 
@@ -36,9 +36,9 @@ export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
   if (secrets.ORDERS_API_KEY !== undefined && !isApiKey(secrets.ORDERS_API_KEY))
     throw new ConfigurationError('Configuration: ORDERS_API_KEY must be a whole API key, oik_ and 49 characters.');
   // A shorter one could not be kept out of what is shown.
-  if (secrets.ORDERS_SIGNING_SECRET !== undefined && secrets.ORDERS_SIGNING_SECRET.length < SHORTEST_SECRET)
+  if (secrets.ORDERS_SIGNING_SECRET !== undefined && secrets.ORDERS_SIGNING_SECRET.length < MIN_SECRET_LENGTH)
     throw new ConfigurationError(
-      `Configuration: ORDERS_SIGNING_SECRET must have ${SHORTEST_SECRET} characters at least.`,
+      `Configuration: ORDERS_SIGNING_SECRET must have ${MIN_SECRET_LENGTH} characters at least.`,
     );
   return secrets;
 }

@@ -3,7 +3,7 @@ import { escapeControls } from './escape-controls.ts';
 /** What is printed for people fits into so many columns. */
 const LINE_WIDTH = 100;
 const GAP = '  ';
-const NARROWEST = 8;
+const MIN_WIDTH = 8;
 
 export type Cell = string | number | Date | null;
 
@@ -56,7 +56,7 @@ function narrow<Row>(columns: readonly Column<Row>[], natural: readonly number[]
   const widths = [...natural];
   const excess = () => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - LINE_WIDTH;
   while (excess() > 0) {
-    const candidates = widths.map((width, at) => (columns[at]?.shrinks && width > NARROWEST ? width : 0));
+    const candidates = widths.map((width, at) => (columns[at]?.shrinks && width > MIN_WIDTH ? width : 0));
     const widest = Math.max(...candidates);
     if (widest === 0) break;
     widths[candidates.indexOf(widest)] = widest - 1;
@@ -66,8 +66,8 @@ function narrow<Row>(columns: readonly Column<Row>[], natural: readonly number[]
 
 function pad(text: string, width: number, right: boolean): string {
   const cut = widthOf(text) > width ? `${cutTo(text, width - 1)}…` : text;
-  const blanks = ' '.repeat(Math.max(0, width - widthOf(cut)));
-  return right ? blanks + cut : cut + blanks;
+  const padding = ' '.repeat(Math.max(0, width - widthOf(cut)));
+  return right ? padding + cut : cut + padding;
 }
 
 function wrap(line: string, width: number): string[] {

@@ -322,19 +322,19 @@ describe('a repeat', () => {
 
   test('is forgotten when hundreds came since', () => {
     const deliveries = createDeliveries();
-    const take = (id: string) =>
-      deliveries.take({
+    const accept = (id: string) =>
+      deliveries.accept({
         ...normalizeOrder({ source_order_id: id }),
         channel: 'rest',
         idempotencyKey: `key ${id}`,
         body: Buffer.from('{}'),
       });
-    const first = take('first');
-    for (let index = 1; index < 500; index++) take(`more-${index}`);
-    expect(take('first')).toMatchObject({ replayed: true, taken: first.taken });
-    take('one more');
-    expect(deliveries.find(first.taken.receiptId)).toBeNull();
-    expect(take('first')).toMatchObject({ replayed: false, taken: { original: null } });
+    const first = accept('first');
+    for (let index = 1; index < 500; index++) accept(`more-${index}`);
+    expect(accept('first')).toMatchObject({ replayed: true, receipt: first.receipt });
+    accept('one more');
+    expect(deliveries.find(first.receipt.receiptId)).toBeNull();
+    expect(accept('first')).toMatchObject({ replayed: false, receipt: { original: null } });
   });
 });
 

@@ -14,7 +14,7 @@ import { Argument, type Command } from 'commander';
 import { json, limit, name, rateLimit, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { recordOfAccount } from '../record.ts';
+import { recordAccountAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 
@@ -30,9 +30,9 @@ export function addAccountCommands(program: Command, context: Context): void {
     .action(async (newName: string, options) => {
       const account = await context.withDatabase((knex) =>
         knex.transaction(async (trx) => {
-          const made = await createAccount(trx, newName);
-          await recordOfAccount(trx, made.account_id, 'account_created', { name: newName });
-          return made;
+          const created = await createAccount(trx, newName);
+          await recordAccountAction(trx, created.account_id, 'account_created', { name: newName });
+          return created;
         }),
       );
       context.print(options, account, () => describe(account));
@@ -76,7 +76,7 @@ export function addAccountCommands(program: Command, context: Context): void {
         const before = await lockAccount(trx, account_id);
         if ((before?.state === 'suspended') === suspended) return;
         await setSuspended(trx, account_id, suspended);
-        await recordOfAccount(trx, account_id, suspended ? 'account_suspended' : 'account_resumed');
+        await recordAccountAction(trx, account_id, suspended ? 'account_suspended' : 'account_resumed');
       });
       return requireAccount(knex, String(account_id));
     });
@@ -116,7 +116,7 @@ export function addAccountCommands(program: Command, context: Context): void {
         const { account_id } = await requireAccount(knex, reference);
         await knex.transaction(async (trx) => {
           await setRateLimit(trx, account_id, limit);
-          await recordOfAccount(trx, account_id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
+          await recordAccountAction(trx, account_id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
         });
         return requireAccount(knex, String(account_id));
       });
@@ -147,7 +147,7 @@ export function addAccountCommands(program: Command, context: Context): void {
           const before = await lockAccount(trx, account_id);
           if (before?.resends === resends) return;
           await setHoldResends(trx, account_id, resends === 'hold');
-          await recordOfAccount(trx, account_id, 'resends_hold_changed', { resends });
+          await recordAccountAction(trx, account_id, 'resends_hold_changed', { resends });
         });
         return requireAccount(knex, String(account_id));
       });

@@ -4,13 +4,13 @@ import { type Command, Option } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { recordOfAccount } from '../record.ts';
+import { recordAccountAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
 import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 /** Between two lines about how far it is; what is smaller is done before anybody wonders. */
-const REPORT_EACH = 50_000;
+const REPORT_INTERVAL = 50_000;
 
 interface EraseOptions {
   phone?: string;
@@ -93,22 +93,22 @@ async function erase(
   const search = searchCustomer({ phone, email, customerId });
   let reported = 0;
   const { found, examined } = await findCustomer(knex, accountId, search, ({ orders, receipts }) => {
-    if (orders + receipts < reported + REPORT_EACH) return;
+    if (orders + receipts < reported + REPORT_INTERVAL) return;
     reported = orders + receipts;
     report(`Looked through ${orders} orders and ${receipts} receipts.`);
   });
   const done = { orders: 0, confirmed_orders: 0, receipts: 0 };
-  for (const one of found) {
+  for (const customerOrder of found) {
     const { order, receipts } = dryRun
-      ? { order: one.reviewState, receipts: one.receiptIds.length }
-      : await eraseOrder(knex, { ...one, accountId, search, actor: whoami(), by });
+      ? { order: customerOrder.reviewState, receipts: customerOrder.receiptIds.length }
+      : await eraseOrder(knex, { ...customerOrder, accountId, search, actor: whoami(), by });
     done.orders += Number(order !== null);
     done.confirmed_orders += Number(order === 'confirmed');
     done.receipts += receipts;
   }
   if (dryRun) return { account_id: accountId, dry_run: true, ...done, examined, found: found.map(toFound) };
   // Also that nothing was found is worth knowing later.
-  await recordOfAccount(knex, accountId, 'customer_erased', { by, ...done });
+  await recordAccountAction(knex, accountId, 'customer_erased', { by, ...done });
   return { account_id: accountId, dry_run: false, ...done, examined };
 }
 

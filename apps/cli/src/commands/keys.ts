@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { json, keyId, name, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { record } from '../record.ts';
+import { recordAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
@@ -23,9 +23,9 @@ export function addKeyCommands(program: Command, context: Context): void {
       const key = await context.withDatabase(async (knex) => {
         const { account_id } = await requireAccount(knex, reference);
         return knex.transaction(async (trx) => {
-          const made = await createKey(trx, account_id, options.name);
-          await recordOfKey(trx, 'key_created', made);
-          return made;
+          const created = await createKey(trx, account_id, options.name);
+          await recordKeyAction(trx, 'key_created', created);
+          return created;
         });
       });
       context.print(options, key, () => describeNew(key));
@@ -78,7 +78,7 @@ async function replace(trx: Knex, id: number, graceMs: number): Promise<{ old: A
   if (!old) throw noSuchKey(id);
   if (!key)
     throw new Failure(`Key ${id} is ${old.state} already; make a new one: orders keys create ${old.account_id}`);
-  await recordOfKey(trx, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
+  await recordKeyAction(trx, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
   return { old, key };
 }
 
@@ -86,13 +86,13 @@ async function revoke(trx: Knex, id: number): Promise<ApiKey> {
   const before = await findKey(trx, id);
   const key = await revokeKey(trx, id);
   if (!before || !key) throw noSuchKey(id);
-  if (before.state !== 'revoked') await recordOfKey(trx, 'key_revoked', key);
+  if (before.state !== 'revoked') await recordKeyAction(trx, 'key_revoked', key);
   return key;
 }
 
-function recordOfKey(trx: Knex, action: string, key: ApiKey, more: object = {}): Promise<void> {
+function recordKeyAction(trx: Knex, action: string, key: ApiKey, more: object = {}): Promise<void> {
   const details = { name: key.name, last_four: key.last_four, ...more };
-  return record(trx, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
+  return recordAction(trx, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
 }
 
 function noSuchKey(id: number): Failure {

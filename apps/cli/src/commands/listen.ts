@@ -7,15 +7,15 @@ import { arrivalJson } from '../listen/arrival-json.ts';
 import { type Arrival, createListener } from '../listen/create-listener.ts';
 import { createDeliveries } from '../listen/deliveries.ts';
 import { describeArrival, painter, verdictOf } from '../listen/describe-arrival.ts';
-import { type Failures, NO_FAILURES, parseFailures } from '../listen/failures.ts';
+import { NO_FAILURES, parseFailures, type SimulatedFailures } from '../listen/failures.ts';
 import { redactor } from '../listen/redact.ts';
-import { welcome } from '../listen/welcome.ts';
+import { startMessage } from '../listen/start-message.ts';
 import { readSenderSecrets } from '../sender-config.ts';
 
 interface Options {
   port: number;
   basePath: string;
-  fail: Failures;
+  fail: SimulatedFailures;
   raw?: boolean;
   json?: boolean;
 }
@@ -71,7 +71,7 @@ async function run(context: Context, options: Options): Promise<void> {
   };
   const redact = redactor([setup.apiKey, setup.signingSecret]);
   const paint = painter(stdout.isTTY === true && !env.NO_COLOR && !options.json);
-  const tell = options.json ? context.report : (text: string) => void stdout.write(`${text}\n`);
+  const writeLine = options.json ? context.report : (text: string) => void stdout.write(`${text}\n`);
   const verdicts = new Map<string, number>();
   const { raw = false } = options;
 
@@ -84,14 +84,14 @@ async function run(context: Context, options: Options): Promise<void> {
     stdout.write(`${redact(text)}\n`);
   }
 
-  const { server, open } = createListener(setup, show, (noise) => tell(paint('yellow', noise)));
+  const { server, shutdown } = createListener(setup, show, (message) => writeLine(paint('yellow', message)));
   // Before anything is said, so that whoever reads that it listens may end it.
   const interrupted = untilInterrupted();
   const port = await listen(server, '127.0.0.1', options.port);
-  tell(welcome({ setup, given: secrets, url: `http://127.0.0.1:${port}${setup.basePath}`, paint }));
+  writeLine(startMessage({ setup, given: secrets, url: `http://127.0.0.1:${port}${setup.basePath}`, paint }));
   await interrupted;
-  await open.drain(TIMEOUT_MS);
-  tell(summary(verdicts));
+  await shutdown.drain(TIMEOUT_MS);
+  writeLine(summary(verdicts));
 }
 
 /** What came, by verdict. */
@@ -99,7 +99,7 @@ function summary(verdicts: ReadonlyMap<string, number>): string {
   const total = [...verdicts.values()].reduce((sum, count) => sum + count, 0);
   if (total === 0) return 'Nothing came.';
   const parts = [...verdicts]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([verdict, count]) => `${count} × ${verdict}`);
   return `${total} ${total === 1 ? 'request' : 'requests'}: ${parts.join(', ')}.`;
 }

@@ -33,7 +33,7 @@ export function addReceiptCommands(program: Command, context: Context): void {
       await context.withDatabase(async (knex) => {
         const accountId = await accountIdOf(knex, options.account);
         const { state, limit } = options;
-        await context.printList(options, shownOf(readReceipts(knex, { accountId, state, limit })), {
+        await context.printList(options, toJson(readReceipts(knex, { accountId, state, limit })), {
           table: tabulateReceipts,
           none: 'There are no such receipts.',
         });
@@ -73,8 +73,8 @@ export function addReceiptCommands(program: Command, context: Context): void {
     });
 }
 
-async function* shownOf(portions: AsyncIterable<ReceiptRow[]>): AsyncGenerator<ReceiptJson[]> {
-  for await (const rows of portions) yield rows.map(receiptJson);
+async function* toJson(chunks: AsyncIterable<ReceiptRow[]>): AsyncGenerator<ReceiptJson[]> {
+  for await (const rows of chunks) yield rows.map(receiptJson);
 }
 
 async function accountIdOf(knex: Knex, reference: string | undefined): Promise<number | undefined> {
@@ -96,13 +96,13 @@ async function redriveOne(knex: Knex, id: string, actor: string): Promise<Receip
 }
 
 /** Redriven in one transaction. */
-const TOGETHER = 500;
+const REDRIVE_BATCH_SIZE = 500;
 
 /** Some at a time: cut short, it can simply be repeated. */
 async function redriveAll(knex: Knex, account: string | undefined, actor: string): Promise<string[]> {
   const redriven: string[] = [];
   const dead = await listDead(knex, await accountIdOf(knex, account));
-  for (let start = 0; start < dead.length; start += TOGETHER)
-    redriven.push(...(await redriveReceipts(knex, dead.slice(start, start + TOGETHER), { actor })));
+  for (let start = 0; start < dead.length; start += REDRIVE_BATCH_SIZE)
+    redriven.push(...(await redriveReceipts(knex, dead.slice(start, start + REDRIVE_BATCH_SIZE), { actor })));
   return redriven;
 }

@@ -8,14 +8,14 @@ import { json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { dryRun, renderDryRun } from '../send/dry-run.ts';
-import { besideFailures, type FailedBefore, readFailures } from '../send/failures.ts';
+import { readFailures, type StoredFailure, temporaryPathOf } from '../send/failures.ts';
 import { MISMATCH } from '../send/journal-entries.ts';
 import { parseColumnMap } from '../send/map-columns.ts';
 import { onlyFailed } from '../send/only-failed.ts';
-import { requireApart } from '../send/own-files.ts';
+import { requireDistinctFiles } from '../send/own-files.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
-import { count, renderReport, whatIsLeft } from '../send/report.ts';
+import { count, incompleteReason, renderReport } from '../send/report.ts';
 import { runSend, type SendPlan } from '../send/run-send.ts';
 import { readSenderConfig } from '../sender-config.ts';
 
@@ -135,9 +135,9 @@ async function send(file: string, options: Options, context: Context): Promise<v
   const isStdin = file === '-';
   const format = formatOf(file, options.format);
   const { stdin, env, localDirectory } = context.cliContext;
-  const input = await openInput(file, format, await csvOptions(file, options), stdin ?? nothing());
+  const input = await openInput(file, format, await csvOptions(file, options), stdin ?? emptyInput());
   const failedPath = options.failed ?? (isStdin ? null : `${file}.failed.jsonl`);
-  const failed = await failedBefore(failedPath, options);
+  const failed = await readPreviousFailures(failedPath, options);
   const orders = () =>
     options.onlyFailed && failedPath !== null ? onlyFailed(input, failed, failedPath) : input.orders();
   const strict = options.strict === true;
@@ -159,8 +159,8 @@ async function send(file: string, options: Options, context: Context): Promise<v
     input,
     orders,
     dead: new Map(
-      [...failed].flatMap(([place, { status, code, receipt_id: id }]) =>
-        (status === 'dead' || code === MISMATCH) && id ? [[place, id]] : [],
+      [...failed].flatMap(([position, { status, code, receipt_id: id }]) =>
+        (status === 'dead' || code === MISMATCH) && id ? [[position, id]] : [],
       ),
     ),
     ...journal,
@@ -174,17 +174,17 @@ async function send(file: string, options: Options, context: Context): Promise<v
     waitMs: options.wait === false ? null : options.wait,
     cleanUp,
   };
-  const report = await requireApart({
+  const report = await requireDistinctFiles({
     'the input': isStdin ? null : file,
     'the file of --map': options.map ?? null,
     'the journal': plan.journalPath,
     'the file of failures': failedPath,
-    'the file of failures under way': failedPath && besideFailures(failedPath),
+    'the file of failures under way': failedPath && temporaryPathOf(failedPath),
   })
     .then(() => runSend(plan, config, context))
     .finally(cleanUp);
   context.print(options, report, () => renderReport(report));
-  const left = whatIsLeft(report);
+  const left = incompleteReason(report);
   if (left !== null) throw new Failure(left);
 }
 
@@ -209,10 +209,13 @@ function delimiterOf(file: string, given: string | undefined): string {
 }
 
 /** What an earlier run wrote down: with `--only-failed` that alone is sent; of what is dead, `--restart` needs to know as well. */
-async function failedBefore(path: string | null, { onlyFailed, restart }: Options): Promise<Map<number, FailedBefore>> {
+async function readPreviousFailures(
+  path: string | null,
+  { onlyFailed, restart }: Options,
+): Promise<Map<number, StoredFailure>> {
   if (onlyFailed && path === null) throw new UsageError('--only-failed from standard input needs --failed.');
   if (path === null || !(onlyFailed || (restart && existsSync(path)))) return new Map();
   return readFailures(path);
 }
 
-async function* nothing(): AsyncGenerator<Buffer> {}
+async function* emptyInput(): AsyncGenerator<Buffer> {}

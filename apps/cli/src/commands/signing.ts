@@ -14,7 +14,7 @@ import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { record, recordOfAccount } from '../record.ts';
+import { recordAccountAction, recordAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
 import { table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
@@ -40,7 +40,7 @@ export function addSigningCommands(program: Command, context: Context): void {
       const worked = knex.transaction(async (trx) => {
         const { action, details } = await work(trx, keys, account_id);
         const secrets = await showSigning(trx, keys, account_id);
-        if (secrets.length > 0) await recordOfAccount(trx, account_id, action, details);
+        if (secrets.length > 0) await recordAccountAction(trx, account_id, action, details);
         return { account_id, secrets };
       });
       return readable(account_id, worked);
@@ -127,14 +127,14 @@ async function reseal(trx: Knex, keys: SecretsKeys): Promise<Resealed> {
   const outcome = await resealSecrets(trx, keys);
   const { resealed, unreadable } = outcome;
   const details = { resealed, unreadable };
-  await record(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
+  await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
   return outcome;
 }
 
 async function disable(trx: Knex, accountId: number): Promise<void> {
   const before = await lockAccount(trx, accountId);
   await disableSigning(trx, accountId);
-  if (before?.signing_enabled) await recordOfAccount(trx, accountId, 'signing_disabled');
+  if (before?.signing_enabled) await recordAccountAction(trx, accountId, 'signing_disabled');
 }
 
 async function readable<Result>(accountId: number, work: Promise<Result>): Promise<Result> {

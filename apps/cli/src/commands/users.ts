@@ -77,13 +77,13 @@ async function invite(
   const account = options.account === undefined ? null : await requireAccount(knex, options.account);
   if (!user && !account && !options.operator)
     throw new UsageError('Say as what: --account <account> or --operator; there is no user of this address yet.');
-  const asked = account
+  const requested = account
     ? ({ role: 'account_holder', accountId: account.account_id } as const)
     : ({ role: 'operator', accountId: null } as const);
   const known = user && { role: user.role, accountId: user.account_id };
-  const { role, accountId } = account || options.operator || !known ? asked : known;
-  const made = await inviteUser(knex, { email: address, role, accountId }, whoami(), options.expires);
-  if (made) return made;
+  const { role, accountId } = account || options.operator || !known ? requested : known;
+  const created = await inviteUser(knex, { email: address, role, accountId }, whoami(), options.expires);
+  if (created) return created;
   const as = user?.role === 'operator' ? 'operator' : `holder of account ${user?.account_id}`;
   throw new Failure(`${address} is a user already, as ${as}; to change that, first: orders users remove ${address}`);
 }

@@ -1,7 +1,7 @@
 import { payloadJson } from '@orders/domain';
 import type { Arrival } from './create-listener.ts';
 import { type Outcome, stateOf } from './deliveries.ts';
-import { shownHeaders } from './redact.ts';
+import { redactedHeaders } from './redact.ts';
 
 /** A request as one JSON object; absent values are null. */
 export function arrivalJson(arrival: Arrival, { raw }: { raw: boolean }): object {
@@ -17,17 +17,17 @@ export function arrivalJson(arrival: Arrival, { raw }: { raw: boolean }): object
     errors: problem?.errors ?? null,
     simulated: isSimulated,
     diagnosis: cause,
-    ...(outcome ? outcomeJson(outcome) : NOT_TAKEN),
-    ...(raw && { headers: shownHeaders(rawHeaders), ...payloadJson(body) }),
+    ...(outcome ? outcomeJson(outcome) : NOT_ACCEPTED),
+    ...(raw && { headers: redactedHeaders(rawHeaders), ...payloadJson(body) }),
   };
 }
 
-const NOT_TAKEN = { receipt_id: null, idempotency_key: null, repeats: null, order: null, warnings: [] };
+const NOT_ACCEPTED = { receipt_id: null, idempotency_key: null, repeats: null, order: null, warnings: [] };
 
-function outcomeJson({ taken, replayed, kept, changes }: Outcome): Record<keyof typeof NOT_TAKEN, unknown> {
-  const { receiptId, idempotencyKey, original } = taken;
-  const { order, warnings } = kept ?? taken;
-  const earlier = replayed ? taken : original;
+function outcomeJson({ receipt, replayed, kept, changes }: Outcome): Record<keyof typeof NOT_ACCEPTED, unknown> {
+  const { receiptId, idempotencyKey, original } = receipt;
+  const { order, warnings } = kept ?? receipt;
+  const earlier = replayed ? receipt : original;
   return {
     receipt_id: receiptId,
     idempotency_key: idempotencyKey,

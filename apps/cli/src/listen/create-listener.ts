@@ -8,11 +8,11 @@ import {
   requestIdOf,
   writeProblem,
 } from '@orders/http';
-import { type Answered, answer, pathOf, type Setup } from './answer.ts';
 import { type Cause, diagnose } from './diagnose.ts';
+import { type HandledRequest, handleRequest, pathOf, type Setup } from './handle-request.ts';
 
 /** A request and what it was answered with. */
-export interface Arrival extends Answered {
+export interface Arrival extends HandledRequest {
   at: Date;
   method: string;
   path: string;
@@ -25,7 +25,7 @@ export interface Arrival extends Answered {
 }
 
 /** Of every reply, as intake sends them. */
-const USUAL_HEADERS = [
+const COMMON_HEADERS = [
   ['Cache-Control', 'no-store'],
   ['X-Content-Type-Options', 'nosniff'],
   ['Strict-Transport-Security', 'max-age=31536000'],
@@ -41,36 +41,36 @@ const BOUNDS = { MAX_CONNECTIONS: 1000, REQUEST_TIMEOUT: 30_000, IDLE_TIMEOUT: 6
 export function createListener(
   setup: Setup,
   show: (arrival: Arrival) => void,
-  showNoise: (text: string) => void,
-): { server: Server; open: GracefulShutdown } {
-  const explained = problemTypeBase(setup.basePath);
+  onInvalidHttp: (text: string) => void,
+): { server: Server; shutdown: GracefulShutdown } {
+  const typeBase = problemTypeBase(setup.basePath);
   const server = createBoundedServer(BOUNDS);
-  const open = createGracefulShutdown(server);
+  const shutdown = createGracefulShutdown(server);
   server.on('request', async (request, response) => {
     const at = new Date();
     const requestId = requestIdOf(request);
-    const answered: Answered = { body: null, outcome: null, isSimulated: false };
+    const handled: HandledRequest = { body: null, outcome: null, isSimulated: false };
     let problem: Problem | null = null;
-    response.setHeaders(new Map([...USUAL_HEADERS, ['X-Request-Id', requestId]]));
+    response.setHeaders(new Map([...COMMON_HEADERS, ['X-Request-Id', requestId]]));
     try {
-      await answer(setup, request, response, answered);
+      await handleRequest(setup, request, response, handled);
     } catch (error) {
       problem = error instanceof Problem ? error : new Problem('internal_error');
       if (response.headersSent || !response.writable) response.destroy();
-      else writeProblem(request, response, problem, requestId, { type: explained + problem.code });
+      else writeProblem(request, response, problem, requestId, { type: typeBase + problem.code });
     }
-    const cause = problem && !answered.isSimulated ? diagnose(problem, setup, request, answered) : null;
-    show({ ...answered, ...factsOf(request), at, requestId, status: response.statusCode, problem, cause });
+    const cause = problem && !handled.isSimulated ? diagnose(problem, setup, request, handled) : null;
+    show({ ...handled, ...requestFields(request), at, requestId, status: response.statusCode, problem, cause });
   });
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }) => {
     // A TLS handshake record.
     if (error.rawPacket?.[0] === 0x16)
-      showNoise('TLS arrived, and this listens for plain HTTP: send to http://, not https://.');
-    else if (error.code?.startsWith('HPE_')) showNoise('Something arrived that is not HTTP.');
+      onInvalidHttp('TLS arrived, and this listens for plain HTTP: send to http://, not https://.');
+    else if (error.code?.startsWith('HPE_')) onInvalidHttp('Something arrived that is not HTTP.');
   });
-  return { server, open };
+  return { server, shutdown };
 }
 
-function factsOf(request: IncomingMessage) {
+function requestFields(request: IncomingMessage) {
   return { method: request.method ?? '', path: pathOf(request), rawHeaders: request.rawHeaders };
 }

@@ -16,13 +16,13 @@ export interface Incoming extends NormalizedOrder {
 }
 
 /** A receipt as the worker would leave it. */
-export interface Taken extends Incoming {
+export interface EchoReceipt extends Incoming {
   receiptId: string;
   receivedAt: Date;
   /** Counted from 1; null where it repeats an order. */
   orderId: number | null;
   /** The receipt whose order this one repeats. */
-  original: Taken | null;
+  original: EchoReceipt | null;
   /** In what it differs from that order as it was first sent. */
   changes: Difference[];
   /** Why it is dead; null where it is not. */
@@ -31,72 +31,72 @@ export interface Taken extends Incoming {
 
 /** How a delivery was taken. */
 export interface Outcome {
-  taken: Taken;
+  receipt: EchoReceipt;
   /** Its idempotency key was known: `taken` is the receipt that first used it. */
   replayed: boolean;
   /** And this came with other content: the receipt that it is kept as. */
-  kept: Taken | null;
+  kept: EchoReceipt | null;
   /** What this delivery says differently from the one that it repeats. */
   changes: Difference[];
 }
 
 /** How a receipt ends. */
-export function stateOf({ original, error }: Taken): 'written' | 'duplicate' | 'dead' {
+export function stateOf({ original, error }: EchoReceipt): 'written' | 'duplicate' | 'dead' {
   if (error) return 'dead';
   return original ? 'duplicate' : 'written';
 }
 
 export interface Deliveries {
-  take(incoming: Incoming): Outcome;
-  find(receiptId: string): Taken | null;
+  accept(incoming: Incoming): Outcome;
+  find(receiptId: string): EchoReceipt | null;
 }
 
-const MOST = 500;
-const MOST_BYTES = 33_554_432;
+const MAX_DELIVERIES = 500;
+const MAX_BYTES = 33_554_432;
 
 /** Remembers the last few hundred deliveries that were taken, by what a later one may repeat of them. */
 export function createDeliveries(): Deliveries {
-  const byReceipt = new Map<string, Taken>();
+  const byReceipt = new Map<string, EchoReceipt>();
   /** Also by the key of a content that came under a key used before, which no sender can send as it has a space. */
-  const byKey = new Map<string, Taken>();
-  const bySource = new Map<string, Taken>();
+  const byKey = new Map<string, EchoReceipt>();
+  const bySource = new Map<string, EchoReceipt>();
   let bytes = 0;
   let orders = 0;
 
-  function remember(taken: Taken, key: string | null): void {
-    const { receiptId, order, orderId, body } = taken;
-    byReceipt.set(receiptId, taken);
-    if (key !== null) byKey.set(key, taken);
-    if (orderId !== null) bySource.set(order.source_order_id, taken);
+  function remember(receipt: EchoReceipt, key: string | null): void {
+    const { receiptId, order, orderId, body } = receipt;
+    byReceipt.set(receiptId, receipt);
+    if (key !== null) byKey.set(key, receipt);
+    if (orderId !== null) bySource.set(order.source_order_id, receipt);
     bytes += body.length;
     for (const oldest of byReceipt.values()) {
-      if (byReceipt.size <= MOST && bytes <= MOST_BYTES) return;
+      if (byReceipt.size <= MAX_DELIVERIES && bytes <= MAX_BYTES) return;
       forget(oldest);
     }
   }
 
-  function forget(taken: Taken): void {
-    byReceipt.delete(taken.receiptId);
-    for (const [key, one] of byKey) if (one === taken) byKey.delete(key);
-    if (taken.orderId !== null) bySource.delete(taken.order.source_order_id);
-    bytes -= taken.body.length;
+  function forget(receipt: EchoReceipt): void {
+    byReceipt.delete(receipt.receiptId);
+    for (const [key, other] of byKey) if (other === receipt) byKey.delete(key);
+    if (receipt.orderId !== null) bySource.delete(receipt.order.source_order_id);
+    bytes -= receipt.body.length;
   }
 
-  function store(incoming: Incoming, key: string | null): Taken {
+  function store(incoming: Incoming, key: string | null): EchoReceipt {
     const original = bySource.get(incoming.order.source_order_id) ?? null;
     const changes = original ? compareResent(original.order, incoming.order) : [];
     if (!original) orders += 1;
     return receive({ ...incoming, orderId: original ? null : orders, original, changes, error: null }, key);
   }
 
-  function receive(taken: Omit<Taken, 'receiptId' | 'receivedAt'>, key: string | null): Taken {
-    const received = { ...taken, receiptId: randomUUIDv7(), receivedAt: new Date() };
+  function receive(receipt: Omit<EchoReceipt, 'receiptId' | 'receivedAt'>, key: string | null): EchoReceipt {
+    const received = { ...receipt, receiptId: randomUUIDv7(), receivedAt: new Date() };
     remember(received, key);
     return received;
   }
 
   /** Keeps a delivery that came with other content than the one that first used its key: once for each content. */
-  function keep(first: Taken, incoming: Incoming, fingerprint: string): Taken {
+  function keep(first: EchoReceipt, incoming: Incoming, fingerprint: string): EchoReceipt {
     const key = `${first.idempotencyKey} sha256:${fingerprint}`;
     const before = byKey.get(key);
     if (before) return before;
@@ -107,17 +107,17 @@ export function createDeliveries(): Deliveries {
 
   return {
     find: (receiptId) => byReceipt.get(receiptId) ?? null,
-    take(incoming) {
+    accept(incoming) {
       const { idempotencyKey } = incoming;
       const first = idempotencyKey === null ? undefined : byKey.get(idempotencyKey);
       if (!first) {
-        const taken = store(incoming, idempotencyKey);
-        return { taken, replayed: false, kept: null, changes: taken.changes };
+        const receipt = store(incoming, idempotencyKey);
+        return { receipt, replayed: false, kept: null, changes: receipt.changes };
       }
       const fingerprint = contentFingerprint(incoming.body);
       const isSame = contentFingerprint(first.body) === fingerprint;
       const kept = isSame ? null : keep(first, incoming, fingerprint);
-      return { taken: first, replayed: true, kept, changes: kept?.changes ?? [] };
+      return { receipt: first, replayed: true, kept, changes: kept?.changes ?? [] };
     },
   };
 }

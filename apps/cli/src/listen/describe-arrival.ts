@@ -5,11 +5,11 @@ import { escapeControls } from '../escape-controls.ts';
 import { details } from '../table.ts';
 import { warningLines } from '../warning-lines.ts';
 import type { Arrival } from './create-listener.ts';
-import type { Outcome, Taken } from './deliveries.ts';
-import { shownHeaders } from './redact.ts';
+import type { EchoReceipt, Outcome } from './deliveries.ts';
+import { redactedHeaders } from './redact.ts';
 
 /** Characters of a body that are shown. */
-const MOST_SHOWN = 20_000;
+const MAX_SHOWN_CHARACTERS = 20_000;
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -27,9 +27,11 @@ export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean
     `${method} ${escapeControls(path.slice(0, 200))}`,
     paintedVerdict(arrival, paint),
   ].join('  ');
-  const parts = [refusal(arrival), outcome && taken(outcome)].filter((part) => part !== null && part !== '');
-  const below = [...parts, ...(raw ? [rawOf(arrival)] : [])].map((part) => indent(part as string));
-  return [line, below.join('\n\n')].filter(Boolean).join('\n') + (below.length > 0 ? '\n' : '');
+  const parts = [describeProblem(arrival), outcome && describeOutcome(outcome)].filter(
+    (part) => part !== null && part !== '',
+  );
+  const indented = [...parts, ...(raw ? [rawOf(arrival)] : [])].map((part) => indent(part as string));
+  return [line, indented.join('\n\n')].filter(Boolean).join('\n') + (indented.length > 0 ? '\n' : '');
 }
 
 /** How a request ended, in a word or two: what is counted at the end. */
@@ -38,17 +40,17 @@ export function verdictOf({ status, problem, outcome, isSimulated }: Arrival): s
   if (!outcome) return `${status} status`;
   if (outcome.kept) return `${status} payload_mismatch`;
   if (outcome.replayed) return `${status} replayed`;
-  return `${status} ${outcome.taken.original ? 'duplicate' : 'accepted'}`;
+  return `${status} ${outcome.receipt.original ? 'duplicate' : 'accepted'}`;
 }
 
 function paintedVerdict(arrival: Arrival, paint: Paint): string {
   const { problem, outcome } = arrival;
   const color = problem ? 'red' : outcome?.kept ? 'yellow' : 'green';
   const verdict = paint(['bold', color], verdictOf(arrival));
-  return outcome ? `${verdict}  ${paint('dim', outcome.taken.receiptId)}` : verdict;
+  return outcome ? `${verdict}  ${paint('dim', outcome.receipt.receiptId)}` : verdict;
 }
 
-function refusal({ problem, cause }: Arrival): string | null {
+function describeProblem({ problem, cause }: Arrival): string | null {
   if (!problem) return null;
   return details([
     ['detail', problem.detail],
@@ -57,9 +59,9 @@ function refusal({ problem, cause }: Arrival): string | null {
   ]);
 }
 
-function taken(outcome: Outcome): string {
-  const { order, warnings } = outcome.kept ?? outcome.taken;
-  const repeats = repeatOf(outcome);
+function describeOutcome(outcome: Outcome): string {
+  const { order, warnings } = outcome.kept ?? outcome.receipt;
+  const repeats = describeDuplicate(outcome);
   const isRetry = outcome.replayed && !outcome.kept;
   const entries = isRetry ? [] : orderEntries(order).filter(([, value]) => value !== null);
   return details([
@@ -74,21 +76,21 @@ function taken(outcome: Outcome): string {
 }
 
 /** Compared with no other order. */
-function isDeadOrNew({ taken, replayed, kept }: Outcome): boolean {
-  return kept ? kept.original === null : !replayed && taken.original === null;
+function isDeadOrNew({ receipt, replayed, kept }: Outcome): boolean {
+  return kept ? kept.original === null : !replayed && receipt.original === null;
 }
 
-function keptAs({ receiptId, error }: Taken): string {
+function keptAs({ receiptId, error }: EchoReceipt): string {
   return error
     ? `${receiptId}, dead (${error}): another source_order_id under one key makes no order until it is redriven`
     : `${receiptId}, which would end as duplicate; derive the key from id and content`;
 }
 
-function repeatOf({ taken, replayed, kept }: Outcome): string | undefined {
+function describeDuplicate({ receipt, replayed, kept }: Outcome): string | undefined {
   const when = (date: Date) => date.toTimeString().slice(0, 8);
   if (replayed)
-    return `the Idempotency-Key of ${when(taken.receivedAt)}: the answer is that receipt again${kept ? ', though the content is other than then' : ''}`;
-  const { original } = taken;
+    return `the Idempotency-Key of ${when(receipt.receivedAt)}: the answer is that receipt again${kept ? ', though the content is other than then' : ''}`;
+  const { original } = receipt;
   if (!original) return undefined;
   return `order ${original.orderId} of ${when(original.receivedAt)}, by its source_order_id: would end as duplicate, and make no second order`;
 }
@@ -99,11 +101,12 @@ function differenceLines(changes: readonly Difference[]): string {
 }
 
 function rawOf({ rawHeaders, body }: Arrival): string {
-  const headers = shownHeaders(rawHeaders).map(([name, value]) => `${name}: ${escapeControls(value)}`);
+  const headers = redactedHeaders(rawHeaders).map(([name, value]) => `${name}: ${escapeControls(value)}`);
   if (body === null) return [...headers, '', '(the body was not looked at)'].join('\n');
   const shown = payloadJson(body);
   const text = 'payload' in shown ? (shown.payload ?? '') : `(not UTF-8, in base64) ${shown.payload_base64}`;
-  const cut = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}… (${body.length} bytes in all)` : text;
+  const cut =
+    text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${body.length} bytes in all)` : text;
   return [...headers, '', escapeControls(cut)].join('\n');
 }
 

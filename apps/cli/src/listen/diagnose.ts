@@ -10,7 +10,7 @@ import {
   type RejectionCode,
 } from '@orders/domain';
 import { readSignature } from '@orders/http';
-import type { Answered, Setup } from './answer.ts';
+import type { HandledRequest, Setup } from './handle-request.ts';
 
 type Causes = { [Code in RejectionCode]?: Record<Diagnosis<Code>, string> };
 
@@ -72,7 +72,7 @@ export function diagnose(
   { code }: Problem,
   { apiKey, signingSecret, basePath }: Setup,
   request: IncomingMessage,
-  { body }: Answered,
+  { body }: HandledRequest,
 ): Cause | null {
   const { headers } = request;
   if (code === 'not_found')

@@ -2,12 +2,12 @@ import { Problem } from '@orders/domain';
 import { UsageError } from '../errors.ts';
 
 /** Refusals that a sender asked for, to see what it makes of them. */
-export interface Failures {
+export interface SimulatedFailures {
   /** What the next delivery is refused with; null when it is to be taken. */
   next(): Problem | null;
 }
 
-const REFUSALS: Record<string, () => Problem> = {
+const PROBLEMS: Record<string, () => Problem> = {
   429: () =>
     new Problem('rate_limited', {
       headers: { 'Retry-After': '1', 'RateLimit-Policy': '"account";q=1;w=1', RateLimit: '"account";r=0;t=1' },
@@ -15,58 +15,58 @@ const REFUSALS: Record<string, () => Problem> = {
   500: () => new Problem('internal_error'),
   503: () => new Problem('overloaded'),
 };
-const MOST = 10_000;
+const MAX_FAILURES = 10_000;
 
 /**
  * Reads `--fail`: `503` refuses the first delivery, `503x3` the first three, `503,429` the first two in turn, `503/3` every third.
  *
  * @throws {WrongUse}
  */
-export function parseFailures(text: string): Failures {
-  const every = /^(429|500|503)\/(\d{1,5})$/.exec(text);
-  if (every) return failEvery(every[1] as string, atLeast(2, Number(every[2])));
+export function parseFailures(text: string): SimulatedFailures {
+  const everyNth = /^(429|500|503)\/(\d{1,5})$/.exec(text);
+  if (everyNth) return failEvery(everyNth[1] as string, atLeast(2, Number(everyNth[2])));
   return failFirst(
     text.split(',').flatMap((part) => {
       const [, status, times = '1'] = /^ *(429|500|503)(?:x(\d{1,5}))? *$/.exec(part) ?? [];
-      if (!status) throw wrongUse();
-      return Array<string>(Math.min(MOST, atLeast(1, Number(times)))).fill(status);
+      if (!status) throw usageError();
+      return Array<string>(Math.min(MAX_FAILURES, atLeast(1, Number(times)))).fill(status);
     }),
   );
 }
 
 /** Refuses nothing. */
-export const NO_FAILURES: Failures = { next: () => null };
+export const NO_FAILURES: SimulatedFailures = { next: () => null };
 
-function failEvery(status: string, nth: number): Failures {
+function failEvery(status: string, nth: number): SimulatedFailures {
   let count = 0;
   return {
     next() {
       count += 1;
-      return count % nth === 0 ? refusal(status) : null;
+      return count % nth === 0 ? problemOf(status) : null;
     },
   };
 }
 
-function failFirst(statuses: string[]): Failures {
+function failFirst(statuses: string[]): SimulatedFailures {
   const left = statuses.values();
   return {
     next() {
       const { value } = left.next();
-      return value === undefined ? null : refusal(value);
+      return value === undefined ? null : problemOf(value);
     },
   };
 }
 
-function refusal(status: string): Problem {
-  return (REFUSALS[status] as () => Problem)();
+function problemOf(status: string): Problem {
+  return (PROBLEMS[status] as () => Problem)();
 }
 
 function atLeast(min: number, value: number): number {
-  if (value < min) throw wrongUse();
+  if (value < min) throw usageError();
   return value;
 }
 
-function wrongUse(): UsageError {
+function usageError(): UsageError {
   return new UsageError(
     '--fail takes 429, 500 or 503 for the first delivery, 503x3 for the first three, 503,429 in turn, or 503/3 for every third.',
   );

@@ -10,12 +10,12 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 }
 
 /** Names and values of header fields, those that hold secrets without them. */
-export function shownHeaders(rawHeaders: readonly string[]): [string, string][] {
+export function redactedHeaders(rawHeaders: readonly string[]): [string, string][] {
   const shown: [string, string][] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
-    const begins = /^(?:bearer +|sha256=)/i.exec(value)?.[0] ?? '';
-    shown.push([name, SECRET_HEADER.test(name) ? `${begins}…` : value]);
+    const prefix = /^(?:bearer +|sha256=)/i.exec(value)?.[0] ?? '';
+    shown.push([name, SECRET_HEADER.test(name) ? `${prefix}…` : value]);
   }
   return shown;
 }

@@ -8,7 +8,7 @@ const UTF16_MARKS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
  *
  * @throws {Failure} when it is that of UTF-16; no UTF-8 begins with these bytes.
  */
-export async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* stripByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | null = Buffer.alloc(0);
   for await (const chunk of chunks) {
     if (!head) {
@@ -17,13 +17,13 @@ export async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerato
     }
     head = Buffer.concat([head, chunk]);
     if (head.length < UTF8_MARK.length) continue;
-    yield behindMark(head);
+    yield withoutMark(head);
     head = null;
   }
-  if (head) yield behindMark(head);
+  if (head) yield withoutMark(head);
 }
 
-function behindMark(head: Buffer): Buffer {
+function withoutMark(head: Buffer): Buffer {
   if (UTF16_MARKS.some((mark) => head.subarray(0, mark.length).equals(mark)))
     throw new Failure("it is UTF-16, as PowerShell's > writes it: save it as UTF-8.");
   return head.subarray(0, UTF8_MARK.length).equals(UTF8_MARK) ? head.subarray(UTF8_MARK.length) : head;

@@ -26,7 +26,7 @@ export interface BatchLimits {
 export async function* cutBatches(
   orders: AsyncIterable<SourceOrder>,
   limits: BatchLimits,
-  begun: readonly { orders: number; replaces: readonly string[] }[],
+  started: readonly { orders: number; replaces: readonly string[] }[],
   dead: ReadonlyMap<number, string>,
 ): AsyncGenerator<Batch> {
   let number = 0;
@@ -35,7 +35,7 @@ export async function* cutBatches(
   let bytes = 0;
 
   function cut(): Batch {
-    const replaces = begun[number]?.replaces ?? held.flatMap(({ place }) => dead.get(place) ?? []);
+    const replaces = started[number]?.replaces ?? held.flatMap(({ position }) => dead.get(position) ?? []);
     const batch = { number, orders: held, key: keyOf(held, from, replaces), replaces };
     number += 1;
     from += held.length;
@@ -46,7 +46,7 @@ export async function* cutBatches(
 
   for await (const order of orders) {
     const size = Buffer.byteLength(order.text) + 1;
-    const before = begun[number];
+    const before = started[number];
     if (!before && held.length > 0 && bytes + size > limits.bytes) yield cut();
     held.push(order);
     bytes += size;

@@ -3,16 +3,16 @@ import { MAX_BATCH_ERRORS } from '@orders/domain';
 import { limitConcurrency } from '@orders/runtime';
 import type { Batch } from './cut-batches.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
-import type { Gate } from './retry-gate.ts';
+import type { RetryGate } from './retry-gate.ts';
 import type { Refusal, SourceOrder } from './source-order.ts';
 
 /** Sends the orders of a batch until each is accepted or refused for good. */
 export type Deliver = (batch: Pick<Batch, 'orders' | 'key'>) => Promise<Result[]>;
 
 /** By what orders are sent. */
-export interface Way {
+export interface SendDependencies {
   client: OrdersClient;
-  gate: Gate;
+  gate: RetryGate;
   strict: boolean;
   signal: AbortSignal;
 }
@@ -22,26 +22,26 @@ const BATCH_TIMEOUT_MS = 120_000;
 /** An order that the service fails at so often is given up, so that the others go on. */
 const MAX_FAULTS = 5;
 /** An older service drops what comes under a used key. */
-const NOT_KEPT = {
+const DROPPED = {
   status: 202,
   code: MISMATCH,
   detail: 'The idempotency key was used before with other content, and this service kept nothing of the order.',
 };
 
 /** All orders of a batch in one request. */
-export function byBatches({ client, gate, strict, signal }: Way): Deliver {
+export function deliverInBatches({ client, gate, strict, signal }: SendDependencies): Deliver {
   async function deliver({ orders, key }: Pick<Batch, 'orders' | 'key'>): Promise<Result[]> {
     const texts = orders.filter((order) => !order.refusal).map(({ text }) => text);
     try {
       const options = { idempotencyKey: key, strict, signal, timeoutMs: BATCH_TIMEOUT_MS };
-      const { results } = texts.length > 0 ? await gate.ask(() => client.submitBatch(texts, options)) : { results: [] };
-      const answers = results.values();
+      const { results } = texts.length > 0 ? await gate.run(() => client.submitBatch(texts, options)) : { results: [] };
+      const replies = results.values();
       return orders.map((order) =>
-        order.refusal ? refused(order, order.refusal) : resultOf(order, answers.next().value as Answer),
+        order.refusal ? refused(order, order.refusal) : resultOf(order, replies.next().value as Reply),
       );
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
-      if (orders.length === 1 && isOfTheOrder(error)) return [refused(orders[0] as SourceOrder, refusalIn(error))];
+      if (orders.length === 1 && isOrderError(error)) return [refused(orders[0] as SourceOrder, refusalIn(error))];
       if (error.status !== 413 || orders.length === 1) throw error;
       // Something before the service takes less at once. The halves get keys of their own, the same ones whenever this happens.
       const middle = orders.length >> 1;
@@ -53,7 +53,7 @@ export function byBatches({ client, gate, strict, signal }: Way): Deliver {
 }
 
 /** Each order in a request of its own, signed, so many at once. */
-export function byWebhook({ client, gate, strict, signal }: Way, concurrency: number): Deliver {
+export function deliverAsWebhooks({ client, gate, strict, signal }: SendDependencies, concurrency: number): Deliver {
   const runFairly = limitConcurrency(concurrency);
   return ({ orders, key }) =>
     Promise.all(
@@ -68,9 +68,9 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
               return { error: refusalIn(error) };
             });
           try {
-            return resultOf(order, await gate.ask(send));
+            return resultOf(order, await gate.run(send));
           } catch (error) {
-            if (error instanceof ProblemError && isOfTheOrder(error)) return refused(order, refusalIn(error));
+            if (error instanceof ProblemError && isOrderError(error)) return refused(order, refusalIn(error));
             throw error;
           }
         }),
@@ -78,25 +78,25 @@ export function byWebhook({ client, gate, strict, signal }: Way, concurrency: nu
     );
 }
 
-type Answer = (Accepted & { error?: undefined }) | { error: Refusal };
+type Reply = (Accepted & { error?: undefined }) | { error: Refusal };
 
-function resultOf(order: SourceOrder, answer: Answer): Result {
-  if (answer.error) return refused(order, answer.error);
-  const { place, line, sourceOrderId } = order;
-  if (!answer.payload_mismatch) return [place, line, sourceOrderId, answer.receipt_id];
-  return answer.kept_as ? [place, line, sourceOrderId, answer.kept_as, MISMATCH] : refused(order, NOT_KEPT);
+function resultOf(order: SourceOrder, reply: Reply): Result {
+  if (reply.error) return refused(order, reply.error);
+  const { position, line, sourceOrderId } = order;
+  if (!reply.payload_mismatch) return [position, line, sourceOrderId, reply.receipt_id];
+  return reply.kept_as ? [position, line, sourceOrderId, reply.kept_as, MISMATCH] : refused(order, DROPPED);
 }
 
-function refused({ place, line, sourceOrderId }: SourceOrder, { status, code, detail, errors }: Refusal): Result {
+function refused({ position, line, sourceOrderId }: SourceOrder, { status, code, detail, errors }: Refusal): Result {
   return [
-    place,
+    position,
     line,
     sourceOrderId,
     { status, code, detail, ...(errors && { errors: errors.slice(0, MAX_BATCH_ERRORS) }) },
   ];
 }
 
-function isOfTheOrder({ status }: ProblemError): boolean {
+function isOrderError({ status }: ProblemError): boolean {
   return status === 400 || status === 413 || status === 422;
 }
 

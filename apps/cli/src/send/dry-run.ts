@@ -1,5 +1,5 @@
 import { DEFAULT_MAX_BODY_BYTES, normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
-import { visibleInLine } from '../escape-controls.ts';
+import { escapeControlsInLine } from '../escape-controls.ts';
 import { count } from './report.ts';
 import type { SourceOrder } from './source-order.ts';
 
@@ -9,7 +9,7 @@ export interface DryRun {
   /** Of them, those with the source_order_id of one before, which would end as duplicate. */
   repeated: number;
   /** Where they stand. */
-  repeats: Repeat[];
+  repeats: Duplicate[];
   /** Cannot be accepted; with strict handling also what would have to be mended. */
   refused: number;
   refused_by_code: Record<string, Finding>;
@@ -18,7 +18,7 @@ export interface DryRun {
   warnings_by_code: Record<string, Finding>;
 }
 
-interface Repeat {
+interface Duplicate {
   place: number;
   line: number;
   source_order_id: string | null;
@@ -38,15 +38,18 @@ interface Finding {
 /** Reads the orders as the service would, by the same rules. */
 export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { strict: boolean }): Promise<DryRun> {
   const result = { read: 0, repeated: 0, refused: 0, with_warnings: 0 };
-  const repeated: Repeat[] = [];
+  const repeated: Duplicate[] = [];
   const [refusals, allWarnings]: [Findings, Findings] = [new Map(), new Map()];
   for await (const order of orders) {
     result.read += 1;
-    const { place, line, sourceOrderId, repeats } = order;
-    if (repeats !== null) result.repeated = repeated.push({ place, line, source_order_id: sourceOrderId, repeats });
-    const { refusal, warnings } = judge(order);
-    if (refusal) note(refusals, order, [refusal]);
-    if (warnings.length > 0) note(allWarnings, order, warnings);
+    const { position, line, sourceOrderId, firstPosition } = order;
+    if (firstPosition !== null) {
+      const duplicate = { place: position, line, source_order_id: sourceOrderId, repeats: firstPosition };
+      result.repeated = repeated.push(duplicate);
+    }
+    const { refusal, warnings } = check(order);
+    if (refusal) addFindings(refusals, order, [refusal]);
+    if (warnings.length > 0) addFindings(allWarnings, order, warnings);
     if (refusal || (strict && warnings.length > 0)) result.refused += 1;
     else if (warnings.length > 0) result.with_warnings += 1;
   }
@@ -56,7 +59,7 @@ export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { s
 
 type Findings = Map<string, Finding>;
 
-interface Remark {
+interface Issue {
   code: string;
   pointer?: string;
   detail: string;
@@ -67,7 +70,7 @@ const TOO_LARGE = {
   detail: `The order is larger than ${count(DEFAULT_MAX_BODY_BYTES)} bytes, the most that the service takes by default.`,
 };
 
-function judge({ text, refusal }: SourceOrder): { refusal: Remark | null; warnings: readonly Remark[] } {
+function check({ text, refusal }: SourceOrder): { refusal: Issue | null; warnings: readonly Issue[] } {
   if (refusal) return { refusal, warnings: [] };
   if (Buffer.byteLength(text) > DEFAULT_MAX_BODY_BYTES) return { refusal: TOO_LARGE, warnings: [] };
   try {
@@ -81,10 +84,10 @@ function judge({ text, refusal }: SourceOrder): { refusal: Remark | null; warnin
   }
 }
 
-function note(findings: Findings, { place, line }: SourceOrder, remarks: readonly Remark[]): void {
-  for (const code of new Set(remarks.map((remark) => remark.code))) {
-    const { pointer = null, detail } = remarks.find((remark) => remark.code === code) as Remark;
-    const finding = findings.get(code) ?? { orders: 0, first_place: place, first_line: line, pointer, detail };
+function addFindings(findings: Findings, { position, line }: SourceOrder, issues: readonly Issue[]): void {
+  for (const code of new Set(issues.map((issue) => issue.code))) {
+    const { pointer = null, detail } = issues.find((issue) => issue.code === code) as Issue;
+    const finding = findings.get(code) ?? { orders: 0, first_place: position, first_line: line, pointer, detail };
     findings.set(code, { ...finding, orders: finding.orders + 1 });
   }
 }
@@ -99,10 +102,10 @@ export function renderDryRun({
   with_warnings,
   warnings_by_code,
 }: DryRun): string {
-  const fine = read - refused - with_warnings;
+  const unchanged = read - refused - with_warnings;
   return [
     `${count(read)} ${read === 1 ? 'order' : 'orders'} read; nothing was sent`,
-    `  ${count(fine)} as they are, ${count(with_warnings)} with warnings, ${count(refused)} would be refused`,
+    `  ${count(unchanged)} as they are, ${count(with_warnings)} with warnings, ${count(refused)} would be refused`,
     ...(repeated > 0 ? [`  ${count(repeated)} with the id of an order before it: would end as duplicate`] : []),
     ...renderFindings('Refused', refused_by_code),
     ...renderFindings('Warnings', warnings_by_code),
@@ -113,14 +116,14 @@ export function renderDryRun({
 /** Lines on a terminal; `--json` has them all. */
 const MAX_LINES = 100;
 
-function renderRepeats(repeats: readonly Repeat[]): string[] {
+function renderRepeats(repeats: readonly Duplicate[]): string[] {
   if (repeats.length === 0) return [];
   const more = repeats.length > MAX_LINES ? [`  and ${count(repeats.length - MAX_LINES)} more; --json lists all`] : [];
   const lines = repeats
     .slice(0, MAX_LINES)
     .map(
       ({ place, line, source_order_id: id, repeats: first }) =>
-        `  ${visibleInLine(`order ${place}, line ${line} (${id}) has the id of order ${first}`)}`,
+        `  ${escapeControlsInLine(`order ${place}, line ${line} (${id}) has the id of order ${first}`)}`,
     );
   return ['', 'Repeated ids:', ...lines, ...more];
 }
@@ -133,7 +136,7 @@ function renderFindings(title: string, findings: Record<string, Finding>): strin
     `${title}:`,
     ...sorted.map(
       ([code, { orders, first_place, first_line, pointer, detail }]) =>
-        `  ${visibleInLine(`${count(orders)} × ${code}, first order ${first_place}, line ${first_line}${pointer ? ` at ${pointer}` : ''}: ${detail}`)}`,
+        `  ${escapeControlsInLine(`${count(orders)} × ${code}, first order ${first_place}, line ${first_line}${pointer ? ` at ${pointer}` : ''}: ${detail}`)}`,
     ),
   ];
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure, UsageError } from '../errors.ts';
 import type { Outcome } from './follow-up.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
-import { requireOurs } from './own-files.ts';
+import { requireOwnFile } from './own-files.ts';
 
 /** An order that is not on the list as it stands in the input, and why; nothing of what it says. */
 export interface FailedOrder {
@@ -24,31 +24,31 @@ export interface FailedOrder {
 }
 
 /** The same as it is written down, for a run with `--only-failed`. */
-export interface FailedBefore extends FailedOrder {
+export interface StoredFailure extends FailedOrder {
   /** How many orders the input held. */
   of: number;
 }
 
 /** Where failures are written down, one JSON object a line; in place of what was there only once it is whole. */
 export interface FailureFile {
-  add(failure: FailedBefore): void;
+  add(failure: StoredFailure): void;
   finish(): Promise<void>;
   /** Leaves what was there. */
   discard(): void;
 }
 
-const SHOWN_POINTERS = 5;
-const NOT_KNOWN = {
+const MAX_SHOWN_POINTERS = 5;
+const UNKNOWN = {
   code: 'receipt_not_found',
   detail: 'What became of it is not known; sending it again does no harm.',
 };
 
 /** Null for one that was accepted. */
-export function ofRefused([place, line, sourceOrderId, outcome]: Result): FailedOrder | null {
+export function failureOfRefused([position, line, sourceOrderId, outcome]: Result): FailedOrder | null {
   if (typeof outcome === 'string') return null;
   const { code, detail, errors } = outcome;
   return {
-    place,
+    place: position,
     line,
     source_order_id: sourceOrderId,
     receipt_id: null,
@@ -64,23 +64,23 @@ export function ofRefused([place, line, sourceOrderId, outcome]: Result): Failed
  *
  * @param repeats the place of the first order with its source_order_id, where it is not the first.
  */
-export function ofAccepted(outcome: Outcome, repeats: number | undefined): FailedOrder | null {
-  const { place, line, sourceOrderId, receiptId, status, changed } = outcome;
-  const why = whyNot(outcome, repeats);
-  if (!why) return null;
+export function failureOfAccepted(outcome: Outcome, repeats: number | undefined): FailedOrder | null {
+  const { position, line, sourceOrderId, receiptId, status, changed } = outcome;
+  const reason = failureReason(outcome, repeats);
+  if (!reason) return null;
   return {
-    place,
+    place: position,
     line,
     source_order_id: sourceOrderId,
     receipt_id: receiptId,
     status: status === 'dead' || status === 'unknown' || status === 'duplicate' ? status : 'accepted',
-    ...why,
+    ...reason,
     ...(changed.length > 0 && { changed }),
   };
 }
 
-function whyNot({ status, error, changed, isMismatch, receiptId }: Outcome, repeats: number | undefined) {
-  if (status === 'dead' || status === 'unknown') return error ?? NOT_KNOWN;
+function failureReason({ status, error, changed, isMismatch, receiptId }: Outcome, repeats: number | undefined) {
+  if (status === 'dead' || status === 'unknown') return error ?? UNKNOWN;
   if (isMismatch) {
     const detail = `Its idempotency key was used before with other content. It is kept as receipt ${receiptId}.`;
     return { code: MISMATCH, detail: detail + differences(changed) };
@@ -95,12 +95,12 @@ function whyNot({ status, error, changed, isMismatch, receiptId }: Outcome, repe
 
 function differences(pointers: readonly string[]): string {
   if (pointers.length === 0) return '';
-  const more = pointers.length - SHOWN_POINTERS;
-  return ` They differ at ${pointers.slice(0, SHOWN_POINTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+  const more = pointers.length - MAX_SHOWN_POINTERS;
+  return ` They differ at ${pointers.slice(0, MAX_SHOWN_POINTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 /** Where they are written until they are whole. */
-export function besideFailures(path: string): string {
+export function temporaryPathOf(path: string): string {
   return `${path}.new`;
 }
 
@@ -110,10 +110,10 @@ export function besideFailures(path: string): string {
  */
 export async function openFailureFile(path: string | null): Promise<FailureFile> {
   if (path === null) return { add: () => {}, finish: async () => {}, discard: () => {} };
-  const beside = besideFailures(path);
+  const temporaryPath = temporaryPathOf(path);
   await requireFailures(path);
   // A run that was killed leaves it.
-  if (await requireFailures(beside)) orFail(beside, () => rmSync(beside));
+  if (await requireFailures(temporaryPath)) orThrow(temporaryPath, () => rmSync(temporaryPath));
   let file: number | null = null;
   const close = () => {
     if (file === null) return false;
@@ -123,38 +123,38 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
   };
   return {
     add(failure) {
-      orFail(beside, () => {
-        file ??= openSync(beside, 'a', 0o600);
+      orThrow(temporaryPath, () => {
+        file ??= openSync(temporaryPath, 'a', 0o600);
         appendFileSync(file, `${JSON.stringify(failure)}\n`);
       });
     },
     async finish() {
       // Once more, as somebody may have put something else there meanwhile.
-      const isThere = await requireFailures(path);
-      orFail(path, () => {
-        if (close()) renameSync(beside, path);
-        else if (isThere) rmSync(path);
+      const exists = await requireFailures(path);
+      orThrow(path, () => {
+        if (close()) renameSync(temporaryPath, path);
+        else if (exists) rmSync(path);
       });
     },
     discard() {
-      if (close()) rmSync(beside);
+      if (close()) rmSync(temporaryPath);
     },
   };
 }
 
 /** What an earlier run wrote down as failed, by place. */
-export async function readFailures(path: string): Promise<Map<number, FailedBefore>> {
+export async function readFailures(path: string): Promise<Map<number, StoredFailure>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Failure(`${path} cannot be read (${error.code}): no failures were written down there.`);
   });
   const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
   if (failures.includes(null))
     throw new UsageError(`${path} is not a file of failures that an earlier orders send wrote.`);
-  return new Map((failures as FailedBefore[]).map((failure) => [failure.place, failure]));
+  return new Map((failures as StoredFailure[]).map((failure) => [failure.place, failure]));
 }
 
 function requireFailures(path: string): Promise<boolean> {
-  return requireOurs(path, 'file of failures', (line) => readFailure(line) !== null);
+  return requireOwnFile(path, 'file of failures', (line) => readFailure(line) !== null);
 }
 
 const STATUSES: readonly unknown[] = [
@@ -165,20 +165,20 @@ const STATUSES: readonly unknown[] = [
   'accepted',
 ] satisfies FailedOrder['status'][];
 
-function readFailure(line: string): FailedBefore | null {
+function readFailure(line: string): StoredFailure | null {
   try {
-    const failure = JSON.parse(line) as Partial<FailedBefore> | null;
+    const failure = JSON.parse(line) as Partial<StoredFailure> | null;
     const { place, of, line: at, receipt_id: receiptId, status, code, detail } = failure ?? {};
     if (![place, of, at].every(Number.isSafeInteger) || !STATUSES.includes(status)) return null;
     if (typeof code !== 'string' || typeof detail !== 'string') return null;
-    return receiptId === null || typeof receiptId === 'string' ? (failure as FailedBefore) : null;
+    return receiptId === null || typeof receiptId === 'string' ? (failure as StoredFailure) : null;
   } catch {
     return null;
   }
 }
 
 /** A full disk or a directory that takes no files is told in one line. */
-function orFail(path: string, work: () => void): void {
+function orThrow(path: string, work: () => void): void {
   try {
     work();
   } catch (error) {

@@ -1,12 +1,12 @@
-import { type FailedOrder, type FailureFile, ofAccepted, ofRefused } from './failures.ts';
-import { followUp, type Outcome, toBeAsked } from './follow-up.ts';
+import { type FailedOrder, type FailureFile, failureOfAccepted, failureOfRefused } from './failures.ts';
+import { followUp, type Outcome, toOutcomes } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import { isAccepted } from './journal-entries.ts';
 import type { Progress } from './progress.ts';
 import type { Status } from './report.ts';
 
 /** Of the orders that were refused or lost, as many stand in the report. All that differ or repeat an id do. */
-const SHOWN_FAILURES = 5;
+const MAX_SHOWN_FAILURES = 5;
 
 type FinishDependencies = Parameters<typeof followUp>[1];
 
@@ -19,9 +19,9 @@ type FinishDependencies = Parameters<typeof followUp>[1];
 export async function finishRun(
   journal: Journal,
   file: FailureFile,
-  means: FinishDependencies | null,
+  dependencies: FinishDependencies | null,
   progress: Progress,
-  { count: of, repeated }: { count: number; repeated: ReadonlyMap<number, number> },
+  { count: of, duplicates }: { count: number; duplicates: ReadonlyMap<number, number> },
 ) {
   const statuses: Record<Status, number> = {
     written: 0,
@@ -37,46 +37,46 @@ export async function finishRun(
   let [refused, changed, listed] = [0, 0, 0];
   const failures: FailedOrder[] = [];
   let shown = 0;
-  let notAsked: string | null = null;
-  const note = (failure: FailedOrder | null) => {
+  let notFollowedReason: string | null = null;
+  const add = (failure: FailedOrder | null) => {
     if (!failure) return;
-    const repeats = repeated.get(failure.place);
-    const noted = repeats === undefined ? failure : { ...failure, repeats };
-    file.add({ ...noted, of });
+    const repeats = duplicates.get(failure.place);
+    const added = repeats === undefined ? failure : { ...failure, repeats };
+    file.add({ ...added, of });
     listed += 1;
     const isAccepted = failure.status === 'duplicate' || failure.status === 'accepted';
-    if (isAccepted || repeats !== undefined || shown++ < SHOWN_FAILURES) failures.push(noted);
+    if (isAccepted || repeats !== undefined || shown++ < MAX_SHOWN_FAILURES) failures.push(added);
     if (isAccepted && failure.code !== 'repeated_id') changed += 1;
     if (failure.status !== 'refused') return;
     refused += 1;
     refusedByCode.set(failure.code, (refusedByCode.get(failure.code) ?? 0) + 1);
   };
-  const noteOutcome = (outcome: Outcome) => note(ofAccepted(outcome, repeated.get(outcome.place)));
+  const addOutcome = (outcome: Outcome) => add(failureOfAccepted(outcome, duplicates.get(outcome.position)));
   async function* withoutRefusals() {
     for await (const results of journal.results()) {
-      for (const result of results) note(ofRefused(result));
+      for (const result of results) add(failureOfRefused(result));
       yield results.filter(isAccepted);
     }
   }
 
-  if (means) {
+  if (dependencies) {
     const followed = { known: 0, accepted: 0 };
     for await (const results of journal.results()) followed.accepted += results.filter(isAccepted).length;
     progress.followed = followed;
-    const onLost = (why: string) => {
-      notAsked = why;
+    const onLost = (reason: string) => {
+      notFollowedReason = reason;
     };
-    for await (const outcomes of followUp(withoutRefusals(), means, onLost)) {
+    for await (const outcomes of followUp(withoutRefusals(), dependencies, onLost)) {
       followed.known += outcomes.length;
       for (const outcome of outcomes) {
         statuses[statusOf(outcome)] += 1;
-        noteOutcome(outcome);
+        addOutcome(outcome);
       }
     }
   } else {
     for await (const accepted of withoutRefusals()) {
       statuses.not_followed += accepted.length;
-      accepted.flatMap(toBeAsked).forEach(noteOutcome);
+      accepted.flatMap(toOutcomes).forEach(addOutcome);
     }
   }
   const hasOpen = statuses.pending + statuses.failed > 0;
@@ -85,7 +85,7 @@ export async function finishRun(
     refused_by_code: Object.fromEntries(refusedByCode),
     changed,
     statuses,
-    not_asked: notAsked,
+    not_asked: notFollowedReason,
     listed,
     failures,
     hasOpen,

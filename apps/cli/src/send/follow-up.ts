@@ -4,11 +4,11 @@ import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
 import { chunkBySize } from '@orders/runtime';
 import { Failure } from '../errors.ts';
 import type { Result } from './journal-entries.ts';
-import { type Gate, wordsOf } from './retry-gate.ts';
+import { describeClientError, type RetryGate } from './retry-gate.ts';
 
 /** How far an accepted order is; `unknown` where the service has no such receipt any more, `not_asked` where it did not answer. */
 export interface Outcome {
-  place: number;
+  position: number;
   line: number;
   sourceOrderId: string | null;
   receiptId: string;
@@ -20,9 +20,9 @@ export interface Outcome {
   isMismatch: boolean;
 }
 
-interface FinishDependencies {
+interface FollowUpDependencies {
   client: OrdersClient;
-  gate: Gate;
+  gate: RetryGate;
   /** For how long outcomes are waited for, in milliseconds, all together. */
   waitMs: number;
   signal: AbortSignal;
@@ -32,8 +32,8 @@ interface FinishDependencies {
 const LIMITS = { size: 150_000, count: MAX_SOURCE_ORDER_IDS };
 const MAX_CONCURRENT_LOOKUPS = 8;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
-const TELL_MORE: ReadonlySet<string> = new Set(['duplicate', 'dead']);
+const MAX_PAUSE_MS = 2_000;
+const NEEDS_DETAILS: ReadonlySet<string> = new Set(['duplicate', 'dead']);
 const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unknown']);
 
 /**
@@ -44,20 +44,20 @@ const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unk
  */
 export async function* followUp(
   answers: AsyncIterable<readonly Result[]>,
-  { client, gate, waitMs, signal }: FinishDependencies,
-  onLost: (why: string) => void,
+  { client, gate, waitMs, signal }: FollowUpDependencies,
+  onLost: (reason: string) => void,
 ): AsyncGenerator<Outcome[]> {
   const deadline = performance.now() + waitMs;
   let isLost = false;
   for await (const results of answers) {
-    for (const orders of chunkBySize(results.flatMap(toBeAsked), sizeOfId, LIMITS)) {
+    for (const orders of chunkBySize(results.flatMap(toOutcomes), sizeOfId, LIMITS)) {
       try {
         if (!isLost) await settle(orders);
       } catch (error) {
-        const why = reasonOf(error);
-        if (why === null) throw error;
+        const reason = lossReason(error);
+        if (reason === null) throw error;
         isLost = true;
-        onLost(why);
+        onLost(reason);
       }
       yield orders;
     }
@@ -65,32 +65,32 @@ export async function* followUp(
 
   async function settle(orders: Outcome[]): Promise<void> {
     let open = orders;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
-      await look(open);
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.5)) {
+      await lookUp(open);
       open = open.filter(({ status }) => !FINAL.has(status));
       if (open.length === 0 || performance.now() >= deadline) return;
       await sleep(Math.min(pauseMs, Math.max(0, deadline - performance.now())), undefined, { signal });
     }
   }
 
-  async function look(orders: readonly Outcome[]): Promise<void> {
+  async function lookUp(orders: readonly Outcome[]): Promise<void> {
     const ids = [...new Set(orders.flatMap(({ sourceOrderId }) => sourceOrderId ?? []))];
-    const results = ids.length > 0 ? (await gate.ask(() => client.reconcile(ids, { signal }))).results : [];
-    const newest = new Map(results.map((one) => [one.source_order_id, one]));
-    const alone: Outcome[] = [];
+    const results = ids.length > 0 ? (await gate.run(() => client.reconcile(ids, { signal }))).results : [];
+    const newest = new Map(results.map((result) => [result.source_order_id, result]));
+    const single: Outcome[] = [];
     for (const order of orders) {
       const seen = newest.get(order.sourceOrderId ?? '');
       // An id may have been sent again since, or stand in the input twice. Only the receipt itself tells why it is dead, and
       // what a duplicate changes.
-      if (seen?.receipt_id !== order.receiptId || TELL_MORE.has(seen.status)) alone.push(order);
+      if (seen?.receipt_id !== order.receiptId || NEEDS_DETAILS.has(seen.status)) single.push(order);
       else order.status = seen.status as ReceiptStatus;
     }
-    for (let start = 0; start < alone.length; start += MAX_CONCURRENT_LOOKUPS)
-      await Promise.all(alone.slice(start, start + MAX_CONCURRENT_LOOKUPS).map(lookAlone));
+    for (let start = 0; start < single.length; start += MAX_CONCURRENT_LOOKUPS)
+      await Promise.all(single.slice(start, start + MAX_CONCURRENT_LOOKUPS).map(lookUpReceipt));
   }
 
-  async function lookAlone(order: Outcome): Promise<void> {
-    const receipt: Receipt | null = await gate.ask(() =>
+  async function lookUpReceipt(order: Outcome): Promise<void> {
+    const receipt: Receipt | null = await gate.run(() =>
       client.getReceipt(order.receiptId, { signal }).catch((error: unknown) => {
         if (error instanceof NotFoundError) return null;
         throw error;
@@ -103,17 +103,17 @@ export async function* followUp(
 }
 
 /** Null for what is no matter of the service. */
-function reasonOf(error: unknown): string | null {
-  if (error instanceof OrdersError) return `The service refuses to tell ${wordsOf(error)}`;
+function lossReason(error: unknown): string | null {
+  if (error instanceof OrdersError) return `The service refuses to tell ${describeClientError(error)}`;
   return error instanceof Failure ? error.message : null;
 }
 
 /** An accepted order as an outcome that is not known yet; an empty list for a refused one. */
-export function toBeAsked([place, line, sourceOrderId, outcome, mismatch]: Result): Outcome[] {
+export function toOutcomes([position, line, sourceOrderId, outcome, mismatch]: Result): Outcome[] {
   if (typeof outcome !== 'string') return [];
   const isMismatch = mismatch !== undefined;
   return [
-    { place, line, sourceOrderId, receiptId: outcome, status: 'not_asked', error: null, changed: [], isMismatch },
+    { position, line, sourceOrderId, receiptId: outcome, status: 'not_asked', error: null, changed: [], isMismatch },
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Refusal } from './source-order.ts';
  * member is there where the idempotency key was used before with other content; the receipt is then the one it was kept as.
  */
 export type Result = readonly [
-  place: number,
+  position: number,
   line: number,
   sourceOrderId: string | null,
   outcome: string | Refusal,
@@ -28,13 +28,13 @@ export interface JournalHead {
 }
 
 /** A batch that was begun; its key depends on the receipts that it is to replace, too. */
-export interface Begun {
+export interface StartedBatch {
   orders: number;
   key: string;
   replaces: readonly string[];
 }
 
-export type Entry = ({ batch: number } & Begun) | { batch: number; results: Result[] };
+export type Entry = ({ batch: number } & StartedBatch) | { batch: number; results: Result[] };
 
 const KIND = 'orders send 2';
 
@@ -58,37 +58,39 @@ export function readEntry(line: string): Entry | 'torn' | null {
   const { batch, orders, key, replaces, results } = (value ?? {}) as Record<string, unknown>;
   if (!isCount(batch)) return null;
   if (results !== undefined) return isListOf(isResult, results) ? { batch, results } : null;
-  if (!isCount(orders) || orders === 0 || !isText(key) || !isListOf(isText, replaces)) return null;
+  if (!isCount(orders) || orders === 0 || !isString(key) || !isListOf(isString, replaces)) return null;
   return { batch, orders, key, replaces };
 }
 
 function isResult(value: unknown): value is Result {
   if (!Array.isArray(value) || value.length < 4 || value.length > 5) return false;
-  const [place, line, id, outcome, mismatch = MISMATCH] = value;
+  const [position, line, id, outcome, mismatch = MISMATCH] = value;
   if (mismatch !== MISMATCH) return false;
-  return isCount(place) && isCount(line) && (id === null || isText(id)) && (isText(outcome) || isRefusal(outcome));
+  return (
+    isCount(position) && isCount(line) && (id === null || isString(id)) && (isString(outcome) || isRefusal(outcome))
+  );
 }
 
 function isRefusal(value: unknown): value is Refusal {
   const { status, code, detail, errors = [] } = (value ?? {}) as Partial<Refusal>;
-  return isCount(status) && isText(code) && isText(detail) && isListOf(isFieldError, errors);
+  return isCount(status) && isString(code) && isString(detail) && isListOf(isFieldError, errors);
 }
 
 function isFieldError(value: unknown): value is { pointer: string; code: string; detail: string } {
   const { pointer, code, detail } = (value ?? {}) as Record<string, unknown>;
-  return isText(pointer) && isText(code) && isText(detail);
+  return isString(pointer) && isString(code) && isString(detail);
 }
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function isListOf<T>(isOne: (value: unknown) => value is T, value: unknown): value is T[] {
-  return Array.isArray(value) && value.every(isOne);
+function isListOf<T>(isItem: (value: unknown) => value is T, value: unknown): value is T[] {
+  return Array.isArray(value) && value.every(isItem);
 }
 
 function parse(line: string): unknown {

@@ -2,9 +2,9 @@ import { appendFileSync, closeSync, createReadStream, ftruncateSync, openSync } 
 import { rm } from 'node:fs/promises';
 import { Failure } from '../errors.ts';
 import type { Batch } from './cut-batches.ts';
-import { type Begun, type JournalHead, type Result, readEntry, readHead, writeHead } from './journal-entries.ts';
+import { type JournalHead, type Result, readEntry, readHead, type StartedBatch, writeHead } from './journal-entries.ts';
 import { lock } from './lock.ts';
-import { requireOurs } from './own-files.ts';
+import { requireOwnFile } from './own-files.ts';
 import { linesOf } from './read-ndjson.ts';
 
 /**
@@ -16,14 +16,14 @@ import { linesOf } from './read-ndjson.ts';
 export interface Journal {
   path: string;
   /** The batches that were begun before this run. */
-  before(): readonly Begun[];
-  isAnswered(number: number): boolean;
+  previousBatches(): readonly StartedBatch[];
+  hasResults(number: number): boolean;
   /** Whether no batch was begun, by this run neither. */
   isEmpty(): boolean;
   /** Whether each batch that was begun before this run has its answers, so that it can give way to another input. */
   isSettled(): boolean;
   /** Forgets all, for another input. */
-  beginAnew(): void;
+  reset(): void;
   /** To be called before a batch is sent. */
   begin(batch: Batch): void;
   answer(number: number, results: readonly Result[]): void;
@@ -35,11 +35,11 @@ export interface Journal {
 }
 
 /** The input is not what it was when the journal was begun. */
-export class ChangedInput extends Failure {
+export class InputChangedError extends Failure {
   constructor(path: string) {
     super(
       `The input has changed since ${path} was begun, and not all that was sent of it was answered: give --restart to send all of it (what is there already then ends as duplicate), or the input as it was.`,
-      { tellsWhatNext: true },
+      { includesNextStep: true },
     );
   }
 }
@@ -54,7 +54,7 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
   const release = await lock(path).catch((error) => Promise.reject(unusable(path, error)));
   if (!release) throw new Failure(`Another orders send works with ${path}: wait for its end.`);
   let file = -1;
-  let before: readonly Begun[] = [];
+  let before: readonly StartedBatch[] = [];
   let answered: ReadonlySet<number> = new Set();
   // One without a batch says nothing to the next run.
   let isEmpty = true;
@@ -66,7 +66,7 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
       throw unusable(path, error);
     }
   };
-  const beginAnew = () => {
+  const reset = () => {
     before = [];
     answered = new Set();
     isEmpty = true;
@@ -83,27 +83,27 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
   };
 
   try {
-    const isThere = await requireOurs(path, 'journal', (line) => readHead(line) !== null);
-    const found = isThere && !restart ? await readBack(path) : null;
-    const goesOn = found !== null && fits(path, found, head);
+    const exists = await requireOwnFile(path, 'journal', (line) => readHead(line) !== null);
+    const found = exists && !restart ? await readJournal(path) : null;
+    const canResume = found !== null && isResumable(path, found, head);
     file = open(path);
-    if (goesOn) {
+    if (canResume) {
       ({ begun: before, answered } = found);
       isEmpty = before.length === 0;
       // What was torn off in the middle of a line is cut away.
       ftruncateSync(file, found.kept);
-    } else beginAnew();
+    } else reset();
   } catch (error) {
     await close();
     throw error;
   }
   return {
     path,
-    before: () => before,
-    isAnswered: (number) => answered.has(number),
+    previousBatches: () => before,
+    hasResults: (number) => answered.has(number),
     isEmpty: () => isEmpty,
     isSettled: () => answered.size === before.length,
-    beginAnew,
+    reset,
     begin({ number, orders, key, replaces }) {
       append({ batch: number, orders: orders.length, key, replaces });
       isEmpty = false;
@@ -123,9 +123,9 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
   };
 }
 
-interface Found {
+interface JournalState {
   head: JournalHead;
-  begun: Begun[];
+  begun: StartedBatch[];
   answered: Set<number>;
   /** Whether any order was accepted. */
   hasReceipt: boolean;
@@ -134,10 +134,10 @@ interface Found {
 }
 
 /** Reads whole lines until one that is torn. */
-async function readBack(path: string): Promise<Found> {
+async function readJournal(path: string): Promise<JournalState> {
   const input = { read: 0 };
   let head: JournalHead | null = null;
-  const [begun, answered]: [Begun[], Set<number>] = [[], new Set()];
+  const [begun, answered]: [StartedBatch[], Set<number>] = [[], new Set()];
   let [kept, hasReceipt] = [0, false];
   for await (const line of linesOf(counting(createReadStream(path), input))) {
     if (kept + line.length + 1 > input.read) break;
@@ -170,7 +170,11 @@ async function* counting(chunks: AsyncIterable<Buffer>, input: { read: number })
 }
 
 /** Whether a run goes on with what it found; false for what is of no use to anybody any more. */
-function fits(path: string, { head, begun, answered, hasReceipt }: Found, { size, url, way, strict }: JournalHead) {
+function isResumable(
+  path: string,
+  { head, begun, answered, hasReceipt }: JournalState,
+  { size, url, way, strict }: JournalHead,
+) {
   const isSettled = answered.size === begun.length;
   if (head.size !== size && isSettled) return false;
   const change =
@@ -179,7 +183,7 @@ function fits(path: string, { head, begun, answered, hasReceipt }: Found, { size
     (head.strict !== strict && (strict ? 'without --strict: leave it out' : 'with --strict: give it'));
   if (change && !hasReceipt) return false;
   if (change) throw new Failure(`${path} is of orders that were sent ${change}, another --journal, or --restart.`);
-  if (head.size !== size) throw new ChangedInput(path);
+  if (head.size !== size) throw new InputChangedError(path);
   return true;
 }
 

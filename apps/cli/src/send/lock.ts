@@ -15,12 +15,12 @@ export async function lock(path: string): Promise<(() => Promise<void>) | null> 
   const real = join(await realpath(dirname(path)), basename(path));
   const name = `orders-send-${createHash('sha256').update(real).digest('hex').slice(0, 24)}`;
   const address = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}.sock`);
-  const server = (await listen(address)) ?? (await listenAgain(address));
+  const server = (await listen(address)) ?? (await replaceStaleSocket(address));
   return server && (async () => void (await once(server.close(), 'close')));
 }
 
-async function listenAgain(address: string): Promise<Server | null> {
-  if (address.startsWith('\0') || (await answers(address))) return null;
+async function replaceStaleSocket(address: string): Promise<Server | null> {
+  if (address.startsWith('\0') || (await isListening(address))) return null;
   await unlink(address).catch(() => {});
   return listen(address);
 }
@@ -37,12 +37,12 @@ async function listen(address: string): Promise<Server | null> {
   }
 }
 
-async function answers(address: string): Promise<boolean> {
+async function isListening(address: string): Promise<boolean> {
   const socket = connect(address);
-  const answered = await once(socket, 'connect').then(
+  const isConnected = await once(socket, 'connect').then(
     () => true,
     () => false,
   );
   socket.destroy();
-  return answered;
+  return isConnected;
 }

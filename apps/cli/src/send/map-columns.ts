@@ -19,12 +19,12 @@ export function parseColumnMap(text: string): ColumnMap {
   const map = parse(text);
   if (typeof map !== 'object' || map === null || Array.isArray(map))
     throw new UsageError('--map takes a file with one JSON object: {"Order no.": "/source_order_id", "Notes": null}.');
-  const wrong = Object.entries(map).find(
+  const invalid = Object.entries(map).find(
     ([, pointer]) => pointer !== null && !(typeof pointer === 'string' && FIELD.test(pointer)),
   );
-  if (wrong)
+  if (invalid)
     throw new UsageError(
-      `--map: what "${escapeControls(wrong[0])}" is mapped to is not a field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
+      `--map: what "${escapeControls(invalid[0])}" is mapped to is not a field of an order; a field is written as /source_order_id, /customer/phone or /items/0/name.`,
     );
   return map as ColumnMap;
 }
@@ -41,7 +41,7 @@ export function mapColumns(headings: readonly string[], map: ColumnMap, ignoreUn
     const pointer = Object.hasOwn(map, heading) ? map[heading] : pointerOf(heading);
     if (pointer === undefined && heading === '' && !ignoreUnmapped) return undefined;
     if (pointer === undefined && heading !== '') unmapped.push(heading);
-    return pointer ? stepsOf(pointer) : null;
+    return pointer ? segmentsOf(pointer) : null;
   });
   if (unmapped.length > 0 && !ignoreUnmapped) {
     const advice = 'map them with --map (to null to leave one out), or leave all of them out with --ignore-unmapped';
@@ -49,7 +49,7 @@ export function mapColumns(headings: readonly string[], map: ColumnMap, ignoreUn
   }
   const missing = Object.keys(map).filter((heading) => !headings.includes(heading));
   if (missing.length > 0) throw new UsageError(`--map names headings that are not there: ${quoted(missing)}.`);
-  refuseTwice(headings, columns);
+  rejectConflicts(headings, columns);
   if (!columns.some((column) => column?.[0] === 'source_order_id'))
     throw new UsageError('No column leads to source_order_id, which each order needs; name it with --map.');
   return columns;
@@ -66,20 +66,20 @@ function parse(text: string): unknown {
 function pointerOf(heading: string): string | undefined {
   const pointer = `/${heading
     .split('.')
-    .map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
+    .map((segment) => segment.replaceAll('~', '~0').replaceAll('/', '~1'))
     .join('/')}`;
   return FIELD.test(pointer) ? pointer : undefined;
 }
 
-function stepsOf(pointer: string): string[] {
+function segmentsOf(pointer: string): string[] {
   return pointer
     .slice(1)
     .split('/')
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** Two cells cannot be one field, nor one a part of the other. */
-function refuseTwice(headings: readonly string[], columns: readonly Column[]): void {
+function rejectConflicts(headings: readonly string[], columns: readonly Column[]): void {
   const paths = columns.map((column) => (column ? `/${column.join('/')}/` : null));
   for (const [first, path] of paths.entries()) {
     const second = paths.findIndex((other, at) => at !== first && path !== null && other?.startsWith(path));

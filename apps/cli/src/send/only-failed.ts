@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import type { FailedBefore } from './failures.ts';
+import type { StoredFailure } from './failures.ts';
 import type { Input } from './read-input.ts';
 import type { SourceOrder } from './source-order.ts';
 
@@ -12,23 +12,23 @@ import type { SourceOrder } from './source-order.ts';
  */
 export async function* onlyFailed(
   input: Input,
-  failed: ReadonlyMap<number, FailedBefore>,
+  failed: ReadonlyMap<number, StoredFailure>,
   path: string,
 ): AsyncGenerator<SourceOrder> {
-  if (input.size !== null) for await (const _ of inTheirPlaces(input, failed, path));
-  yield* inTheirPlaces(input, failed, path);
+  if (input.size !== null) for await (const _ of failedOrders(input, failed, path));
+  yield* failedOrders(input, failed, path);
 }
 
-async function* inTheirPlaces(
+async function* failedOrders(
   input: Input,
-  failed: ReadonlyMap<number, FailedBefore>,
+  failed: ReadonlyMap<number, StoredFailure>,
   path: string,
 ): AsyncGenerator<SourceOrder> {
   for await (const order of input.orders()) {
-    const failure = failed.get(order.place);
+    const failure = failed.get(order.position);
     if (!failure) continue;
-    if (isAnother(order, failure))
-      throw moved(`Order ${order.place} of ${input.name} has another source_order_id than the one in ${path}`);
+    if (isOtherOrder(order, failure))
+      throw moved(`Order ${order.position} of ${input.name} has another source_order_id than the one in ${path}`);
     yield order;
   }
   const [of = input.count] = Array.from(failed.values(), (failure) => failure.of);
@@ -36,7 +36,7 @@ async function* inTheirPlaces(
 }
 
 /** An id that was refused, or that another order has, is corrected like anything else; no other id changes. */
-function isAnother({ sourceOrderId }: SourceOrder, failure: FailedBefore): boolean {
+function isOtherOrder({ sourceOrderId }: SourceOrder, failure: StoredFailure): boolean {
   const { source_order_id: id, status, repeats, errors = [] } = failure;
   if (status === 'duplicate' || status === 'accepted' || repeats !== undefined) return false;
   return id !== null && id !== sourceOrderId && !errors.some(({ pointer }) => pointer === '/source_order_id');
@@ -45,6 +45,6 @@ function isAnother({ sourceOrderId }: SourceOrder, failure: FailedBefore): boole
 function moved(what: string): Failure {
   return new Failure(
     `${what}: mend orders where they stand, or send all of them, without --only-failed; none is stored twice.`,
-    { tellsWhatNext: true },
+    { includesNextStep: true },
   );
 }

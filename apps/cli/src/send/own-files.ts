@@ -9,7 +9,7 @@ import { Failure, UsageError } from '../errors.ts';
  * @param files what each is for, and its path; null where there is none.
  * @throws {WrongUse}
  */
-export async function requireApart(files: Readonly<Record<string, string | null>>): Promise<void> {
+export async function requireDistinctFiles(files: Readonly<Record<string, string | null>>): Promise<void> {
   const seen = new Map<string, string>();
   for (const [role, path] of Object.entries(files)) {
     if (path === null) continue;
@@ -27,13 +27,13 @@ export async function requireApart(files: Readonly<Record<string, string | null>
  * @returns whether there is anything in it.
  * @throws {Failure} when it is there, and is no regular file, or holds something else.
  */
-export async function requireOurs(path: string, what: string, isOurs: (line: string) => boolean): Promise<boolean> {
+export async function requireOwnFile(path: string, what: string, isOwn: (line: string) => boolean): Promise<boolean> {
   const found = await statOf(path);
   if (!found) return false;
   if (!found.isFile()) throw new Failure(`${path} is not a regular file, which a ${what} must be.`);
   if (found.size === 0n) return false;
-  const line = firstLineOf(path, Math.min(Number(found.size), MOST_BYTES));
-  if (line === null || !isOurs(line))
+  const line = firstLineOf(path, Math.min(Number(found.size), MAX_LINE_BYTES));
+  if (line === null || !isOwn(line))
     throw new Failure(`${path} is not a ${what} of orders send, and is left as it is: name another file.`);
   return true;
 }
@@ -53,15 +53,15 @@ async function statOf(path: string): Promise<BigIntStats | null> {
 }
 
 /** Of a line: an order that is refused may have a long id. */
-const MOST_BYTES = 2 ** 25;
+const MAX_LINE_BYTES = 2 ** 25;
 
 /** Null where it does not end within reason. */
-function firstLineOf(path: string, most: number): string | null {
+function firstLineOf(path: string, maxBytes: number): string | null {
   let file = -1;
   try {
     file = openSync(path, 'r');
-    const bytes = Buffer.alloc(most);
-    const read = readSync(file, bytes, 0, most, 0);
+    const bytes = Buffer.alloc(maxBytes);
+    const read = readSync(file, bytes, 0, maxBytes, 0);
     const end = bytes.subarray(0, read).indexOf(0x0a);
     return end < 0 ? null : bytes.toString('utf8', 0, end);
   } catch (error) {

@@ -7,7 +7,7 @@ export interface Progress {
   orders: number;
   refused: number;
   /** Of the input, as far as it is answered; null where its length is not known. */
-  share: number | null;
+  fraction: number | null;
   /** How far it was when this run began to send: the speed is that of this run alone. */
   from: Sample;
   /** Until when all requests are held back, by `performance.now()`, and why. */
@@ -20,23 +20,23 @@ export interface Progress {
 interface Sample {
   at: number;
   orders: number;
-  share: number | null;
+  fraction: number | null;
 }
 
 interface Display {
   close(): void;
 }
 
-const TERMINAL_EVERY_MS = 100;
+const TERMINAL_INTERVAL_MS = 100;
 const FIRST_LINE_MS = 1_000;
-const LINE_EVERY_MS = 5_000;
+const LINE_INTERVAL_MS = 5_000;
 /** The rate is that of the last seconds. */
 const WINDOW_MS = 10_000;
 const BAR_WIDTH = 24;
 
 /** Of a run that begins. */
 export function createProgress(): Progress {
-  const nothing = { orders: 0, share: null };
+  const nothing = { orders: 0, fraction: null };
   return { ...nothing, refused: 0, from: sampleOf(nothing), wait: null, followed: null };
 }
 
@@ -53,7 +53,7 @@ export function showProgress(progress: Progress, stderr: CliContext['stderr']): 
     // The cursor stays at the end of a line that is cut to the width of the terminal.
     stderr.write(isTTY ? `\r${line.slice(0, (stderr.columns || 80) - 1)}\x1b[K` : `${line}\n`);
   };
-  const timer = setInterval(show, isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS);
+  const timer = setInterval(show, isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS);
   const first = isTTY ? undefined : setTimeout(show, FIRST_LINE_MS);
   return {
     close() {
@@ -70,33 +70,33 @@ interface Speed {
 }
 
 /** How far it is now. */
-export function sampleOf({ orders, share }: Pick<Progress, 'orders' | 'share'>): Sample {
-  return { at: performance.now(), orders, share };
+export function sampleOf({ orders, fraction }: Pick<Progress, 'orders' | 'fraction'>): Sample {
+  return { at: performance.now(), orders, fraction };
 }
 
 function speedOf(from: Sample, to: Sample): Speed {
   const seconds = Math.max(0.001, (to.at - from.at) / 1000);
-  const sharePerSecond = ((to.share ?? 0) - (from.share ?? 0)) / seconds;
+  const fractionPerSecond = ((to.fraction ?? 0) - (from.fraction ?? 0)) / seconds;
   return {
     perSecond: (to.orders - from.orders) / seconds,
-    secondsLeft: to.share !== null && sharePerSecond > 0 ? (1 - to.share) / sharePerSecond : null,
+    secondsLeft: to.fraction !== null && fractionPerSecond > 0 ? (1 - to.fraction) / fractionPerSecond : null,
   };
 }
 
-function lineOf({ orders, refused, share, wait, followed }: Progress, speed: Speed, withBar: boolean): string {
+function lineOf({ orders, refused, fraction, wait, followed }: Progress, speed: Speed, withBar: boolean): string {
   const waits = wait ? Math.ceil((wait.until - performance.now()) / 1000) : 0;
   const waiting = wait ? `; waits${waits > 0 ? ` ${waits} s` : ''}: ${wait.why}` : '';
   if (followed)
     return `${count(orders)} sent; ${count(followed.known)} of ${count(followed.accepted)} outcomes known${waiting}`;
-  const percent = share === null ? null : Math.floor(share * 100);
-  const bar = withBar && share !== null ? `${barOf(share)} ` : '';
+  const percent = fraction === null ? null : Math.floor(fraction * 100);
+  const bar = withBar && fraction !== null ? `${barOf(fraction)} ` : '';
   const left = speed.secondsLeft === null || wait ? '' : `, ${timeOf(speed.secondsLeft)} left`;
   const done = `${bar}${percent === null ? '' : `${percent} % `}${count(orders)} orders`;
   return `${done}, ${count(Math.round(speed.perSecond))}/s${left}, ${count(refused)} refused${waiting}`;
 }
 
-function barOf(share: number): string {
-  const full = Math.round(Math.min(1, share) * BAR_WIDTH);
+function barOf(fraction: number): string {
+  const full = Math.round(Math.min(1, fraction) * BAR_WIDTH);
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}]`;
 }
 

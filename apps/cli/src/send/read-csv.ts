@@ -23,8 +23,8 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     relax_quotes: true,
     max_record_size: MAX_ROW_CHARACTERS,
   });
-  const feeding = pipeline(Readable.from(decoded(chunks)), parser);
-  feeding.catch(() => {});
+  const feed = pipeline(Readable.from(decoded(chunks)), parser);
+  feed.catch(() => {});
   let columns: Column[] | null = null;
   let line = 1;
   try {
@@ -33,10 +33,10 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
       else if (record.some((cell) => cell.trim() !== '')) yield orderOf(record, columns, line);
       line = info.lines + 1;
     }
-    await feeding;
+    await feed;
   } catch (error) {
     // Where the row begins; the quote's own error comes at the end of the file.
-    if (error instanceof CsvError) throw new Failure(`line ${line}: ${complaintOf(error)}`);
+    if (error instanceof CsvError) throw new Failure(`line ${line}: ${describeCsvError(error)}`);
     throw error;
   }
   if (!columns) throw new UsageError('There is no line of headings.');
@@ -55,7 +55,7 @@ async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
 
 function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }: CsvOptions): Column[] {
   const headings = record.map((heading) => heading.trim());
-  const other = [';', '\t', ','].find((one) => one !== delimiter && headings[0]?.includes(one));
+  const other = [';', '\t', ','].find((separator) => separator !== delimiter && headings[0]?.includes(separator));
   if (headings.length === 1 && other)
     throw new UsageError(
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that parts them.`,
@@ -90,7 +90,7 @@ function put(order: Parts, path: readonly string[], cell: string): void {
   parts[last] = path[0] === 'items' && last === 'quantity' && /^\d{1,9}$/.test(cell) ? Number(cell) : cell;
 }
 
-function complaintOf({ code }: CsvError): string {
+function describeCsvError({ code }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed.';
   if (code === 'CSV_MAX_RECORD_SIZE') return 'the row is longer than 1 MiB; perhaps a quote in it is never closed.';
   return `this is not CSV (${code}).`;

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Failure, UsageError } from '../errors.ts';
-import { withoutMark } from './byte-order-mark.ts';
+import { stripByteOrderMark } from './byte-order-mark.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
@@ -49,12 +49,12 @@ export async function openInput(
     orders() {
       input.bytesRead = 0;
       input.count = 0;
-      return placed(read(), input);
+      return withPositions(read(), input);
     },
   };
   function read(): AsyncGenerator<ReadOrder> {
     const bytes = name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
-    const chunks = withoutMark(counted(bytes, input));
+    const chunks = stripByteOrderMark(counted(bytes, input));
     if (format === 'csv') return readCsv(chunks, csv);
     return format === 'json' ? readJson(chunks) : readNdjson(chunks);
   }
@@ -70,15 +70,15 @@ async function sizeOf(name: string): Promise<number> {
 }
 
 /** The orders with their places, and with what they repeat; what is wrong with the input is said with its name. */
-async function* placed(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGenerator<SourceOrder> {
-  const places = new Map<string, number>();
+async function* withPositions(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGenerator<SourceOrder> {
+  const firstPositions = new Map<string, number>();
   try {
     for await (const order of orders) {
       const { sourceOrderId: id } = order;
-      const place = ++input.count;
-      const repeats = id === null ? null : (places.get(id) ?? null);
-      if (id !== null && repeats === null) places.set(id, place);
-      yield { ...order, place, repeats };
+      const position = ++input.count;
+      const firstPosition = id === null ? null : (firstPositions.get(id) ?? null);
+      if (id !== null && firstPosition === null) firstPositions.set(id, position);
+      yield { ...order, position, firstPosition };
     }
   } catch (error) {
     throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`, error) : error;

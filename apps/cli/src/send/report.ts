@@ -1,4 +1,4 @@
-import { visibleInLine } from '../escape-controls.ts';
+import { escapeControlsInLine } from '../escape-controls.ts';
 import type { FailedOrder } from './failures.ts';
 
 /** What became of the orders of an input: `read` is the sum of `refused` and of all statuses. */
@@ -43,7 +43,7 @@ const MEANINGS: Record<Status, string> = {
 };
 
 /** Why not all is done, in a sentence; null where nothing is left to be done or to be known. */
-export function whatIsLeft({ refused, statuses, not_asked, listed }: Report): string | null {
+export function incompleteReason({ refused, statuses, not_asked, listed }: Report): string | null {
   if (refused + statuses.dead + statuses.failed + statuses.pending + statuses.unknown > 0)
     return `Not all orders are ${not_asked === null ? '' : 'known to be '}written.`;
   return listed > 0 ? 'Some orders differ from what the service has, or have the id of another one.' : null;
@@ -68,19 +68,19 @@ export function renderReport(report: Report): string {
   const width = Math.max(...lines.map(([number]) => count(number).length));
   const counts = lines.map(([number, meaning]) => `${count(number).padStart(width + 2)}  ${meaning}`);
   const reasons = Object.entries(report.refused_by_code).map(
-    ([code, number]) => `${' '.repeat(width + 4)}${count(number)} × ${visibleInLine(code)}`,
+    ([code, number]) => `${' '.repeat(width + 4)}${count(number)} × ${escapeControlsInLine(code)}`,
   );
   const speed =
     before > 0 && before === read
       ? 'nothing was left to send'
       : `in ${seconds.toFixed(1)} s, ${count(Math.round(report.orders_per_second))} orders/s`;
-  return [...counts, ...reasons, speed, ...renderNotAsked(report), ...renderFailures(report, failures)].join('\n');
+  return [...counts, ...reasons, speed, ...renderNotFollowed(report), ...renderFailures(report, failures)].join('\n');
 }
 
-function renderNotAsked({ not_asked: why, statuses }: Report): string[] {
-  if (why === null) return [];
+function renderNotFollowed({ not_asked: reason, statuses }: Report): string[] {
+  if (reason === null) return [];
   const lost = `All orders were sent, but what became of ${count(statuses.pending)} could not be asked.`;
-  return [visibleInLine(`${lost} ${why} Run the same command again later, or give --no-wait not to ask.`)];
+  return [escapeControlsInLine(`${lost} ${reason} Run the same command again later, or give --no-wait not to ask.`)];
 }
 
 /** Lines of failures on a terminal, where a file has them all. */
@@ -94,15 +94,15 @@ function renderFailures({ failed_file: file, listed }: Report, failures: readonl
     '',
     ...shown.map((failure) => `  ${renderFailure(failure)}`),
     ...more,
-    ...(file ? [`All of them: ${visibleInLine(file)}`] : []),
+    ...(file ? [`All of them: ${escapeControlsInLine(file)}`] : []),
   ];
 }
 
 function renderFailure({ place, line, source_order_id: id, code, detail, repeats, errors = [] }: FailedOrder): string {
   const [first] = errors;
-  const why = first ? ` at ${first.pointer}: ${first.detail}` : `: ${detail}`;
+  const reason = first ? ` at ${first.pointer}: ${first.detail}` : `: ${detail}`;
   const also = repeats === undefined || code === 'repeated_id' ? '' : ` It has the id of order ${repeats}.`;
-  return visibleInLine(`order ${place}, line ${line}${id === null ? '' : ` (${id})`}: ${code}${why}${also}`);
+  return escapeControlsInLine(`order ${place}, line ${line}${id === null ? '' : ` (${id})`}: ${code}${reason}${also}`);
 }
 
 /** 12,345 */

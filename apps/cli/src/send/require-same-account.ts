@@ -1,27 +1,27 @@
 import { NotFoundError, type OrdersClient } from '@orders/client';
 import { Failure } from '../errors.ts';
 import type { Journal } from './journal.ts';
-import type { Gate } from './retry-gate.ts';
+import type { RetryGate } from './retry-gate.ts';
 
 /**
  * Refuses to go on with what another account sent: its journal would take as sent what this account never got.
  *
  * @throws {Failure}
  */
-export async function requireSameAccount(journal: Journal, client: OrdersClient, gate: Gate): Promise<void> {
-  if (journal.before().length === 0) return;
+export async function requireSameAccount(journal: Journal, client: OrdersClient, gate: RetryGate): Promise<void> {
+  if (journal.previousBatches().length === 0) return;
   for await (const results of journal.results()) {
     const receiptId = results.map(([, , , outcome]) => outcome).find((outcome) => typeof outcome === 'string');
     if (receiptId === undefined) continue;
     const found = await gate
-      .ask(() => client.getReceipt(receiptId))
+      .run(() => client.getReceipt(receiptId))
       .catch((error: unknown) => {
         if (!(error instanceof NotFoundError)) throw error;
       });
     if (found) return;
     throw new Failure(
       `The account of this key does not have what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
-      { tellsWhatNext: true },
+      { includesNextStep: true },
     );
   }
 }

@@ -3,72 +3,72 @@ import { AuthenticationError, NotFoundError, OrdersError, ProblemError, TimeoutE
 import { Failure } from '../errors.ts';
 
 /** Through which every request goes: closed by one that was told to wait, it holds all of them back. */
-export interface Gate {
+export interface RetryGate {
   /**
    * Asks until there is an answer. What passes is waited out: a rate limit or an overload for as long as the service says, a lost connection
    * or a service that restarts with growing pauses.
    *
    * @throws {Failure} when there was no success at all for too long, or will be none for so long by what the service says.
    */
-  ask<Answer>(question: () => Promise<Answer>): Promise<Answer>;
+  run<Reply>(request: () => Promise<Reply>): Promise<Reply>;
 }
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** A timer takes no more than 2^31 ms; a longer wait is one of several. */
-const LONGEST_SLEEP_MS = 3_600_000;
+const MAX_SLEEP_MS = 3_600_000;
 
 /**
  * @param limits.giveUpAfterMs without an answer; at once, when it is told to wait until then.
  * @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came and nothing has to wait any more.
  */
-export function createGate(
+export function createRetryGate(
   { giveUpAfterMs, signal }: { giveUpAfterMs: number; signal: AbortSignal },
   onWait: (wait: { ms: number; why: string } | null) => void,
-): Gate {
-  let opensAt = 0;
-  let answeredAt = performance.now();
+): RetryGate {
+  let openAt = 0;
+  let lastReplyAt = performance.now();
   // Of all requests together, since the last answer.
   let failures = 0;
 
-  async function open(): Promise<void> {
-    for (let left = opensAt - performance.now(); left > 0; left = opensAt - performance.now())
-      await sleep(Math.min(left, LONGEST_SLEEP_MS), undefined, { signal });
+  async function waitUntilOpen(): Promise<void> {
+    for (let left = openAt - performance.now(); left > 0; left = openAt - performance.now())
+      await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { signal });
     signal.throwIfAborted();
   }
 
-  function shut(error: unknown): void {
+  function close(error: unknown): void {
     const why = reasonToWait(error);
     if (why === null) throw error;
     const now = performance.now();
-    const growing = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + Math.random() / 2);
-    const told = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const ms = told || growing;
-    const without = now - answeredAt;
-    if (without + told > giveUpAfterMs) {
-      const until = told > 0 ? `, and says to come back in ${Math.ceil(told / 1000)} s` : '';
-      throw new Failure(`The service has taken nothing for ${Math.round(without / 1000)} s: ${why}${until}.`);
+    const backoffMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + Math.random() / 2);
+    const retryAfterMs = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const ms = retryAfterMs || backoffMs;
+    const silentMs = now - lastReplyAt;
+    if (silentMs + retryAfterMs > giveUpAfterMs) {
+      const until = retryAfterMs > 0 ? `, and says to come back in ${Math.ceil(retryAfterMs / 1000)} s` : '';
+      throw new Failure(`The service has taken nothing for ${Math.round(silentMs / 1000)} s: ${why}${until}.`);
     }
     // Those in flight together fail together, and count once.
-    if (now >= opensAt) failures = Math.min(failures + 1, 10);
-    opensAt = Math.max(opensAt, now + ms);
-    onWait({ ms: opensAt - now, why });
+    if (now >= openAt) failures = Math.min(failures + 1, 10);
+    openAt = Math.max(openAt, now + ms);
+    onWait({ ms: openAt - now, why });
   }
 
   return {
-    async ask(question) {
+    async run(request) {
       for (;;) {
-        await open();
+        await waitUntilOpen();
         try {
-          const answer = await question();
-          answeredAt = performance.now();
+          const reply = await request();
+          lastReplyAt = performance.now();
           failures = 0;
           // A request that was sent before the gate closed may be answered while it is closed.
-          if (answeredAt >= opensAt) onWait(null);
-          return answer;
+          if (lastReplyAt >= openAt) onWait(null);
+          return reply;
         } catch (error) {
           signal.throwIfAborted();
-          shut(error);
+          close(error);
         }
       }
     },
@@ -92,17 +92,17 @@ function codeOf({ cause }: OrdersError): string {
 /** An error of the client in one line: what it means for the whole run. */
 export function endOfRun(error: unknown): unknown {
   if (!(error instanceof OrdersError)) return error;
-  return new Failure(`The service refuses all of it ${wordsOf(error)}${adviceOn(error)}`);
+  return new Failure(`The service refuses all of it ${describeClientError(error)}${adviceFor(error)}`);
 }
 
 /** What the client met, as it is said behind what it means. */
-export function wordsOf(error: OrdersError): string {
+export function describeClientError(error: OrdersError): string {
   const status = error instanceof ProblemError ? `${error.status} ` : '';
   return `(${status}${error.code}): ${error.message}`;
 }
 
 /** What the sender has set wrongly, most likely. */
-function adviceOn(error: OrdersError): string {
+function adviceFor(error: OrdersError): string {
   if (error instanceof AuthenticationError)
     return ` See to ${/signature/.test(error.code) ? 'ORDERS_SIGNING_SECRET' : 'ORDERS_API_KEY'}.`;
   const isElsewhere = error instanceof NotFoundError || error.code === 'unexpected_reply';

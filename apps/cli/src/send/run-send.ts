@@ -1,17 +1,17 @@
 import { OrdersClient } from '@orders/client';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { visibleInLine } from '../escape-controls.ts';
+import { escapeControlsInLine } from '../escape-controls.ts';
 import type { SenderConfig } from '../sender-config.ts';
-import { byBatches, byWebhook, type Way } from './deliver.ts';
+import { deliverAsWebhooks, deliverInBatches, type SendDependencies } from './deliver.ts';
 import { type FailureFile, openFailureFile } from './failures.ts';
 import { finishRun } from './finish-run.ts';
-import { ChangedInput, type Journal, openJournal } from './journal.ts';
+import { InputChangedError, type Journal, openJournal } from './journal.ts';
 import { createProgress, type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import type { Report } from './report.ts';
 import { requireSameAccount } from './require-same-account.ts';
-import { createGate, endOfRun } from './retry-gate.ts';
+import { createRetryGate, endOfRun } from './retry-gate.ts';
 import { createRunStats } from './run-stats.ts';
 import { sendBatches } from './send-batches.ts';
 import type { SourceOrder } from './source-order.ts';
@@ -54,34 +54,34 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext
   const journal = await openJournal(plan.journalPath, head, plan.restart);
   cliContext.onInterrupt?.(() => {
     plan.cleanUp();
-    return `\n${visibleInLine(howToGoOn(plan))}\n`;
+    return `\n${escapeControlsInLine(nextStep(plan))}\n`;
   });
   const progress = createProgress();
   const display = showProgress(progress, cliContext.stderr);
   const ending = new AbortController();
   const { signal } = ending;
-  const gateFor = (giveUpAfterMs: number) =>
-    createGate({ giveUpAfterMs, signal }, (wait) => {
+  const createGate = (giveUpAfterMs: number) =>
+    createRetryGate({ giveUpAfterMs, signal }, (wait) => {
       progress.wait = wait && { until: performance.now() + wait.ms, why: wait.why };
     });
   try {
     const { url: baseUrl, apiKey, signingSecret } = config;
     const client = new OrdersClient({ baseUrl, apiKey, signingSecret, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
-    const gate = gateFor(plan.giveUpAfterMs);
+    const gate = createGate(plan.giveUpAfterMs);
     await requireSameAccount(journal, client, gate);
     const sent = await sendAll(plan, { client, gate, strict, signal }, journal, progress);
-    const means = waitMs === null ? null : { client, gate: gateFor(waitMs), waitMs, signal };
-    const { repeated } = sent;
-    const { hasOpen, ...result } = await finishRun(journal, failures, means, progress, {
+    const dependencies = waitMs === null ? null : { client, gate: createGate(waitMs), waitMs, signal };
+    const { duplicates, ...counts } = sent;
+    const { hasOpen, ...result } = await finishRun(journal, failures, dependencies, progress, {
       count: input.count,
-      repeated,
+      duplicates,
     });
-    await putAway(journal, failures, plan.keepJournal, hasOpen);
+    await finishFiles(journal, failures, plan.keepJournal, hasOpen);
     const failed_file = result.listed > 0 ? plan.failedPath : null;
-    return { ...result, ...sent, repeated: repeated.size, failed_file };
+    return { ...result, ...counts, repeated: duplicates.size, failed_file };
   } catch (error) {
     failures.discard();
-    throw journal.isEmpty() ? endOfRun(error) : goingOn(endOfRun(error), plan);
+    throw journal.isEmpty() ? endOfRun(error) : withNextStep(endOfRun(error), plan);
   } finally {
     ending.abort();
     display.close();
@@ -90,28 +90,28 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext
 }
 
 /** Sends what no earlier run has sent; where the journal is of an input that is done with, all of it. */
-async function sendAll(plan: SendPlan, way: Way, journal: Journal, progress: Progress) {
+async function sendAll(plan: SendPlan, dependencies: SendDependencies, journal: Journal, progress: Progress) {
   const { input, dead, webhook, concurrency } = plan;
   const most = webhook ? Math.min(plan.batchSize, WEBHOOKS_ON_RECORD) : plan.batchSize;
   const limits = { orders: most, bytes: BATCH_BYTES };
-  const deliver = webhook ? byWebhook(way, concurrency) : byBatches(way);
+  const deliver = webhook ? deliverAsWebhooks(dependencies, concurrency) : deliverInBatches(dependencies);
   // So that there is always an order that waits for its turn.
   const maxConcurrent = webhook ? Math.ceil(concurrency / most) + 1 : concurrency;
   const send = async () => {
     const stats = createRunStats(input, progress);
-    await sendBatches({ orders: plan.orders(), dead, limits, journal, deliver, maxConcurrent, watcher: stats });
+    await sendBatches({ orders: plan.orders(), dead, limits, journal, deliver, maxConcurrent, observer: stats });
     return stats.sent();
   };
   return send().catch((error) => {
     // Standard input is gone once it was read.
-    if (!(error instanceof ChangedInput) || !journal.isSettled() || input.size === null) throw error;
-    journal.beginAnew();
+    if (!(error instanceof InputChangedError) || !journal.isSettled() || input.size === null) throw error;
+    journal.reset();
     return send();
   });
 }
 
 /** Leaves of the journal and the failures what a later run needs, and nothing else. */
-async function putAway(
+async function finishFiles(
   journal: Journal,
   failures: FailureFile,
   keepJournal: SendPlan['keepJournal'],
@@ -124,12 +124,12 @@ async function putAway(
 }
 
 /** The error with what to do next, as something is on record that the next run can use. */
-function goingOn(error: unknown, plan: SendPlan): unknown {
-  if (!(error instanceof Failure) || error.tellsWhatNext) return error;
-  return new Failure(`${error.message} ${howToGoOn(plan)}`);
+function withNextStep(error: unknown, plan: SendPlan): unknown {
+  if (!(error instanceof Failure) || error.includesNextStep) return error;
+  return new Failure(`${error.message} ${nextStep(plan)}`);
 }
 
-function howToGoOn({ keepJournal, journalPath }: SendPlan): string {
+function nextStep({ keepJournal, journalPath }: SendPlan): string {
   if (keepJournal === 'never')
     return 'Sending the same again does no harm: what arrived is not stored twice. With --journal it would go on where it stopped.';
   return `The same command goes on where it stopped; what was sent is in ${journalPath}.`;

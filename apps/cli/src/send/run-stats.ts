@@ -8,38 +8,39 @@ export function createRunStats(input: Input, progress: Progress) {
   const startedAt = performance.now();
   let endedAt = startedAt;
   let [read, before, answered] = [0, 0, 0];
-  const repeated = new Map<number, number>();
+  const duplicates = new Map<number, number>();
   progress.orders = 0;
   progress.from = sampleOf(progress);
-  const tellShare = () => {
-    if (input.size) progress.share = Math.min(1, (input.bytesRead / input.size) * (progress.orders / read || 0));
+  const updateFraction = () => {
+    if (input.size) progress.fraction = Math.min(1, (input.bytesRead / input.size) * (progress.orders / read || 0));
   };
   return {
     read({ orders }: Batch, known: boolean): void {
       read += orders.length;
-      for (const { place, repeats } of orders) if (repeats !== null) repeated.set(place, repeats);
+      for (const { position, firstPosition } of orders)
+        if (firstPosition !== null) duplicates.set(position, firstPosition);
       if (known) {
         before += orders.length;
         progress.orders += orders.length;
       }
-      tellShare();
+      updateFraction();
       if (known) progress.from = sampleOf(progress);
       // The share is told by what is read, which runs ahead; the same of it must count as sent before as later on.
-      else if (answered === 0) progress.from.share = progress.share;
+      else if (answered === 0) progress.from.fraction = progress.fraction;
     },
     answered(results: readonly Result[]): void {
       endedAt = performance.now();
       answered += results.length;
       progress.orders += results.length;
       progress.refused += results.filter((result) => !isAccepted(result)).length;
-      tellShare();
+      updateFraction();
     },
     sent() {
       const seconds = (endedAt - startedAt) / 1000;
       return {
         read,
         /** By their places, the orders whose source_order_id an earlier one has: the place of that. */
-        repeated,
+        duplicates,
         sent_before: before,
         seconds,
         orders_per_second: seconds > 0 ? (read - before) / seconds : 0,

@@ -1,11 +1,11 @@
 import { type Batch, type BatchLimits, cutBatches } from './cut-batches.ts';
 import type { Deliver } from './deliver.ts';
-import { ChangedInput, type Journal } from './journal.ts';
+import { InputChangedError, type Journal } from './journal.ts';
 import type { Result } from './journal-entries.ts';
 import type { SourceOrder } from './source-order.ts';
 
 /** Told what happens on the way. */
-export interface Watcher {
+export interface SendObserver {
   /** Batch by batch, as it is read; `known` is one that an earlier run had the answers to. */
   read(batch: Batch, known: boolean): void;
   answered(results: readonly Result[]): void;
@@ -20,7 +20,7 @@ interface Plan {
   deliver: Deliver;
   /** Batches on their way at once. */
   maxConcurrent: number;
-  watcher: Watcher;
+  observer: SendObserver;
 }
 
 /**
@@ -37,23 +37,23 @@ export async function sendBatches({
   journal,
   deliver,
   maxConcurrent,
-  watcher,
+  observer,
 }: Plan): Promise<void> {
-  const before = journal.before();
+  const before = journal.previousBatches();
   const interrupted: Batch[] = [];
-  const flying = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
 
   async function send(batch: Batch): Promise<void> {
-    while (flying.size >= maxConcurrent) await Promise.race(flying);
+    while (inFlight.size >= maxConcurrent) await Promise.race(inFlight);
     if (batch.number >= before.length) journal.begin(batch);
-    const flight: Promise<unknown> = deliver(batch).then((results) => {
+    const delivery: Promise<unknown> = deliver(batch).then((results) => {
       journal.answer(batch.number, results);
-      watcher.answered(results);
-      flying.delete(flight);
+      observer.answered(results);
+      inFlight.delete(delivery);
     });
     // One that failed stays among them, so that whoever waits next meets its error.
-    flight.catch(() => {});
-    flying.add(flight);
+    delivery.catch(() => {});
+    inFlight.add(delivery);
   }
 
   async function* readBatches() {
@@ -61,7 +61,7 @@ export async function sendBatches({
       yield* cutBatches(orders, limits, before, dead);
     } catch (error) {
       // The input ends in the middle: the answers to those on their way still belong on record.
-      await Promise.allSettled(flying);
+      await Promise.allSettled(inFlight);
       throw error;
     }
   }
@@ -70,16 +70,16 @@ export async function sendBatches({
   for await (const batch of readBatches()) {
     read += 1;
     const known = before[batch.number];
-    if (known && known.key !== batch.key) throw new ChangedInput(journal.path);
-    watcher.read(batch, journal.isAnswered(batch.number));
+    if (known && known.key !== batch.key) throw new InputChangedError(journal.path);
+    observer.read(batch, journal.hasResults(batch.number));
     if (known) {
-      if (!journal.isAnswered(batch.number)) interrupted.push(batch);
+      if (!journal.hasResults(batch.number)) interrupted.push(batch);
       continue;
     }
-    for (const one of interrupted.splice(0)) await send(one);
+    for (const earlier of interrupted.splice(0)) await send(earlier);
     await send(batch);
   }
-  if (read < before.length) throw new ChangedInput(journal.path);
-  for (const one of interrupted) await send(one);
-  await Promise.all(flying);
+  if (read < before.length) throw new InputChangedError(journal.path);
+  for (const batch of interrupted) await send(batch);
+  await Promise.all(inFlight);
 }

@@ -11,9 +11,9 @@ export interface Refusal {
 /** One order as it stands in the input. */
 export interface SourceOrder extends ReadOrder {
   /** Among the orders of the input, from 1; as JSON on one line has them all on line 1. */
-  place: number;
+  position: number;
   /** The place of the first order of the input with the same source_order_id; null where this one is the first, or has none. */
-  repeats: number | null;
+  firstPosition: number | null;
 }
 
 /** One order as it was read. */

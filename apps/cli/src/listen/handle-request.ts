@@ -22,8 +22,8 @@ import {
   readRawBody,
   readSignature,
 } from '@orders/http';
-import { type Deliveries, type Outcome, stateOf, type Taken } from './deliveries.ts';
-import type { Failures } from './failures.ts';
+import { type Deliveries, type EchoReceipt, type Outcome, stateOf } from './deliveries.ts';
+import type { SimulatedFailures } from './failures.ts';
 
 /** What a listener is set up with. */
 export interface Setup {
@@ -31,12 +31,12 @@ export interface Setup {
   signingSecret: string;
   /** The prefix of every path; may be empty. */
   basePath: string;
-  failures: Failures;
+  failures: SimulatedFailures;
   deliveries: Deliveries;
 }
 
 /** What a request came to. */
-export interface Answered {
+export interface HandledRequest {
   /** Null where its body was not read. */
   body: Buffer | null;
   /** Of a delivery that was taken. */
@@ -54,11 +54,11 @@ const CHANNELS: Record<string, Channel> = { '/ingest/orders': 'rest', '/ingest/w
  * @param answered is filled in on the way, for whoever shows it.
  * @throws {Problem} which is then to be sent.
  */
-export async function answer(
+export async function handleRequest(
   setup: Setup,
   request: IncomingMessage,
   response: ServerResponse,
-  answered: Answered,
+  handled: HandledRequest,
 ): Promise<void> {
   const path = pathOf(request);
   const route = path.startsWith(setup.basePath) ? path.slice(setup.basePath.length) : '';
@@ -66,15 +66,15 @@ export async function answer(
   const [, receiptId] = /^\/ingest\/status\/([^/]+)$/.exec(route) ?? [];
   if (channel) {
     allow(request, ['POST']);
-    await takeDelivery(setup, channel, request, response, answered);
+    await acceptDelivery(setup, channel, request, response, handled);
   } else if (receiptId !== undefined) {
     allow(request, ['GET', 'HEAD']);
     authenticate(setup, request);
-    const taken = setup.deliveries.find(receiptId.toLowerCase());
-    if (!taken) throw new Problem('receipt_not_found');
+    const receipt = setup.deliveries.find(receiptId.toLowerCase());
+    if (!receipt) throw new Problem('receipt_not_found');
     const { wait } = readPreferences(request);
     if (wait !== null) response.setHeader('Preference-Applied', `wait=${wait}`);
-    sendJson(response, 200, statusOf(taken));
+    sendJson(response, 200, statusOf(receipt));
   } else throw new Problem('not_found');
 }
 
@@ -83,22 +83,22 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] as string;
 }
 
-async function takeDelivery(
+async function acceptDelivery(
   setup: Setup,
   channel: Channel,
   request: IncomingMessage,
   response: ServerResponse,
-  answered: Answered,
+  handled: HandledRequest,
 ): Promise<void> {
   const failure = setup.failures.next();
   if (failure) {
-    answered.isSimulated = true;
+    handled.isSimulated = true;
     throw failure;
   }
   authenticate(setup, request);
   checkJson(request);
   const body = await bodyOf(request);
-  answered.body = body;
+  handled.body = body;
   if (channel === 'webhook') verify(setup, request, body);
   const idempotencyKey = readIdempotencyKey(request);
   const preferences = readPreferences(request);
@@ -107,8 +107,8 @@ async function takeDelivery(
     response.setHeader('Preference-Applied', 'handling=strict');
     validateStrictly(payload);
   } else validateOrder(payload);
-  answered.outcome = setup.deliveries.take({ ...normalizeOrder(payload), channel, idempotencyKey, body });
-  sendAccepted(setup, response, answered.outcome, preferences);
+  handled.outcome = setup.deliveries.accept({ ...normalizeOrder(payload), channel, idempotencyKey, body });
+  sendAccepted(setup, response, handled.outcome, preferences);
 }
 
 function allow({ method = '' }: IncomingMessage, methods: readonly string[]): void {
@@ -137,25 +137,25 @@ function verify({ signingSecret }: Setup, request: IncomingMessage, body: Buffer
 function sendAccepted(
   { basePath }: Setup,
   response: ServerResponse,
-  { taken, replayed, kept }: Outcome,
+  { receipt, replayed, kept }: Outcome,
   { wait, handling }: Preferences,
 ): void {
-  const { receiptId } = taken;
+  const { receiptId } = receipt;
   const applied = [...(handling ? [`handling=${handling}`] : []), ...(wait === null ? [] : [`wait=${wait}`])];
   if (applied.length > 0) response.setHeader('Preference-Applied', applied.join(', '));
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');
   response.setHeader('Location', `${basePath}/ingest/status/${receiptId}`);
-  const { status, order_id } = statusOf(taken);
+  const { status, order_id } = statusOf(receipt);
   const accepted = { receiptId, duplicate: replayed, payloadMismatch: kept !== null, ...(kept && { kept }) };
   sendJson(response, 202, acceptedJson(accepted, wait === null ? null : { status, order_id }));
 }
 
 /** The status reply. */
-function statusOf(taken: Taken) {
-  const { receiptId, orderId, original, order, channel, receivedAt, warnings, changes, error } = taken;
+function statusOf(receipt: EchoReceipt) {
+  const { receiptId, orderId, original, order, channel, receivedAt, warnings, changes, error } = receipt;
   return receiptJson({
     receipt_id: receiptId,
-    state: stateOf(taken),
+    state: stateOf(receipt),
     order_id: orderId,
     channel,
     source_order_id: order.source_order_id,

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { ProblemError } from '@orders/client';
-import { createGate } from '../src/send/retry-gate.ts';
+import { createRetryGate } from '../src/send/retry-gate.ts';
 
 test('an answer to a request from before the wait does not end what is shown of the wait', async () => {
   const shown: (string | null)[] = [];
-  const gate = createGate({ giveUpAfterMs: 60_000, signal: new AbortController().signal }, (wait) =>
+  const gate = createRetryGate({ giveUpAfterMs: 60_000, signal: new AbortController().signal }, (wait) =>
     shown.push(wait?.why ?? null),
   );
   let refusals = 1;
-  const limited = gate.ask(async () => {
+  const limited = gate.run(async () => {
     if (refusals-- > 0) throw rateLimited();
     return 'accepted after the wait';
   });
-  const earlier = await gate.ask(() => sleep(200, 'sent before the wait'));
+  const earlier = await gate.run(() => sleep(200, 'sent before the wait'));
   expect([earlier, shown]).toEqual(['sent before the wait', ['rate limit']]);
   expect([await limited, shown]).toEqual(['accepted after the wait', ['rate limit', null]]);
 });

@@ -1,12 +1,12 @@
 import type { SenderSecrets } from '../sender-config.ts';
-import type { Setup } from './answer.ts';
 import type { Paint } from './describe-arrival.ts';
+import type { Setup } from './handle-request.ts';
 
 const SAMPLE =
   '{"source_order_id":"LISTEN-1","customer":{"name":"Aisha","phone":"050 123 4567"},"emirate":"Dubai","total":"149.50"}';
 
 /** The start lines: where it listens, and lines to paste into a shell. Only what was made up for this listener is shown of its secrets. */
-export function welcome({
+export function startMessage({
   setup,
   given,
   url,
