@@ -254,7 +254,7 @@ test('what names nobody, or everybody, is wrong use', async () => {
   const { id } = await stack.account();
   expect(await runOrders(stack, 'erase', String(id))).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Say whom'),
+    stderr: expect.stringContaining('Give --phone'),
   });
   expect(await runOrders(stack, 'erase', String(id), '--phone', ' ')).toMatchObject({ code: 2 });
   expect(await runOrders(stack, 'erase', '999999', '--phone', '0508277163')).toMatchObject({ code: 1, stdout: '' });

@@ -181,10 +181,10 @@ test('two runs on one journal: the second is refused', async () => {
   expect(second).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^Another orders send works with /m),
+    stderr: expect.stringMatching(/^Another orders send is using /m),
   });
   first.kill('SIGINT');
-  expect(await first.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/goes on where it stopped/) });
+  expect(await first.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/resumes where it stopped/) });
 });
 
 test('from standard input, with and without a journal', async () => {
@@ -425,17 +425,17 @@ test('a rate limit is obeyed by all that is under way, and said on the terminal 
 });
 
 test.each([
-  ['key', { key: 'oik_wrong' }, '401 invalid_api_key', 'See to ORDERS_API_KEY.'],
-  ['secret', { secret: 'oss_wrong' }, '401 invalid_signature', 'See to ORDERS_SIGNING_SECRET.'],
-  ['address', { path: '/elsewhere' }, '404 not_found', 'See to ORDERS_URL: it must lead to the service.'],
+  ['key', { key: 'oik_wrong' }, '401 invalid_api_key', 'Check ORDERS_API_KEY.'],
+  ['secret', { secret: 'oss_wrong' }, '401 invalid_signature', 'Check ORDERS_SIGNING_SECRET.'],
+  ['address', { path: '/elsewhere' }, '404 not_found', 'Check ORDERS_URL: it must be the address of the service.'],
 ])('a wrong %s ends it at once, with the words of the service and what to see to', async (what, wrong, why, advice) => {
   const { path = '', ...other } = wrong as { path?: string };
   const sender = { ...(await newSender()), ...other, url: `${intake.api.url}${path}` };
   const file = await files.write(`wrong-${what}.ndjson`, ndjson(['N-1']));
   const { code, stdout, stderr } = await send(sender, what === 'secret' ? [file, '--webhook'] : [file]);
   expect([code, stdout]).toEqual([1, '']);
-  const [, said, rest] = /^The service refuses all of it \((.*?)\): (.*)\n$/.exec(saidBesides(stderr)) ?? [];
-  expect([said, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command goes on `)]);
+  const [, said, rest] = /^The service rejects all requests \((.*?)\): (.*)\n$/.exec(saidBesides(stderr)) ?? [];
+  expect([said, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command resumes `)]);
 });
 
 test('a service that never answers is given up, with a line that says how to go on', async () => {
@@ -446,7 +446,7 @@ test('a service that never answers is given up, with a line that says how to go 
   expect([code, lines.at(-1)]).toEqual([
     1,
     expect.stringMatching(
-      /^The service has taken nothing for \d+ s: no connection \(ECONNREFUSED\)\. The same command goes on /,
+      /^No request has succeeded for \d+ s: no connection \(ECONNREFUSED\)\. The same command resumes /,
     ),
   ]);
   // Not a terminal: whole lines now and then.

@@ -219,7 +219,9 @@ describe('orders that have moved since they failed are not mistaken for others',
     for (const more of [[], ['--dry-run']]) {
       const { code, stdout, stderr } = await send(sender, [file, '--only-failed', ...more]);
       expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(complaint)]);
-      expect(stderr).toMatch(/mend orders where they stand, or send all of them, without --only-failed; .*twice\.\n$/);
+      expect(stderr).toMatch(
+        /correct orders where they stand, or send all of them without --only-failed; .*twice\.\n$/,
+      );
     }
     expect(await files.read(name)).toBe(onRecord);
     expect(await receiptsOf(sender)).toEqual(known);

@@ -51,7 +51,7 @@ test('told to come back after the time to give up, it gives up at once', async (
   });
   const file = await files.write('later.ndjson', ORDERS);
   const { code, stderr } = await send(sender, [file]);
-  expect([code, asked, stderr]).toEqual([1, 1, expect.stringContaining('says to come back in 900 s')]);
+  expect([code, asked, stderr]).toEqual([1, 1, expect.stringContaining('Retry-After is 900 s')]);
 });
 
 test('a wait of weeks is waited out without asking again and again', async () => {
@@ -132,7 +132,7 @@ test('a service that refuses to tell what became of the orders has refused none 
   expect([code, saidBesides(stderr)]).toEqual([1, 'Not all orders are known to be written.\n']);
   expect(stdout).toContain('  2  accepted, not known to be written yet; run the same command again to ask\n');
   expect(stdout.split('\n').at(-2)).toBe(
-    'All orders were sent, but what became of 2 could not be asked. The service refuses to tell (404 overloaded): Later. Run the same command again later, or give --no-wait not to ask.',
+    'All orders were sent, but the outcome of 2 could not be retrieved. The service rejected the request (404 overloaded): Later. Run the same command again later, or give --no-wait not to ask.',
   );
 });
 
@@ -154,7 +154,11 @@ test('orders listen, which knows nothing of outcomes, takes orders with --no-wai
     const { code, stdout } = await send(listener, args);
     expect([code, JSON.parse(stdout)]).toMatchObject([
       1,
-      { refused: 0, statuses: { pending: 2 }, not_asked: expect.stringMatching(/^The service refuses to tell \(404 /) },
+      {
+        refused: 0,
+        statuses: { pending: 2 },
+        not_asked: expect.stringMatching(/^The service rejected the request \(404 /),
+      },
     ]);
     expect(await send(listener, [...args, '--no-wait'])).toMatchObject({ code: 0 });
   } finally {

@@ -7,19 +7,17 @@ export const MAX_INT4 = 2_147_483_647;
 const MAX_SPAN_MS = 365 * 86_400_000;
 const MAX_NAME = 200;
 
-// They throw WrongUse, not commander's own error, as that repeats the value: a key in the wrong place would be printed.
+// These parsers throw UsageError: commander's own error repeats the value, which might be a key in the wrong position.
 
-/** An id of a key: a whole number. */
 export function keyId(text: string): number {
   return wholeNumber(text, 'A key id is a whole number, as orders keys list shows it.', MAX_INT4);
 }
 
-/** An id of an order: a whole number. */
 export function orderId(text: string): number {
   return wholeNumber(text, 'An order id is a whole number, as orders orders list shows it.');
 }
 
-/** The id of a receipt, in lower case. */
+/** A receipt id in lower case. */
 export function receiptId(text: string): string {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
     throw new UsageError('A receipt id is a UUID, as orders receipts list shows it.');
@@ -33,15 +31,15 @@ export function email(text: string): string {
   return address;
 }
 
-/** By what to look for a customer: any text that a sender could have sent. */
+/** What to search a customer by: any string that is not empty. */
 export function customerIdentity(option: string): (text: string) => string {
   return (text) => {
-    if (text.trim() === '') throw new UsageError(`${option} takes what the customer is known by.`);
+    if (text.trim() === '') throw new UsageError(`${option} must not be empty.`);
     return text;
   };
 }
 
-/** How many to list. */
+/** A number of rows. */
 export function limit(text: string): number {
   return wholeNumber(text, '--limit takes a whole number from 1.');
 }
@@ -51,7 +49,7 @@ export function numberUpTo(option: string, max: number): (text: string) => numbe
   return (text) => wholeNumber(text, `${option} takes a whole number from 1 to ${max}.`, max);
 }
 
-/** Milliseconds of a time span such as `24h`, or of `0`. */
+/** The milliseconds of a time span such as `24h`, or `0`. */
 export function span(option: string): (text: string) => number {
   return (text) => {
     try {
@@ -62,7 +60,7 @@ export function span(option: string): (text: string) => number {
   };
 }
 
-/** What rate holds for an account: `100/1s`, `none`, or `default`, which is null. */
+/** An account's rate limit: `100/1s`, `none`, or `default`, which is null. */
 export function rateLimit(text: string): AccountRateLimit {
   try {
     return parseAccountRateLimit(text);
@@ -73,7 +71,7 @@ export function rateLimit(text: string): AccountRateLimit {
   }
 }
 
-/** A name that can be shown on one line. */
+/** A name of one line. */
 export function name(what: string): (text: string) => string {
   return (text) => {
     const trimmed = text.trim();
@@ -83,7 +81,7 @@ export function name(what: string): (text: string) => string {
   };
 }
 
-/** `--json`, on every command that shows something. */
+/** The `--json` option. */
 export function json(): Option {
   return new Option('--json', 'print one JSON value to stdout and nothing else');
 }
@@ -94,7 +92,7 @@ function wholeNumber(text: string, message: string, max = Number.MAX_SAFE_INTEGE
   return value;
 }
 
-/** A port to listen on; 0 means any that is free. */
+/** A port to listen on; 0 means any free port. */
 export function port(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value <= 65_535)) throw new UsageError('--port takes a whole number from 0 to 65535.');

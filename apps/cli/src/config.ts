@@ -11,19 +11,19 @@ import {
   webOrigin,
 } from '@orders/runtime';
 
-/** What the commands take from the environment, or in development from what `npm start` left in `.local`. */
+/** The commands' settings, from the environment or, in development, from the files that `npm start` writes to `.local`. */
 export interface CliConfig {
   DATABASE_URL: string;
   QUEUE_URL?: string;
   SECRETS_KEY?: Buffer;
   SECRETS_KEY_PREVIOUS?: Buffer;
-  /** Where browsers find the portal, without a slash at its end. */
+  /** The portal's address for browsers, without a trailing slash. */
   PORTAL_URL?: string;
-  /** By which the apps sign in under roles of their own; `migrate` sets those that are given. */
+  /** Passwords of the apps' own roles; `migrate` sets those that are given. */
   INTAKE_DB_PASSWORD?: string;
   WORKER_DB_PASSWORD?: string;
   PORTAL_DB_PASSWORD?: string;
-  /** The database is the one of `npm start`, which may have ended since. */
+  /** Whether the database is that of `npm start`, which may have stopped. */
   isLocal: boolean;
 }
 
@@ -42,21 +42,21 @@ const SCHEMA = {
   PORTAL_DB_PASSWORD: randomSecret,
 };
 
-/** The commit that the image was built from; `unknown` elsewhere. */
+/** The commit of the container image; `unknown` elsewhere. */
 export function readRevision(env: NodeJS.ProcessEnv): string {
   return readEnvironment<{ REVISION: string }>({ REVISION: processEnvironment.REVISION }, env).REVISION;
 }
 
-/** Where `npm start` of this clone keeps its data. */
+/** The data directory of `npm start` in this clone. */
 export function localDirectoryOf({ LOCAL_DIRECTORY }: NodeJS.ProcessEnv): string {
   return resolve(LOCAL_DIRECTORY || join(import.meta.dirname, '../../../.local'));
 }
 
 /**
- * The queue, the secrets key and the portal of `npm start` are only taken together with its database: a key of this machine must never
- * encrypt the secrets of another one.
+ * Reads the settings. Queue, secrets key and portal of `npm start` are used only together with its database: a local key must never
+ * encrypt secrets of another database.
  *
- * @throws {ConfigurationError} with one line that says what to set.
+ * @throws {ConfigurationError} with one line that says which variable to set.
  */
 export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = localDirectoryOf(env)): Promise<CliConfig> {
   const { NODE_ENV, DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, env);
@@ -83,7 +83,7 @@ async function readLocal(directory: string): Promise<(Environment & { DATABASE_U
   return DATABASE_URL ? { ...rest, DATABASE_URL } : null;
 }
 
-/** Null for a file that is not there, is not ours to read or holds no JSON: as good as no `npm start`. */
+/** Null if the file is missing, unreadable or not JSON, which means the same as no `npm start`. */
 export async function readLocalJson<T>(directory: string, name: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(join(directory, name), 'utf8'));

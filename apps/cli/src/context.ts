@@ -3,45 +3,45 @@ import { ConfigurationError, secretsKeysOf } from '@orders/runtime';
 import { type CliConfig, readConfig } from './config.ts';
 import type { Knex } from './with-database.ts';
 
-/** Where a call of the command line reads from and writes to. */
+/** What a call of the command line reads from and writes to. */
 export interface CliContext {
   stdout: { write(text: string): unknown; isTTY?: boolean };
-  /** With its width in columns, where it is a terminal. */
+  /** `columns`: the width of a terminal. */
   stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
   stdin?: AsyncIterable<Buffer>;
   env: NodeJS.ProcessEnv;
-  /** Where to look for what `npm start` left; `.local` of this clone unless given. */
+  /** The data directory of `npm start`; defaults to `.local` of this clone. */
   localDirectory?: string;
-  /** Takes what to say on stderr when somebody ends the command in the middle; the latest holds. */
+  /** Sets the message that stderr gets if the command is interrupted; the last one applies. */
   onInterrupt?(message: () => string): void;
-  /** Resolves when somebody wants to end what goes on (Ctrl-C); from the first call on, that alone no longer ends the process. */
+  /** Resolves on the next interrupt (Ctrl-C), which then no longer ends the process by itself. */
   untilInterrupted?: () => Promise<void>;
 }
 
-/** What a command is given to work with. */
+/** What a command works with. */
 export interface Context {
   cliContext: CliContext;
-  /** With `--json` the value as JSON and nothing else; otherwise the text for people. */
+  /** Prints the value as JSON with `--json`, otherwise the text. */
   print(options: { json?: boolean }, value: unknown, text: () => string): void;
-  /** The same for a list that is read in portions: each is printed, and forgotten, before the next is read. */
+  /** Like `print` for a list that is read in chunks, of which only one is in memory. */
   printList<Row>(
     options: { json?: boolean },
     chunks: AsyncIterable<readonly Row[]>,
     text: { table: (rows: readonly Row[]) => string; none: string },
   ): Promise<void>;
-  /** A line for whoever waits for long work, apart from what the command prints. */
+  /** Writes a line about the progress of long work to stderr. */
   report(line: string): void;
   config(): Promise<CliConfig>;
   withDatabase<Result>(work: (knex: Knex) => Promise<Result>): Promise<Result>;
-  /** As `withDatabase`, for what reads or makes signing secrets. */
+  /** Like `withDatabase`, for work with signing secrets. */
   withSecrets<Result>(work: (knex: Knex, keys: SecretsKeys) => Promise<Result>): Promise<Result>;
 }
 
-/** The environment is read when a command first needs it, so that `--help` works without any. */
+/** Creates the context. Reads the environment only when a command needs it, so that `--help` works without settings. */
 export function createContext(cliContext: CliContext): Context {
   const { stdout, stderr, env, localDirectory } = cliContext;
   const config = () => readConfig(env, localDirectory);
-  // Loaded when it is needed, as not all commands need a database.
+  // Loaded on demand, as not all commands need a database.
   const load = () => import('./with-database.ts');
   return {
     cliContext,
@@ -76,7 +76,7 @@ export function createContext(cliContext: CliContext): Context {
   };
 }
 
-/** As `JSON.stringify` indents it in a list. */
+/** JSON of a list item, indented as `JSON.stringify` would. */
 function indented(row: unknown): string {
   return JSON.stringify(row, null, 2).replace(/^/gm, '  ');
 }

@@ -3,7 +3,7 @@ import type { Order } from '@orders/domain';
 import { type Cell, details, table } from './table.ts';
 import { warningLines } from './warning-lines.ts';
 
-/** Orders as a table for people. */
+/** Orders as a table. */
 export function tabulateOrders(orders: readonly OrderJson[]): string {
   return table(orders, [
     { head: 'ORDER', cell: (order) => order.order_id, right: true },
@@ -17,7 +17,7 @@ export function tabulateOrders(orders: readonly OrderJson[]): string {
   ]);
 }
 
-/** One order for people. */
+/** One order as text. */
 export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at, review_reason }: Review): string {
   return details([
     ['order', order.order_id],
@@ -36,7 +36,7 @@ export function describeOrder(order: OrderJson, { reviewed_by, reviewed_at, revi
   ]);
 }
 
-/** What a customer ordered, and where it goes, as `details` takes it. */
+/** The content of an order as entries for `details`. */
 export function orderEntries(order: Omit<Order, 'source_order_id' | 'order_number'>): [string, Cell][] {
   const { customer, emirate_code } = order;
   return [

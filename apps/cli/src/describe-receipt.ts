@@ -3,7 +3,7 @@ import type { ReceiptJson, ReceiptRecordJson } from './receipt-json.ts';
 import { details, table } from './table.ts';
 import { warningLines } from './warning-lines.ts';
 
-/** Receipts as a table for people. */
+/** Receipts as a table. */
 export function tabulateReceipts(receipts: readonly ReceiptJson[]): string {
   return table(receipts, [
     { head: 'RECEIPT', cell: (receipt) => receipt.receipt_id },
@@ -14,7 +14,7 @@ export function tabulateReceipts(receipts: readonly ReceiptJson[]): string {
   ]);
 }
 
-/** One receipt for people, with its past and its payload as it came. */
+/** One receipt as text, with its history and its payload as received. */
 export function describeReceipt(receipt: ReceiptRecordJson): string {
   const { error, duplicate_of } = receipt;
   const summary = details([
@@ -49,5 +49,5 @@ function historyLine(entry: Record<string, unknown>): string {
 function payload(receipt: ReceiptRecordJson): string {
   if ('payload_base64' in receipt) return `payload (not UTF-8, in base64)\n${receipt.payload_base64}`;
   const title = receipt.erased_at ? 'payload (personal data was erased)' : 'payload';
-  return receipt.payload === null ? 'The payload is gone.' : `${title}\n${escapeControls(receipt.payload)}`;
+  return receipt.payload === null ? 'The payload was deleted.' : `${title}\n${escapeControls(receipt.payload)}`;
 }

@@ -1,4 +1,4 @@
-/** A text in which of whatever has the form of one of our keys and signing secrets only the prefix is left. */
+/** Truncates everything that looks like an API key or signing secret to its prefix. */
 export function hideKeys(text: string): string {
   return text.replace(/\b(o[is][ks]_)\w+/g, '$1…');
 }

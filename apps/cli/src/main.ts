@@ -1,16 +1,16 @@
 import { runCli } from './index.ts';
 
-// `orders … | head` closes the pipe early; that is no error. What is under way goes on to its end, but for what would only be shown.
+// `orders … | head` closes the pipe early, which is no error: work continues to its end, except for commands that only show something.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return interrupt?.();
-  process.stderr.write(`What was to be printed cannot be written (${code}).\n`);
+  process.stderr.write(`Cannot write to standard output (${code}).\n`);
   process.exit(1);
 });
-// Nobody can be told, and work that is under way is worth more than what is said of it.
+// There is nowhere to report this, and running work is worth more than its messages.
 process.stderr.on('error', () => {});
 let interruptMessage = () => '';
 let interrupt: (() => void) | null = null;
-// As the first process of a container Node would not end by itself.
+// As PID 1 of a container, Node does not exit on signals by default.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -31,7 +31,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   onInterrupt: (message) => {
     interruptMessage = message;
   },
-  // The first signal then only tells; another one ends the process as it always would.
+  // The first signal only resolves the promise; the next one ends the process as usual.
   untilInterrupted: () =>
     new Promise<void>((resolve) => {
       interrupt = () => {

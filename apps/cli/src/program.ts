@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 
 type AddCommand = (program: Command, context: Context) => void;
 
-/** Each with what it needs: a sender's command is there at once, without the drivers of a database and a queue. */
+/** Commands are loaded on demand, so a sender's command starts without the database and queue drivers. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
   accounts: async () => (await import('./commands/accounts.ts')).addAccountCommands,
@@ -20,20 +20,20 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
 };
 
 const EPILOGUE = `
-For operators, with a database; send and listen are for senders, who need none.
+For operators, with a database; send and listen are for senders and need none.
 An <account> is given by its id or its exact name. --json prints exactly one JSON value to stdout.
 
 Environment:
   DATABASE_URL  the Postgres of the service
   QUEUE_URL     its queue, for migrate
-  SECRETS_KEY   the key that signing secrets are encrypted with, for signing; SECRETS_KEY_PREVIOUS: the one before
-  PORTAL_URL    where browsers find the portal, for users invite
+  SECRETS_KEY   the key that encrypts signing secrets, for signing; SECRETS_KEY_PREVIOUS: the one before
+  PORTAL_URL    the portal's address for browsers, for users invite
   ORDERS_URL    the service, for send
   ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for send and listen
-  Each may come from a file: DATABASE_URL_FILE says where DATABASE_URL lies.
-  Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
+  Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.
+  Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.
 
-Exit codes: 0 done, 1 failed, 2 wrong use.
+Exit codes: 0 done, 1 failed, 2 usage error.
 
 Examples:
   $ npm run --silent orders -- send orders.ndjson
@@ -42,8 +42,8 @@ Examples:
   $ npm run --silent orders -- receipts redrive --all-dead`;
 
 /**
- * The command that is called first, or all where that is none, as for help. Nothing ends the process or writes to stderr: what goes wrong is
- * thrown, and printed in one place.
+ * Creates the program with the command that is called, or with all commands if there is no such command, for help. It never exits or
+ * writes to stderr: errors are thrown and printed in one place.
  */
 export async function createProgram(
   context: Context,

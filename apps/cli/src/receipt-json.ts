@@ -1,14 +1,14 @@
 import type { ReceiptRecord, ReceiptRow } from '@orders/database';
 import { payloadJson, receiptJson as statusReply } from '@orders/domain';
 
-/** A receipt as the command line shows it: what its account sees in a status reply, and whose it is; of changes only where they are. */
+/** A receipt for the command line: the status reply plus its account; of changes only the pointers. */
 export function receiptJson(receipt: ReceiptRow) {
   const { receipt_id, changes, ...rest } = statusReply(receipt);
   const pointers = changes.map(({ pointer }) => ({ pointer }));
   return { receipt_id, account_id: receipt.account_id, ...rest, changes: pointers };
 }
 
-/** The same with its past and the body as received: `payload` where that is UTF-8, else `payload_base64`. */
+/** Like `receiptJson`, with the history and the body as received: `payload` if it is UTF-8, else `payload_base64`. */
 export function receiptRecordJson(receipt: ReceiptRecord) {
   return {
     ...receiptJson(receipt),

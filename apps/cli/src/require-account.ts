@@ -4,10 +4,9 @@ import { Failure } from './errors.ts';
 import type { Knex } from './with-database.ts';
 
 /**
- * Finds the account that an operator names, by id or exact name. Digits are always an id: a shop called "12" must not be suspended in
- * place of account 12.
+ * Finds an account by id or exact name. Digits are always an id: a shop called "12" must not be suspended instead of account 12.
  *
- * @throws {Failure} when there is none, or more than one.
+ * @throws {Failure} if there is none, or more than one.
  */
 export async function requireAccount(knex: Knex, reference: string): Promise<Account> {
   if (/^\d+$/.test(reference)) {

@@ -6,8 +6,8 @@ import { createProgram } from './program.ts';
 /**
  * Runs one command.
  *
- * @param argv the words after the program's name.
- * @returns the exit code: 0 done, 1 failed, 2 wrong use.
+ * @param argv the arguments after the program's name.
+ * @returns the exit code: 0 done, 1 failed, 2 usage error.
  */
 export async function runCli(argv: readonly string[], cliContext: CliContext): Promise<number> {
   const writeHelp = (text: string) => cliContext.stdout.write(text);
@@ -22,7 +22,7 @@ export async function runCli(argv: readonly string[], cliContext: CliContext): P
   }
 }
 
-/** The words of the command that was called, as far as there is one: `orders keys create`. */
+/** The full name of the called command, as far as it exists: `orders keys create`. */
 function commandOf(program: Command, argv: readonly string[]): string {
   const words = [program.name()];
   let command: Command | undefined = program;

@@ -8,15 +8,14 @@ import {
 } from '@orders/runtime';
 import { localDirectoryOf, readLocalJson } from './config.ts';
 
-/** As whom, and to where, orders are sent. */
 export interface SenderConfig {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   apiKey: string;
   signingSecret: string | undefined;
 }
 
-/** What a sender signs in and signs with, where that is set. */
+/** A sender's credentials, if set. */
 export type SenderSecrets = Partial<Pick<SenderEnvironment, 'ORDERS_API_KEY' | 'ORDERS_SIGNING_SECRET'>>;
 
 const MIN_SECRET_LENGTH = 8;
@@ -26,7 +25,7 @@ type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };
 const SCHEMA = { NODE_ENV: processEnvironment.NODE_ENV, ...senderEnvironment };
 
 /**
- * The key and the secret that somebody wants a listener to know.
+ * Reads the key and the secret for a listener, if set.
  *
  * @throws {ConfigurationError} with one line that says what is wrong.
  */
@@ -35,7 +34,7 @@ export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
   const secrets = readEnvironment<SenderSecrets>({ ORDERS_API_KEY, ORDERS_SIGNING_SECRET }, env);
   if (secrets.ORDERS_API_KEY !== undefined && !isApiKey(secrets.ORDERS_API_KEY))
     throw new ConfigurationError('Configuration: ORDERS_API_KEY must be a whole API key, oik_ and 49 characters.');
-  // A shorter one could not be kept out of what is shown.
+  // A shorter one could not be redacted reliably from the output.
   if (secrets.ORDERS_SIGNING_SECRET !== undefined && secrets.ORDERS_SIGNING_SECRET.length < MIN_SECRET_LENGTH)
     throw new ConfigurationError(
       `Configuration: ORDERS_SIGNING_SECRET must have ${MIN_SECRET_LENGTH} characters at least.`,
@@ -44,11 +43,11 @@ export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
 }
 
 /**
- * What a sender sets, or in development what `npm start` left for its first account. The key of that account is taken with its address only:
- * it is never sent to another one.
+ * Reads a sender's settings; in development, those of the first account of `npm start` are the default. That account's key is used only
+ * with its own address and never sent to another one.
  *
- * @param url takes the place of `ORDERS_URL`.
- * @throws {ConfigurationError} with one line that says what to set.
+ * @param url overrides `ORDERS_URL`.
+ * @throws {ConfigurationError} with one line that says which variable to set.
  */
 export async function readSenderConfig(
   env: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 import { escapeControls } from './escape-controls.ts';
 
-/** What is printed for people fits into so many columns. */
+/** Max width of tables and details, in columns. */
 const LINE_WIDTH = 100;
 const GAP = '  ';
 const MIN_WIDTH = 8;
@@ -10,12 +10,12 @@ export type Cell = string | number | Date | null;
 export interface Column<Row> {
   head: string;
   cell: (row: Row) => Cell;
-  /** May be cut short when the line is too long. */
+  /** May be truncated if the line is too long. */
   shrinks?: boolean;
   right?: boolean;
 }
 
-/** Rows as aligned columns; the widest of the columns that may shrink give way until a line fits. */
+/** Formats rows as aligned columns; shrinks the widest of the columns with `shrinks` until a line fits. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const lines = [columns.map(({ head }) => head)];
   for (const row of rows) lines.push(columns.map(({ cell }) => textOf(cell(row)).replace(/\s+/g, ' ')));
@@ -31,7 +31,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     .join('\n');
 }
 
-/** Names and values, one below the other; a long value goes on below itself. What is undefined is left out. */
+/** Formats names and values, one per line; wraps long values and omits undefined ones. */
 export function details(entries: readonly (readonly [string, Cell | undefined])[]): string {
   const shown = entries.filter((entry): entry is [string, Cell] => entry[1] !== undefined);
   const indent = Math.max(...shown.map(([name]) => name.length)) + GAP.length;
@@ -47,7 +47,7 @@ export function details(entries: readonly (readonly [string, Cell | undefined])[
 
 function textOf(cell: Cell): string {
   if (cell === null || cell === '') return '-';
-  // To the second, in UTC: 2026-03-01 18:04:05Z.
+  // 2026-03-01 18:04:05Z
   if (cell instanceof Date) return cell.toISOString().replace('T', ' ').replace(/\.\d+/, '');
   return escapeControls(String(cell));
 }
@@ -84,7 +84,7 @@ const segmenter = new Intl.Segmenter();
 const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/u;
 
-/** Columns of a terminal that a text takes, as far as that can be known: combining marks none, wide characters two. */
+/** Approximate width of a string in terminal columns: combining marks take none, wide characters two. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let width = 0;

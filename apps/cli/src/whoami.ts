@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 
-/** Who uses the command line, as far as the system knows. */
+/** The actor for the audit trail: the user of the operating system. */
 export function whoami(): string {
   try {
     return `operator:${userInfo().username}`;
   } catch {
-    // A container may run as a user id that has no name.
+    // A container may run as a user id without a name.
     return `operator:${process.getuid?.() ?? 'unknown'}`;
   }
 }

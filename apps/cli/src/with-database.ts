@@ -2,10 +2,10 @@ import { connect, isStorageUnavailable, openKnex, sqlstateOf } from '@orders/dat
 import type { CliConfig } from './config.ts';
 import { Failure } from './errors.ts';
 
-/** Knex, as the functions of @orders/database take it. */
+/** Knex, as the functions of @orders/database expect it. */
 export type Knex = ReturnType<typeof openKnex>;
 
-// SQLSTATEs of a connection that was refused, and what to do.
+// SQLSTATEs of a refused connection, and what to do.
 const REFUSALS: Record<string, string> = {
   '28000': 'it refuses this role; correct DATABASE_URL',
   '28P01': 'it refuses this role or password; correct DATABASE_URL',
@@ -14,13 +14,13 @@ const REFUSALS: Record<string, string> = {
   '57P03': 'it is starting up; try again in a moment',
 };
 
-// SQLSTATEs of a schema that is not there, or older than this program.
+// SQLSTATEs of a schema that is missing or older than this program.
 const NO_SCHEMA = new Set(['3F000', '42P01', '42703', '42883']);
 
 /**
- * Connects, works, and closes the connections, whatever comes.
+ * Connects, runs `work`, and always closes the connections.
  *
- * @throws {Failure} one line that says what is wrong with the database, without its own words: they can hold data.
+ * @throws {Failure} with one line about the database's error, without its message: that may contain data.
  */
 export async function withDatabase<Result>(config: CliConfig, work: (knex: Knex) => Promise<Result>): Promise<Result> {
   const knex = openKnex({ url: config.DATABASE_URL, applicationName: 'orders cli' });
@@ -36,7 +36,7 @@ export async function withDatabase<Result>(config: CliConfig, work: (knex: Knex)
 
 function connectFailure(error: unknown, { isLocal }: CliConfig): Failure {
   const code = codeOf(error);
-  if (isLocal) return new Failure(`The database of npm start does not answer (${code}): run npm start.`);
+  if (isLocal) return new Failure(`The database of npm start is unreachable (${code}): run npm start.`);
   const advice = REFUSALS[code] ?? 'check that it runs and that the address is right';
   return new Failure(`No connection to the Postgres of DATABASE_URL (${code}): ${advice}.`);
 }
@@ -47,9 +47,9 @@ function statementFailure(error: unknown): unknown {
     return new Failure(`The schema is missing or out of date (${sqlstate}): run orders migrate.`);
   if (sqlstate === '42501') return new Failure('The role of DATABASE_URL lacks a privilege (42501): grant it.');
   if (sqlstate === '55P03')
-    return new Failure('Something else holds a lock that this needs (55P03): see pg_locks, then try again.');
+    return new Failure('Another session holds a lock that this needs (55P03): see pg_locks, then try again.');
   if (isStorageUnavailable(error))
-    return new Failure(`Postgres failed in the middle (${codeOf(error)}): see what it is, then try again.`);
+    return new Failure(`Postgres failed during the command (${codeOf(error)}): check it, then try again.`);
   return error;
 }
 

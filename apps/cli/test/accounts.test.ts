@@ -20,7 +20,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
   expect(await cli.json('accounts', 'list')).toContainEqual(account);
 });
 
-test('people get text, in lines of at most 100 columns', async () => {
+test('without --json the output is text, in lines of at most 100 columns', async () => {
   const { stdout: made } = await cli.run('accounts', 'create', `${'Long name '.repeat(15)}end`);
   expect(made).toMatch(/^account +\d+\nname +Long name/);
   const { stdout } = await cli.run('accounts', 'list');
@@ -29,13 +29,13 @@ test('people get text, in lines of at most 100 columns', async () => {
   for (const line of `${made}${stdout}`.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
 
-test('what would move the cursor is printed as its code', async () => {
+test('characters that would move the cursor are escaped', async () => {
   await cli.knex('accounts').insert({ name: 'evil\u001b[2Jname\u202e' });
   const { stdout } = await cli.run('accounts', 'list');
   expect(stdout).toContain('evil\\u001b[2Jname\\u202e');
 });
 
-test('suspend and resume, each as often as one likes; only what changes is on record', async () => {
+test('suspend and resume may be repeated; only changes are recorded', async () => {
   const { account_id } = await cli.json('accounts', 'create', 'Late Payer');
   const id = String(account_id);
   const suspended = await cli.json('accounts', 'suspend', 'Late Payer');
@@ -63,7 +63,7 @@ test('limit sets a rate, none or the default; show and list tell which', async (
     expect(await cli.json('accounts', 'show', id)).toEqual(account);
     const shown = limit === '6000/60s' ? '6000/1m' : limit;
     expect((await cli.run('accounts', 'limit', id, limit)).stdout).toBe(
-      `The rate limit of account ${id} is ${shown}; intake heeds it within 5 seconds.\n`,
+      `The rate limit of account ${id} is ${shown}; intake applies it within 5 seconds.\n`,
     );
     expect((await cli.run('accounts', 'show', id)).stdout).toMatch(new RegExp(`^rate limit +${shown}$`, 'm'));
     expect((await cli.run('accounts', 'list')).stdout).toMatch(new RegExp(` Busy Kitchen .* ${shown} `));
@@ -76,13 +76,13 @@ test.each(['100', '0/1s', '100/500ms', '1/25d', 'None', ''])('limit refuses "%s"
   );
 });
 
-test('resends sets whether an order that is sent again with other content waits; only what changes is on record', async () => {
+test('resends sets whether an order that is sent again with other content waits; only changes are recorded', async () => {
   const { account_id } = await cli.json('accounts', 'create', 'Corrected');
   const id = String(account_id);
   for (const [resends, said] of [
     ['hold', 'once that is accepted or refused'],
     ['hold', 'once that is accepted or refused'],
-    ['ignore', 'can be confirmed all the same'],
+    ['ignore', 'can still be confirmed'],
   ] as const) {
     expect((await cli.run('accounts', 'resends', 'Corrected', resends)).stdout).toContain(said);
     expect(await cli.json('accounts', 'show', id)).toMatchObject({ account_id, resends });
@@ -93,7 +93,7 @@ test('resends sets whether an order that is sent again with other content waits;
   expect((await cli.run('accounts', 'resends', id, 'maybe')).code).toBe(2);
 });
 
-test('two of one name: the id is asked for', async () => {
+test('two accounts with the same name: the id is required', async () => {
   const ids = [];
   for (let n = 0; n < 2; n++) ids.push((await cli.json('accounts', 'create', 'Twin')).account_id);
   const line = await cli.refused(1, 'accounts', 'suspend', 'Twin');

@@ -9,7 +9,7 @@ import { run, SECRETS_KEY, useCli } from './run.ts';
 const cli = useCli();
 let local: string;
 
-/** Leaves behind what `npm start` would. */
+/** Writes the files of `npm start`. */
 async function leave(databaseUrl: string): Promise<void> {
   await writeFile(
     join(local, 'dev.json'),
@@ -54,14 +54,14 @@ test('the example of an address is shown as it is', async () => {
   });
 });
 
-test('in development what npm start left is used, and nothing is said about it', async () => {
+test('in development the files of npm start are used, silently', async () => {
   await leave(cli.url);
   const { code, stdout } = await run(['accounts', 'create', 'Local', '--json'], {}, local);
   expect(code).toBe(0);
   const { account_id } = JSON.parse(stdout);
   const enable = ['signing', 'enable', String(account_id)];
   expect(await run(enable, {}, local)).toMatchObject({ code: 0 });
-  // The same database by its address: its secrets key still belongs to it.
+  // The address of the same database, to which the secrets key belongs.
   expect(await run(enable, { DATABASE_URL: cli.url }, local)).toMatchObject({ code: 0 });
   const invite = await run(['users', 'invite', 'a@example.com', '--operator'], {}, local);
   expect(invite.stdout).toMatch(/^link +http:\/\/127\.0\.0\.1:1234\/invitation#/);
@@ -92,16 +92,16 @@ test('the secrets key of npm start is never used on another database', async () 
   expect([code, stderr]).toEqual([2, expect.stringContaining('set SECRETS_KEY')]);
 });
 
-test('a database of npm start that has ended: run npm start', async () => {
+test('a database of npm start that has stopped: run npm start', async () => {
   await leave(await unreachable());
   expect(await run(['orders', 'list'], {}, local)).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'The database of npm start does not answer (ECONNREFUSED): run npm start.\n',
+    stderr: 'The database of npm start is unreachable (ECONNREFUSED): run npm start.\n',
   });
 });
 
-test('what npm start left half written counts as nothing', async () => {
+test('incomplete files of npm start are ignored', async () => {
   await writeFile(join(local, 'dev.json'), '{"databaseUrl":');
   expect(await run(['orders', 'list'], {}, local)).toMatchObject({
     code: 2,
@@ -109,8 +109,8 @@ test('what npm start left half written counts as nothing', async () => {
   });
 });
 
-test('a database that cannot be reached, or refuses entry: one line, without the address', async () => {
-  // Past a pooler, whose codes are its own.
+test('a database that is unreachable or refuses the connection: one line, without the address', async () => {
+  // Bypasses a pooler, which has error codes of its own.
   const wrongPassword = new URL(cli.directUrl);
   wrongPassword.password = 'passw0rd';
   const noDatabase = new URL(cli.directUrl);

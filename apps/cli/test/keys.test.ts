@@ -80,7 +80,7 @@ describe('replace', () => {
     expect([await works(old.key), await works(made.key)]).toEqual([false, true]);
   });
 
-  test('with grace lets the old one work so long', async () => {
+  test('with grace keeps the old key valid for that time', async () => {
     const old = await cli.json('keys', 'create', accountId);
     const { stdout } = await cli.run('keys', 'replace', String(old.key_id), '--grace', '24h');
     const [made] = stdout.match(/oik_\w+/) as [string];
@@ -91,7 +91,7 @@ describe('replace', () => {
     expect(left / 3_600_000).toBeCloseTo(24, 1);
   });
 
-  test('of a key that has ended, or that never was, fails and makes none', async () => {
+  test('of an invalid or unknown key fails and makes none', async () => {
     const { key_id } = await cli.json('keys', 'create', accountId);
     await cli.json('keys', 'revoke', String(key_id));
     const before = await cli.json('keys', 'list', accountId);
@@ -100,7 +100,7 @@ describe('replace', () => {
     expect(await cli.json('keys', 'list', accountId)).toEqual(before);
   });
 
-  test.each(['24', '-1h', 'soon', '1e9y', '366d', ''])('--grace %p is wrong use', async (grace) => {
+  test.each(['24', '-1h', 'soon', '1e9y', '366d', ''])('--grace %p is a usage error', async (grace) => {
     expect(await cli.refused(2, 'keys', 'replace', '1', `--grace=${grace}`)).toContain('--grace takes a time span');
   });
 });
@@ -115,7 +115,7 @@ test('revoke ends a key; a second time changes nothing', async () => {
   expect(await cli.refused(1, 'keys', 'revoke', '999999')).toContain('No key has the id 999999');
 });
 
-test('what is done to keys is on record, once, and without their texts', async () => {
+test('actions on keys are recorded once, without the keys themselves', async () => {
   const { account_id } = await cli.json('accounts', 'create', 'On Record');
   const first = await cli.json('keys', 'create', String(account_id), '--name', 'till');
   const second = await cli.json('keys', 'replace', String(first.key_id), '--grace', '1h');

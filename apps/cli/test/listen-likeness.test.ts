@@ -27,7 +27,7 @@ afterAll(async () => {
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
-/** All of a reply that may not differ: ids and times are masked. */
+/** A reply with masked ids and times; everything else must be the same. */
 async function replyOf(url: string, path: string, init: RequestInit) {
   const reply = await fetch(url + path, init);
   const headers = [...reply.headers].filter(
@@ -37,7 +37,7 @@ async function replyOf(url: string, path: string, init: RequestInit) {
   const masked = JSON.stringify({ status: reply.status, headers, body: JSON.parse(text) })
     .replace(UUID, 'ID')
     .replace(TIME, 'TIME');
-  // The receipts in the order of the reply, so that one which comes twice does so in both.
+  // The receipt ids in the order of the reply: an id that repeats must repeat in both.
   return {
     masked: JSON.parse(masked),
     receiptIds: [...text.matchAll(/"(?:receipt_id|kept_as)":"([^"]+)"/g)].map(([, id]) => id as string),
@@ -92,7 +92,7 @@ test('every reply is the one that the service gives: status, headers and body', 
     { path: '/ingest/status/x', init: {} },
     { path: '/ingest/status/x', init: { method: 'DELETE', headers: bearer } },
   ];
-  /** By their ids at the service, those of the listener. */
+  /** The listener's receipt ids by those of the service. */
   const receipts = new Map<string, string>();
   for (const { path, init } of requests) {
     const theirs = await replyOf(intake.api.url, path, init);

@@ -7,30 +7,31 @@ import { until } from '../../../test/harness/until.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 
-/** `orders listen` in a process of its own, on a port of its own. */
+/** `orders listen` in its own process, on its own port. */
 export interface Listener {
   url: string;
   key: string;
   secret: string;
-  /** All that it wrote by now, the start lines too. */
+  /** The output so far, including the start message. */
   readonly stdout: string;
   readonly stderr: string;
-  /** What it wrote behind the start lines. */
+  /** The output after the start message. */
   readonly shown: string;
-  /** With `--json`: what it printed of requests, once there are so many, or of one request, once there is that. */
+  /** With `--json`: waits for this many lines. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read lines of every shape.
   lines(count: number): Promise<any[]>;
+  /** With `--json`: waits for the line of a request. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   line(requestId: string | null): Promise<any>;
   /** Sends an order as a webhook, signed unless `headers` say otherwise. */
   webhook(order: unknown, headers?: Record<string, string>, path?: string): Promise<Response>;
-  /** Ends it by this signal, and gives its exit code. */
+  /** Sends a signal and returns the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 const running = new Set<Listener>();
 
-/** Those that a test left behind. */
+/** Ends listeners that tests left running. */
 export async function endListeners(): Promise<void> {
   await Promise.all([...running].map((listener) => listener.end('SIGKILL')));
 }
@@ -43,7 +44,7 @@ function linesOf(text: string): any[] {
     .map((line) => JSON.parse(line));
 }
 
-/** @param env besides a key and a secret of its own, which an undefined value takes away. */
+/** @param env added to a generated key and secret; an undefined value removes them. */
 export async function startListener(
   argv: string[] = [],
   env: Record<string, string | undefined> = {},

@@ -19,7 +19,7 @@ const ORDER = {
 describe('a delivery', () => {
   afterEach(endListeners);
 
-  test('is answered as the service answers, and shown as the order that it would become', async () => {
+  test('gets the reply of the service and is shown as the order that it would become', async () => {
     const listener = await startListener(['--json']);
     const reply = await listener.webhook(ORDER, { 'X-Request-Id': 'mine-1', 'Idempotency-Key': 'k-1' });
     expect(reply.status).toBe(202);
@@ -52,7 +52,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('is known by its receipt id from then on, and no other is', async () => {
+  test('is found by its receipt id, and no other is', async () => {
     const listener = await startListener(['--json', '--base-path', '/api']);
     const reply = await listener.webhook({ ...ORDER, gift: true }, { Prefer: 'wait=5, handling=lenient' });
     const accepted = (await reply.json()) as Record<string, unknown>;
@@ -76,7 +76,7 @@ describe('a delivery', () => {
     expect((await get(accepted.receipt_id, createApiKey())).status).toBe(401);
   });
 
-  test('is shown to people with its warnings, and what of it they cannot trust in a visible form', async () => {
+  test('is shown as text with its warnings, and with control characters escaped', async () => {
     const listener = await startListener(['--raw']);
     await listener.webhook({ ...ORDER, total: 'free' });
     await listener.webhook('{"a":"\u202e\u001b[2J');
@@ -203,7 +203,7 @@ describe('what is wrong', () => {
     });
 });
 
-describe('a repeat', () => {
+describe('a duplicate', () => {
   afterEach(endListeners);
 
   test('by its Idempotency-Key is the first receipt again', async () => {
@@ -230,7 +230,7 @@ describe('a repeat', () => {
     const OTHER = { ...RESENT, source_order_id: 'another' };
     const CHANGES = [{ pointer: '/total', from: '9.5', to: '10' }];
 
-    /** Sends an order and then another content under its key, twice. */
+    /** Sends an order and then twice other content under its key. */
     async function sendUnderOneKey(argv: string[], other: object) {
       const listener = await startListener(argv);
       const send = async (order: object, headers: Record<string, string> = { 'Idempotency-Key': 'same' }) =>
@@ -320,7 +320,7 @@ describe('a repeat', () => {
     });
   });
 
-  test('is forgotten when hundreds came since', () => {
+  test('is forgotten after hundreds of later deliveries', () => {
     const deliveries = createDeliveries();
     const accept = (id: string) =>
       deliveries.accept({
@@ -341,7 +341,7 @@ describe('a repeat', () => {
 describe('--fail', () => {
   afterEach(endListeners);
 
-  test('refuses the first deliveries, and says when to come again', async () => {
+  test('refuses the first deliveries, with Retry-After', async () => {
     const listener = await startListener(['--json', '--fail', '429,503x2, 500']);
     const replies = [];
     for (let sent = 0; sent < 5; sent++) replies.push(await listener.webhook(ORDER));
@@ -362,7 +362,7 @@ describe('--fail', () => {
     expect(codes).toEqual([null, null, 'overloaded', null, null, 'overloaded']);
   });
 
-  test.each(['404', '503x0', '503/1', 'x', ''])('"%s" is wrong use', async (fail) => {
+  test.each(['404', '503x0', '503/1', 'x', ''])('"%s" is a usage error', async (fail) => {
     const { code, stderr } = await run(['listen', '--fail', fail], {});
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^--fail takes /)]);
   });
@@ -371,7 +371,7 @@ describe('--fail', () => {
 describe('the process', () => {
   afterEach(endListeners);
 
-  test('shows neither key nor secret nor signature behind its start lines, wherever they come', async () => {
+  test('shows neither key nor secret nor signature after its start message, wherever they occur', async () => {
     const listener = await startListener(['--raw'], { ORDERS_API_KEY: undefined, ORDERS_SIGNING_SECRET: undefined });
     const { key, secret } = listener;
     expect(secret).toMatch(/^oss_/);
@@ -386,7 +386,7 @@ describe('the process', () => {
     for (const hidden of [key, secret, other, sign(secret, body), 'abc']) expect(listener.shown).not.toContain(hidden);
   });
 
-  test('says neither key nor secret at all where both were given', async () => {
+  test('never shows a key or secret that was given', async () => {
     const listener = await startListener(['--json', '--raw']);
     const { key, secret } = listener;
     await listener.webhook({ ...ORDER, address: `${key} ${secret}` });
@@ -405,7 +405,7 @@ describe('the process', () => {
     expect(stdout).toMatch(/^HTTP\/1\.1 202 /);
   });
 
-  test('Ctrl-C ends it with a count of what came, exit code 0', async () => {
+  test('Ctrl-C ends it with a count of the requests, exit code 0', async () => {
     const listener = await startListener();
     await listener.webhook(ORDER);
     await listener.webhook(ORDER);
@@ -415,13 +415,13 @@ describe('the process', () => {
     expect(listener.stderr).toBe('');
   });
 
-  test('says so when nothing came, and with --json prints nothing else to stdout', async () => {
+  test('says so if there were no requests, and with --json prints nothing else to stdout', async () => {
     const listener = await startListener(['--json']);
     expect(await listener.end('SIGTERM')).toBe(0);
-    expect([listener.stdout, listener.stderr]).toEqual(['', expect.stringMatching(/\nNothing came\.\n$/)]);
+    expect([listener.stdout, listener.stderr]).toEqual(['', expect.stringMatching(/\nNo requests\.\n$/)]);
   });
 
-  test('tells somebody who sends https:// to it', async () => {
+  test('reports requests to https://', async () => {
     const listener = await startListener();
     await fetch(listener.url.replace('http:', 'https:')).catch(() => {});
     await until('it is told', async () => listener.shown.includes('send to http://'));
@@ -433,7 +433,7 @@ describe('the process', () => {
     ['no path', async () => ['--base-path', 'api'], {}, /^--base-path takes/],
     ['half a key', async () => [], { ORDERS_API_KEY: 'oik_half' }, /ORDERS_API_KEY must be a whole API key/],
     ['too short a secret', async () => [], { ORDERS_SIGNING_SECRET: 'short' }, /ORDERS_SIGNING_SECRET/],
-  ])('%s is wrong use, in one line', async (_, argv, env, line) => {
+  ])('%s is a usage error, in one line', async (_, argv, env, line) => {
     const { code, stderr } = await run(['listen', ...(await argv())], env);
     expect([code, stderr]).toEqual([2, expect.stringMatching(line)]);
   });

@@ -25,7 +25,7 @@ const ORDER = {
   delivery_instructions: 'Ring twice\nthen wait',
 };
 
-/** A written order, by its id as an argument. */
+/** The id of a written order, as an argument. */
 async function newOrder(): Promise<string> {
   return String((await seed.written(kitchen, { source_order_id: `order-${++made}` })).orderId);
 }
@@ -146,12 +146,12 @@ describe('review', () => {
     ]);
   });
 
-  test('an empty --by is wrong use', async () => {
+  test('an empty --by is a usage error', async () => {
     await cli.refused(2, 'orders', 'confirm', await newOrder(), '--by', ' ');
   });
 });
 
-test.each(['show', 'confirm', 'reject', 'reopen'])('%s: unknown fails, no id is wrong use', async (verb) => {
+test.each(['show', 'confirm', 'reject', 'reopen'])('%s: unknown fails, no id is a usage error', async (verb) => {
   expect(await cli.refused(1, 'orders', verb, '999999999')).toContain('There is no order 999999999');
   for (const id of ['x', '0', '1.0', '9'.repeat(20)])
     expect(await cli.refused(2, 'orders', verb, id)).toContain('An order id is a whole number');
@@ -161,6 +161,6 @@ test.each([
   ['--state', 'lost'],
   ['--limit', '-1'],
   ['--needs-review', '--state=rejected'],
-])('list %s %s is wrong use', async (...options) => {
+])('list %s %s is a usage error', async (...options) => {
   await cli.refused(2, 'orders', 'list', ...options);
 });

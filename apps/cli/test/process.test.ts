@@ -12,7 +12,7 @@ import { expectDecent, type Outcome, useCli } from './run.ts';
 const cli = useCli();
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 
-/** Runs a command as an operator does, in a process of its own. */
+/** Runs a command as an operator does, in its own process. */
 async function runProcess(argv: string[], env: Record<string, string>): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...argv], {
     env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...env },
@@ -51,18 +51,18 @@ test.each(['send', 'listen'])('%s, for senders, loads no driver of a database or
   expect(loaded).not.toMatch(/\/(knex|bullmq|ioredis|pg)\/|packages\/database/);
 });
 
-test('knex, too, prints nothing when the database is away', async () => {
+test('knex prints nothing if the database is unreachable', async () => {
   const env = { DATABASE_URL: `postgres://me:passw0rd@127.0.0.1:${await freePort()}/orders` };
   expect(await runProcess(['accounts', 'list', '--json'], env)).toMatchObject({ code: 1, stdout: '' });
 });
 
-test('a full disk is told in a line, and what was said of it on stderr is no loss', async () => {
+test('a full disk is reported in one line, and a failure to write that line is ignored', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'orders-full-'));
-  for (const [redirection, told] of [
-    ['>', [1, 'What was to be printed cannot be written (EFBIG).\n']],
+  for (const [redirection, expected] of [
+    ['>', [1, 'Cannot write to standard output (EFBIG).\n']],
     ['2>', [2, '']],
   ] as const) {
-    // No file may grow at all, as on a full disk.
+    // No file may grow, as on a full disk.
     const words = [
       '-c',
       `ulimit -f 0; exec "$@" ${redirection}${join(directory, 'out')}`,
@@ -74,12 +74,12 @@ test('a full disk is told in a line, and what was said of it on stderr is no los
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const [stderr, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')]);
-    expect([code, stderr]).toEqual(told);
+    expect([code, stderr]).toEqual(expected);
   }
   await rm(directory, { recursive: true });
 });
 
-test('a reader that goes away early is no error', async () => {
+test('a reader that closes the pipe early is no error', async () => {
   await cli.knex.raw("insert into accounts (name) select repeat('x', 150) from generate_series(1, 3000)");
   const child = spawn(process.execPath, [MAIN, 'accounts', 'list', '--json'], {
     env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', DATABASE_URL: cli.url },

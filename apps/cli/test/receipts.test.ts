@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => seed.close());
 
-/** By id, as within a millisecond chance decides. */
+/** Sorts by id, as the order within a millisecond is random. */
 const oldestFirst = (ids: string[]) => ids.toSorted((a, b) => (a < b ? -1 : 1));
 const idsOf = (receipts: { receipt_id: string }[]) => receipts.map(({ receipt_id }) => receipt_id);
 
@@ -60,7 +60,7 @@ describe('list', () => {
     ['--limit', 'ten'],
     ['--limit', '99999999999999999999'],
     ['--state', 'lost'],
-  ])('%s %s is wrong use', async (...options) => {
+  ])('%s %s is a usage error', async (...options) => {
     expect(await cli.refused(2, 'receipts', 'list', ...options)).toContain(options[0]);
   });
 
@@ -73,7 +73,7 @@ describe('list', () => {
 });
 
 describe('show', () => {
-  test('a written one, with its payload as it came', async () => {
+  test('a written one, with its payload as received', async () => {
     const order = { source_order_id: 'show-1', customer: { name: 'Aisha' }, colour: 'red' };
     const { receiptId, orderId } = await seed.written(kitchen, order);
     const receipt = await cli.json('receipts', 'show', receiptId.toUpperCase());
@@ -110,7 +110,7 @@ describe('show', () => {
     expect((await cli.run('receipts', 'show', receiptId)).stdout).toContain(`order ${original.orderId}, receipt`);
   });
 
-  test('of what a duplicate changed it shows where, and no value', async () => {
+  test('shows the pointers of a duplicate’s changes, and no values', async () => {
     const customer = { phone: '0501234567' };
     await seed.written(kitchen, { source_order_id: 'show-4', customer });
     const { receiptId } = await seed.written(kitchen, { source_order_id: 'show-4', customer: {}, area: 'Deira' });
@@ -146,7 +146,7 @@ describe('show', () => {
     expect(await cli.json('receipts', 'show', marked)).toMatchObject({ payload: '\ufeff{}' });
   });
 
-  test('an unknown one fails; what is no UUID is wrong use', async () => {
+  test('an unknown one fails; what is no UUID is a usage error', async () => {
     expect(await cli.refused(1, 'receipts', 'show', newReceiptId())).toContain('There is no receipt');
     for (const id of ['12', `${newReceiptId()}0`, `{${newReceiptId()}}`, "'; drop table receipts"])
       expect(await cli.refused(2, 'receipts', 'show', id)).toContain('A receipt id is a UUID');
@@ -154,7 +154,7 @@ describe('show', () => {
 });
 
 describe('redrive', () => {
-  test('a dead one goes round again, and the sweeper is told', async () => {
+  test('a dead one is processed again, and the sweeper is notified', async () => {
     const id = await seed.dead(kitchen, 'redrive-1');
     expect(await cli.json('receipts', 'redrive', id, '--by', 'Mona')).toMatchObject({
       receipt_id: id,
@@ -175,7 +175,7 @@ describe('redrive', () => {
     );
   });
 
-  test('none that is not dead', async () => {
+  test('refuses a receipt that is not dead', async () => {
     const { receiptId } = await seed.written(kitchen, { source_order_id: 'redrive-2' });
     for (const id of [receiptId, await seed.failed(kitchen, 'redrive-3')]) {
       const before = await cli.json('receipts', 'show', id);
@@ -200,7 +200,7 @@ describe('redrive', () => {
     ['both', [newReceiptId(), '--all-dead']],
     ['an account without --all-dead', [newReceiptId(), '--account', 'Market']],
     ['no UUID', ['7']],
-  ])('%s is wrong use', async (_, words) => {
+  ])('%s is a usage error', async (_, words) => {
     await cli.refused(2, 'receipts', 'redrive', ...words);
   });
 });

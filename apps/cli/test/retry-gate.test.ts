@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { ProblemError } from '@orders/client';
 import { createRetryGate } from '../src/send/retry-gate.ts';
 
-test('an answer to a request from before the wait does not end what is shown of the wait', async () => {
+test('a reply to a request from before the wait does not hide the wait', async () => {
   const shown: (string | null)[] = [];
   const gate = createRetryGate({ giveUpAfterMs: 60_000, signal: new AbortController().signal }, (wait) =>
     shown.push(wait?.why ?? null),

@@ -15,10 +15,10 @@ export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export const PORTAL_URL = 'https://orders.example.com';
 
-/** Where no `npm start` ever ran. */
+/** A data directory without files of `npm start`. */
 export const NOWHERE = '/nonexistent';
 
-/** Runs a command in this process, and holds every one to what all of them promise about their output. */
+/** Runs a command in this process, and checks the rules for the output of every command. */
 export async function run(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -31,7 +31,7 @@ export async function run(
   return { code, ...written };
 }
 
-/** Success says nothing on stderr; failure says one line there and nothing on stdout, without stack, address or secret. */
+/** Success writes nothing to stderr. Failure writes one line there, without stack, address or secret, and nothing to stdout. */
 export function expectDecent({ code, stdout, stderr }: Outcome): void {
   if (code === 0) {
     expect(stderr).toBe('');
@@ -43,19 +43,19 @@ export function expectDecent({ code, stdout, stderr }: Outcome): void {
   expect(stderr).not.toMatch(/\bat .+:\d+:\d+|postgres:\/\/|oik_\w|oss_\w|select |insert |update /);
 }
 
-/** The commands on a migrated database of the test file's own. */
+/** The commands on a migrated database of this test file. */
 export interface Cli {
   readonly knex: Knex;
   readonly url: string;
-  /** The same past a pooler. */
+  /** The same database without a pooler. */
   readonly directUrl: string;
   run(...argv: string[]): Promise<Outcome>;
   /** Expects success and exactly one JSON value. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a command answers is for the test to say.
+  // biome-ignore lint/suspicious/noExplicitAny: output of every shape.
   json(...argv: string[]): Promise<any>;
-  /** What is on record about an account, oldest first. */
+  /** The audit events of an account, oldest first. */
   audit(accountId: number | string): Promise<AuditEvent[]>;
-  /** Expects this exit code and returns the line that says why. */
+  /** Expects this exit code and returns the error line. */
   refused(code: 1 | 2, ...argv: string[]): Promise<string>;
 }
 

@@ -13,16 +13,16 @@ import { normalizeOrder } from '@orders/domain';
 
 const LEASE_MS = 60_000;
 
-/** A UUIDv7 of now, as intake makes them. */
+/** A new UUIDv7, like intake's receipt ids. */
 export function newReceiptId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
-/** Brings receipts into the states that intake and worker bring them into, with the same functions. */
+/** Creates receipts in each state, with the functions that intake and worker use. */
 export interface Seed {
   received(accountId: number, order: { source_order_id: string; [member: string]: unknown } | Buffer): Promise<string>;
-  /** The order's id, or null where it was a duplicate. */
+  /** The order's id; null for a duplicate. */
   written(accountId: number, order: { source_order_id: string; [member: string]: unknown }): Promise<Written>;
   failed(accountId: number, sourceOrderId: string): Promise<string>;
   dead(accountId: number, sourceOrderId: string): Promise<string>;

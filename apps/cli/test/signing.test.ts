@@ -59,7 +59,7 @@ test('with another SECRETS_KEY nothing is shown or changed; disable still works'
   expect(await run(['signing', 'disable', account], { DATABASE_URL: cli.url })).toMatchObject({ code: 0 });
 });
 
-test('what is done to secrets, and who was shown them, is on record without their texts', async () => {
+test('actions on secrets, including showing them, are recorded without the secrets themselves', async () => {
   const shown: string[] = [];
   const did = async (...words: string[]) => {
     const { secrets } = await cli.json('signing', ...words);
@@ -91,9 +91,9 @@ test('what is done to secrets, and who was shown them, is on record without thei
 test.each([
   ['missing', undefined, 'set SECRETS_KEY'],
   ['too short', 'c2hvcnQ=', 'SECRETS_KEY must be 32 bytes'],
-])('a SECRETS_KEY that is %s is wrong use', async (_, key, complaint) => {
+])('a SECRETS_KEY that is %s is a usage error', async (_, key, message) => {
   const { code, stderr } = await run(['signing', 'show', account], { DATABASE_URL: cli.url, SECRETS_KEY: key });
-  expect([code, stderr]).toEqual([2, expect.stringContaining(complaint)]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   if (key) expect(stderr).not.toContain(key);
 });
 

@@ -25,8 +25,8 @@ test('help names every command, the environment and the exit codes', async () =>
 });
 
 test.each([
-  ['nothing', '', 'Say what to do; see: orders --help'],
-  ['a noun alone', 'keys', 'Say what to do; see: orders keys --help'],
+  ['nothing', '', 'Missing command; see: orders --help'],
+  ['a noun alone', 'keys', 'Missing command; see: orders keys --help'],
   ['an unknown command', 'explode', "unknown command 'explode'; see: orders --help"],
   ['an unknown verb', 'accounts lst', "unknown command 'lst' (Did you mean list?); see: orders accounts --help"],
   ['an unknown option', 'accounts list --foo', "unknown option '--foo'; see: orders accounts list --help"],
@@ -40,7 +40,7 @@ test.each([
   ['a key in place of a command', 'keys oik_abc123', /^unknown command 'oik_…'/],
   ['an address in place of a command', 'postgres://me:secret@host/db', /^unknown command '<address>'/],
   ['and one with a quote in its password', "postgres://me:it's-secret@host/db", /^unknown command '<address>'; see/],
-])('%s is wrong use', async (_, words, line) => {
+])('%s is a usage error', async (_, words, line) => {
   const { code, stderr } = await run(words.split(' ').filter(Boolean), {});
   expect(code).toBe(2);
   if (typeof line === 'string') expect(stderr).toBe(`${line}\n`);

@@ -57,7 +57,7 @@ describe('invite', () => {
     expect(left).toBeCloseTo(24, 1);
   });
 
-  test('of a user makes a link that sets a new password, and of the one before nothing is left', async () => {
+  test('of a user makes a link that sets a new password, and invalidates the previous link', async () => {
     await join(await cli.json('users', 'invite', 'badr@example.com', '--account', String(accountId)));
     const first = await cli.json('users', 'invite', 'badr@example.com');
     expect(first).toMatchObject({ role: 'account_holder', account_id: accountId, sets_new_password: true });
@@ -75,8 +75,8 @@ describe('invite', () => {
       );
   });
 
-  test('needs to know as what, and what for', async () => {
-    expect(await cli.refused(2, 'users', 'invite', 'new@example.com')).toContain('Say as what');
+  test('requires one role, an existing account and a lifetime', async () => {
+    expect(await cli.refused(2, 'users', 'invite', 'new@example.com')).toContain('Give --account');
     expect(await cli.refused(2, 'users', 'invite', 'new@example.com', '--operator', '--account', '1')).toContain(
       'either',
     );
@@ -95,7 +95,7 @@ describe('invite', () => {
     },
   );
 
-  test('without the address of the portal: one line that says what to set', async () => {
+  test('without the address of the portal: one line that names the variable', async () => {
     for (const PORTAL_URL of ['', 'portal.example.com', 'https://example.com/portal']) {
       const env = { DATABASE_URL: cli.url, PORTAL_URL };
       const { code, stderr } = await run(['users', 'invite', 'a@example.com', '--operator'], env);

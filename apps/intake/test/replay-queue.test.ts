@@ -86,7 +86,9 @@ test('while one account’s replays are compared, another’s orders and replays
   await until('the first is compared', async () => (compared[REPLAYING] ?? 0) > 0);
 
   const polite = await recordAll(writer, OTHER, [{ total: 1 }, { total: 3 }, { total: 4 }], 'kept');
-  expect(polite.map((one) => one.status === 'fulfilled' && [one.value.duplicate, one.value.payloadMismatch])).toEqual([
+  expect(
+    polite.map((result) => result.status === 'fulfilled' && [result.value.duplicate, result.value.payloadMismatch]),
+  ).toEqual([
     [true, false],
     [true, true],
     [false, false],
@@ -98,7 +100,9 @@ test('while one account’s replays are compared, another’s orders and replays
 
   release();
   const results = await replaying;
-  expect(results.filter((one) => one.status === 'fulfilled' && one.value.kept?.as === 'resend')).toHaveLength(60);
+  expect(results.filter((result) => result.status === 'fulfilled' && result.value.kept?.as === 'resend')).toHaveLength(
+    60,
+  );
   // Half of a portion of 1 MiB are originals.
   expect((await largestPortions(REPLAYING)).bytes).toBeLessThan((1024 * 1024) / 2);
 });
@@ -108,7 +112,7 @@ test('what repeats byte for byte is not compared at all', async () => {
   const orders = Array.from({ length: 60 }, (_, index) => ({ index, x: LONG }));
   await recordAll(writer, REPLAYING, orders, 'same');
   const results = await recordAll(writer, REPLAYING, orders, 'same');
-  expect(results.every((one) => one.status === 'fulfilled' && one.value.duplicate)).toBe(true);
+  expect(results.every((result) => result.status === 'fulfilled' && result.value.duplicate)).toBe(true);
   expect(compared[REPLAYING]).toBe(0);
 });
 
@@ -117,7 +121,9 @@ test('other orders under the keys are not compared with the first, however long 
   const orders = (order: object) => Array.from({ length: 60 }, () => order);
   await recordAll(writer, REUSING, orders({ x: LONG }), 'reused');
   const results = await recordAll(writer, REUSING, orders({ source_order_id: 'B' }), 'reused');
-  expect(results.filter((one) => one.status === 'fulfilled' && one.value.kept?.as === 'dead')).toHaveLength(60);
+  expect(results.filter((result) => result.status === 'fulfilled' && result.value.kept?.as === 'dead')).toHaveLength(
+    60,
+  );
   expect(compared[REUSING]).toBe(60);
   expect((await largestPortions(REUSING)).count).toBe(50);
 });

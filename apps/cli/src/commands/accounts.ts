@@ -51,7 +51,7 @@ export function addAccountCommands(program: Command, context: Context): void {
     .command('busiest')
     .description('who has sent most lately; the last minute may be missing')
     .option('--within <time>', 'how far back', span('--within'), 900_000)
-    .option('--limit <number>', 'at most so many', limit, 10)
+    .option('--limit <number>', 'maximum number of rows', limit, 10)
     .addOption(json())
     .action(async (options) => {
       const { within: withinMs, limit: count } = options;
@@ -83,20 +83,20 @@ export function addAccountCommands(program: Command, context: Context): void {
     context.print(
       options,
       account,
-      () => `Account ${account.account_id} is ${account.state}; intake heeds it within 5 seconds.`,
+      () => `Account ${account.account_id} is ${account.state}; intake applies it within 5 seconds.`,
     );
   };
 
   accounts
     .command('suspend')
-    .description('refuse what an account sends; what it sent before is still processed')
+    .description('refuse new deliveries of an account; earlier ones are still processed')
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(setState(true));
 
   accounts
     .command('resume')
-    .description('accept again what a suspended account sends')
+    .description('accept deliveries of a suspended account again')
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(setState(false));
@@ -124,19 +124,19 @@ export function addAccountCommands(program: Command, context: Context): void {
         options,
         account,
         () =>
-          `The rate limit of account ${account.account_id} is ${limitText(account)}; intake heeds it within 5 seconds.`,
+          `The rate limit of account ${account.account_id} is ${limitText(account)}; intake applies it within 5 seconds.`,
       );
     });
 
   accounts
     .command('resends')
-    .description('set what becomes of an order in review that is sent again with other content')
+    .description('set what happens to an order in review that is sent again with other content')
     .argument('<account>', 'id or exact name')
     .addArgument(
-      new Argument('<what>', 'ignore: it is shown; hold: it also waits until somebody accepts or refuses it').choices([
-        'ignore',
-        'hold',
-      ]),
+      new Argument(
+        '<what>',
+        'ignore: the change is shown; hold: the order also waits until somebody accepts or refuses the change',
+      ).choices(['ignore', 'hold']),
     )
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders accounts resends "Corner Bakery" hold')
@@ -156,7 +156,7 @@ export function addAccountCommands(program: Command, context: Context): void {
 }
 
 const RESENDS: Record<Account['resends'], string> = {
-  ignore: 'an order that is sent again with other content can be confirmed all the same',
+  ignore: 'an order that is sent again with other content can still be confirmed',
   hold: 'an order that is sent again with other content can be confirmed once that is accepted or refused',
 };
 

@@ -9,7 +9,7 @@ import { requireAccount } from '../require-account.ts';
 import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
-/** Between two lines about how far it is; what is smaller is done before anybody wonders. */
+/** Orders and receipts between two progress lines; smaller accounts finish in seconds. */
 const REPORT_INTERVAL = 50_000;
 
 interface EraseOptions {
@@ -20,26 +20,26 @@ interface EraseOptions {
   json?: boolean;
 }
 
-/** What was erased, or with `--dry-run` would be. */
+/** What was erased or, with `--dry-run`, would be. */
 interface Erasure {
   account_id: number;
   dry_run: boolean;
   orders: number;
-  /** Of these; what dispatches orders may have a copy. */
+  /** How many of `orders` are confirmed: the dispatching system may have a copy. */
   confirmed_orders: number;
   receipts: number;
   examined: Examined;
-  /** With `--dry-run`: where the customer is found, without what it says there. */
+  /** With `--dry-run`: where the customer was found, without personal data. */
   found?: Found[];
 }
 
 interface Found {
-  /** Null while it is not written. */
+  /** Null if the order is not written yet. */
   order_id: number | null;
-  /** The oldest and the number of its receipts; null when they are past their retention. */
+  /** The oldest receipt; null if all are past their retention. */
   receipt_id: string | null;
   receipts: number;
-  /** Names of fields. */
+  /** Field names. */
   matched: string[];
 }
 
@@ -61,15 +61,15 @@ export function addEraseCommand(program: Command, context: Context): void {
     .addHelpText(
       'after',
       `
-Of several options each finds the customer. What names them is erased whole: the order with all its receipts. Kept are ids, states,
-times, items, totals and the emirate. It can be repeated, and has to be when the sender sends such an order again.
+An order that matches any of the options is erased with all its receipts. Ids, states, times, items, totals and the emirate are kept.
+The command can be repeated, and must be if the sender sends such an order again.
 
 Example:
   $ orders erase "Corner Bakery" --phone "050 123 4567" --dry-run`,
     )
     .action(async (reference: string, options: EraseOptions) => {
       const by = (['phone', 'email', 'customerId'] as const).filter((option) => options[option] !== undefined);
-      if (by.length === 0) throw new UsageError('Say whom: --phone, --email or --customer-id.');
+      if (by.length === 0) throw new UsageError('Give --phone, --email or --customer-id.');
       const erasure = await context.withDatabase(async (knex) => {
         const { account_id } = await requireAccount(knex, reference);
         return erase(knex, account_id, { ...options, by, report: context.report });
@@ -95,7 +95,7 @@ async function erase(
   const { found, examined } = await findCustomer(knex, accountId, search, ({ orders, receipts }) => {
     if (orders + receipts < reported + REPORT_INTERVAL) return;
     reported = orders + receipts;
-    report(`Looked through ${orders} orders and ${receipts} receipts.`);
+    report(`Searched ${orders} orders and ${receipts} receipts.`);
   });
   const done = { orders: 0, confirmed_orders: 0, receipts: 0 };
   for (const customerOrder of found) {
@@ -107,7 +107,7 @@ async function erase(
     done.receipts += receipts;
   }
   if (dryRun) return { account_id: accountId, dry_run: true, ...done, examined, found: found.map(toFound) };
-  // Also that nothing was found is worth knowing later.
+  // Recorded even if nothing was found.
   await recordAccountAction(knex, accountId, 'customer_erased', { by, ...done });
   return { account_id: accountId, dry_run: false, ...done, examined };
 }
@@ -132,7 +132,7 @@ function describe({ account_id, dry_run, orders, confirmed_orders, receipts, fou
     ),
   );
   if (confirmed_orders > 0)
-    lines.push(`Confirmed were ${confirmed_orders} of the orders: what dispatches them may have a copy.`);
-  if (!dry_run && orders + receipts > 0) lines.push('Backups hold it until they expire.');
+    lines.push(`${confirmed_orders} of the orders were confirmed: the dispatching system may have a copy.`);
+  if (!dry_run && orders + receipts > 0) lines.push('Backups keep the data until they expire.');
   return lines.join('\n');
 }

@@ -20,21 +20,21 @@ interface Options {
   json?: boolean;
 }
 
-/** Replies have this long to leave once the command is to end. */
+/** Max time to finish replies when the command ends. */
 const TIMEOUT_MS = 1000;
 
 const EPILOGUE = `
-It has three routes of the service, POST <base>/ingest/webhook, POST <base>/ingest/orders and GET
-<base>/ingest/status/{receipt_id}, and answers there with receipts that it makes up; it forgets all at its end: no
-database, no queue. Each delivery is shown with its verdict, the likely cause where a signature or a body is wrong, the
-order that it would become, and which of the last 500 deliveries it repeats, with what differs. It listens on this
-machine alone. orders send comes here with --webhook --no-wait.
+It serves three routes of the service, POST <base>/ingest/webhook, POST <base>/ingest/orders and GET
+<base>/ingest/status/{receipt_id}, with receipts in memory: no database, no queue. Each delivery is shown with its
+verdict, the likely cause if a signature or a body is wrong, the order that it would become, and which of the last 500
+deliveries it duplicates, with the differences. It listens on this machine only. orders send works with it if called
+with --webhook --no-wait.
 
-The key and the secret are made up and shown at the start, or those of ORDERS_API_KEY and ORDERS_SIGNING_SECRET.
+The key and the secret are generated and shown at the start, unless ORDERS_API_KEY and ORDERS_SIGNING_SECRET are set.
 
 --fail: 503 refuses the first delivery, 503x3 the first three, 503,429,500 the first three in turn, 503/3 every third.
 
-Ctrl-C ends it, and sums up what came. With --json everything but the deliveries goes to stderr.
+Ctrl-C ends it and prints a summary. With --json everything but the deliveries goes to stderr.
 
 Examples:
   $ orders listen
@@ -46,10 +46,10 @@ export function addListenCommand(program: Command, context: Context): void {
   program
     .command('listen')
     .description('a local echo for senders: shows each delivery, its verdict and what order it would become')
-    .option('--port <port>', 'listen on this port of 127.0.0.1; 0: any that is free', port, 8090)
+    .option('--port <port>', 'listen on this port of 127.0.0.1; 0: any free port', port, 8090)
     .option('--base-path <path>', 'a prefix of all paths, such as /api', basePath, '')
     .addOption(
-      new Option('--fail <refusals>', 'refuse deliveries with 429, 500 or 503, to see whether the sender tries again')
+      new Option('--fail <refusals>', 'refuse deliveries with 429, 500 or 503, to test whether the sender retries')
         .argParser(parseFailures)
         .default(NO_FAILURES, 'none'),
     )
@@ -85,7 +85,7 @@ async function run(context: Context, options: Options): Promise<void> {
   }
 
   const { server, shutdown } = createListener(setup, show, (message) => writeLine(paint('yellow', message)));
-  // Before anything is said, so that whoever reads that it listens may end it.
+  // Before the first output, so that a reader of it may interrupt at once.
   const interrupted = untilInterrupted();
   const port = await listen(server, '127.0.0.1', options.port);
   writeLine(startMessage({ setup, given: secrets, url: `http://127.0.0.1:${port}${setup.basePath}`, paint }));
@@ -94,10 +94,10 @@ async function run(context: Context, options: Options): Promise<void> {
   writeLine(summary(verdicts));
 }
 
-/** What came, by verdict. */
+/** Request counts by verdict. */
 function summary(verdicts: ReadonlyMap<string, number>): string {
   const total = [...verdicts.values()].reduce((sum, count) => sum + count, 0);
-  if (total === 0) return 'Nothing came.';
+  if (total === 0) return 'No requests.';
   const parts = [...verdicts]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([verdict, count]) => `${count} × ${verdict}`);

@@ -19,14 +19,14 @@ type QueueOutcome = 'migrated' | 'not_needed' | 'not_configured';
 const QUEUE_LINES: Record<QueueOutcome, string> = {
   migrated: "The queue's tables are up to date.",
   not_needed: 'The queue is on Redis and needs no tables.',
-  not_configured: 'QUEUE_URL is not set, so no queue was looked at.',
+  not_configured: 'QUEUE_URL is not set, so no queue was prepared.',
 };
 
 type RolesOutcome = 'granted' | 'none';
 
 const ROLE_LINES: Record<RolesOutcome, string> = {
-  granted: 'The roles of the apps have what they need.',
-  none: 'The apps have no roles of their own here.',
+  granted: "The apps' roles have their privileges.",
+  none: 'The apps have no roles of their own in this database.',
 };
 
 /** `orders migrate`. */
@@ -51,7 +51,7 @@ export function addMigrateCommand(program: Command, context: Context): void {
       const config = await context.config();
       const migrations = await context.withDatabase((knex) => runMigrations(knex, options.acceptDrift ?? []));
       const queue = await prepareQueue(config.QUEUE_URL);
-      // Last, as the tables of the queue may be part of it.
+      // Last, as the roles may need privileges on the queue's tables.
       const roles = await context.withDatabase((knex) => prepareRoles(knex, config));
       context.print(options, { migrations, queue, roles }, () => {
         const ran = migrations.length > 0 ? `Migrations run: ${migrations.join(', ')}.` : 'The schema was up to date.';
@@ -94,19 +94,19 @@ function describePlan({ pending, drift, unknown }: MigrationPlan): string {
 
 async function prepareQueue(url: string | undefined): Promise<QueueOutcome> {
   if (!url) return 'not_configured';
-  // Loaded here because BullMQ takes longer to load than most commands to run.
+  // Loaded on demand: BullMQ takes longer to load than most commands to run.
   const { isRedisUrl, migrateQueue } = await import('@orders/queue');
   if (isRedisUrl(url)) return 'not_needed';
   try {
     await migrateQueue(url);
   } catch (error) {
     const { code } = error as { code?: unknown };
-    throw new Failure(`The queue of QUEUE_URL could not be prepared (${code ?? 'no answer'}): check the address.`);
+    throw new Failure(`The queue of QUEUE_URL could not be prepared (${code ?? 'timeout'}): check the address.`);
   }
   return 'migrated';
 }
 
-/** The roles are granted what they need where they have been before, and created where a password for one is given. */
+/** Grants existing roles their privileges, and creates the roles if a password is given. */
 async function prepareRoles(knex: Knex, config: CliConfig): Promise<RolesOutcome> {
   const passwords = [
     ['orders_intake', config.INTAKE_DB_PASSWORD],

@@ -40,7 +40,7 @@ export function addOrderCommands(program: Command, context: Context): void {
     .addOption(new Option('--needs-review', 'that need review').conflicts('state'))
     .addOption(new Option('--state <state>', 'in this review state').choices(REVIEW_STATES))
     .option('--account <account>', 'of this account (id or exact name)')
-    .option('--limit <number>', 'at most so many; all unless given', limit)
+    .option('--limit <number>', 'maximum number of rows (default: all)', limit)
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders orders list --needs-review --account "Corner Bakery" --json')
     .action(async (options) => {

@@ -19,14 +19,14 @@ import type { Knex } from '../with-database.ts';
 
 /** `orders receipts list | show | redrive`. */
 export function addReceiptCommands(program: Command, context: Context): void {
-  const receipts = program.command('receipts').description('what was accepted, and what became of it');
+  const receipts = program.command('receipts').description('accepted deliveries and their outcome');
 
   receipts
     .command('list')
     .description('receipts, newest first')
     .option('--account <account>', 'of this account (id or exact name)')
     .addOption(new Option('--state <state>', 'in this state').choices(RECEIPT_STATES))
-    .option('--limit <number>', 'at most so many', limit, 50)
+    .option('--limit <number>', 'maximum number of rows', limit, 50)
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders receipts list --state dead --limit 10')
     .action(async (options) => {
@@ -42,7 +42,7 @@ export function addReceiptCommands(program: Command, context: Context): void {
 
   receipts
     .command('show')
-    .description('one receipt with its history and its payload as it came (personal data!)')
+    .description('one receipt with its history and its payload as received (personal data!)')
     .argument('<receipt-id>', 'a UUID', receiptId)
     .addOption(json())
     .action(async (id: string, options) => {
@@ -52,7 +52,7 @@ export function addReceiptCommands(program: Command, context: Context): void {
 
   receipts
     .command('redrive')
-    .description('send dead receipts round again, with all their attempts')
+    .description('process dead receipts again, with all their attempts')
     .argument('[receipt-id]', 'a UUID', receiptId)
     .option('--all-dead', 'all that are dead, instead of one')
     .option('--account <account>', 'with --all-dead: of this account only (id or exact name)')
@@ -95,10 +95,10 @@ async function redriveOne(knex: Knex, id: string, actor: string): Promise<Receip
   return receipt;
 }
 
-/** Redriven in one transaction. */
+/** Receipts per transaction. */
 const REDRIVE_BATCH_SIZE = 500;
 
-/** Some at a time: cut short, it can simply be repeated. */
+/** Works in batches; if interrupted, it can be repeated. */
 async function redriveAll(knex: Knex, account: string | undefined, actor: string): Promise<string[]> {
   const redriven: string[] = [];
   const dead = await listDead(knex, await accountIdOf(knex, account));

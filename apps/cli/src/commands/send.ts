@@ -20,38 +20,38 @@ import { runSend, type SendPlan } from '../send/run-send.ts';
 import { readSenderConfig } from '../sender-config.ts';
 
 const HELP = `
-Formats, told by the end of the name or by --format:
+Formats, by file extension or --format:
   ndjson  one order per line (.ndjson, .jsonl)
   json    an array of orders, or one (.json)
   csv     one order per row (.csv, .tsv), in UTF-8. A heading is a field (source_order_id, total) or the path to one
-          (customer.phone, items.0.name, items.0.quantity); others are mapped by --map. An empty cell is absent, and
-          all cells are text, except quantities.
+          (customer.phone, items.0.name, items.0.quantity); map others with --map. An empty cell is absent. All cells
+          are text, except quantities.
 
 --map takes a file such as
   { "Order no.": "/source_order_id", "Mobile": "/customer/phone", "Item 1": "/items/0/name", "Notes": null }
 
-What was sent is on record in FILE.orders-send.jsonl (ids only, nothing else of an order). After an interruption the
-same command goes on where it stopped, and no order is stored twice. Once all of it has been answered, another input may
-take the same name: it is sent as a new one. --restart begins anew; that does no harm either, but what is there already
-may then end as duplicate.
+FILE.orders-send.jsonl records what was sent (only ids, no other data of an order). After an interruption the same
+command resumes where it stopped, and no order is stored twice. Once the whole input has been answered, another input
+may have the same name: it is sent as a new one. --restart starts again from the beginning; no order is stored twice
+then either, but orders that were stored before may end as duplicate.
 
 At the end it waits for the outcome of each order, and reports; with --no-wait it ends once each is accepted or
-refused. In FILE.failed.jsonl, with their places and the reason, are the orders that were refused, are dead, say
-something else than the order that the service has for their id (unknown with --no-wait), or have the id of an order
-before them. Correct them in FILE, add none and take none out, then send them with --only-failed. What is dead gets a
-new receipt then, and with --restart as well. For what was still open at the end, run the same command again to ask.
-An order that differs changes nothing by itself: the account sees the difference, and accepts or refuses it. If it is
-another order, give it an id of its own.
+refused. FILE.failed.jsonl lists, with position and reason, the orders that were refused, are dead, differ from the
+service's order with their id (unknown with --no-wait), or have the id of an earlier order. Correct them in FILE without
+adding or removing orders, then send them with --only-failed. A dead order gets a new receipt then, and also with
+--restart. If outcomes were still open at the end, run the same command again to ask for them. An order that differs
+changes nothing by itself: the account sees the difference, and accepts or refuses it. If it is another order, give it
+an id of its own.
 
 Environment:
-  ORDERS_URL             where the service is
+  ORDERS_URL             the address of the service
   ORDERS_API_KEY         the API key of the account
   ORDERS_SIGNING_SECRET  its signing secret, for --webhook
-  Each may come from a file: ORDERS_API_KEY_FILE says where ORDERS_API_KEY lies.
-  Unless NODE_ENV is production, what is unset is taken from the last npm start in this clone.
+  Each may come from a file: ORDERS_API_KEY_FILE is the path of a file with ORDERS_API_KEY.
+  Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.
 
-Exit codes: 0 all orders are written, or were there before with the same content (with --no-wait: are accepted); 1 some
-are not, some have the id of an order before them, or it could not go on; 2 wrong use; 130 ended by Ctrl-C; 143 ended by
+Exit codes: 0 all orders are written, or existed before with the same content (with --no-wait: are accepted); 1 some are
+not, some have the id of an earlier order, or the command failed; 2 usage error; 130 ended by Ctrl-C; 143 ended by
 SIGTERM.
 
 Examples:
@@ -88,44 +88,44 @@ export function addSendCommand(program: Command, context: Context): void {
   program
     .command('send')
     .description('send the orders of a file, as a sender: needs an API key and no database')
-    .argument('<file>', 'what to send; - is standard input')
-    .addOption(new Option('--format <format>', 'of the file, where its name does not tell').choices(FORMATS))
-    .option('--map <file>', 'csv: which heading is which field')
+    .argument('<file>', 'the file to send; - is standard input')
+    .addOption(new Option('--format <format>', 'of the file, if it has no known extension').choices(FORMATS))
+    .option('--map <file>', 'csv: maps headings to fields')
     .option(
       '--delimiter <character>',
       "csv: what separates the cells, such as ';' or tab (default: a comma; tab for .tsv)",
     )
-    .option('--ignore-unmapped', 'csv: leave out columns that lead to no field')
-    .option('--dry-run', 'send nothing: say what would be refused, and what would be mended')
-    .option('--strict', 'have orders refused rather than mended')
-    .option('--url <address>', 'where the service is, instead of ORDERS_URL')
-    .option('--webhook', 'send each order by itself, as a signed webhook')
+    .option('--ignore-unmapped', 'csv: ignore columns that match no field')
+    .option('--dry-run', 'send nothing: show what would be refused and what would be corrected')
+    .option('--strict', 'have orders refused rather than corrected')
+    .option('--url <address>', 'the address of the service, instead of ORDERS_URL')
+    .option('--webhook', 'send each order separately, as a signed webhook')
     .option(
       '--concurrency <number>',
-      `requests at once (default: ${MAX_CONCURRENT_BATCHES}; ${MAX_CONCURRENT_WEBHOOKS} webhooks)`,
+      `max concurrent requests (default: ${MAX_CONCURRENT_BATCHES}; ${MAX_CONCURRENT_WEBHOOKS} webhooks)`,
       numberUpTo('--concurrency', 256),
     )
     .option(
       '--batch-size <orders>',
-      'in one request, at most',
+      'max orders per request',
       numberUpTo('--batch-size', MAX_BATCH_ORDERS),
       MAX_BATCH_ORDERS,
     )
     .addOption(
-      new Option('--wait <time>', 'how long to wait at the end for what becomes of the orders')
+      new Option('--wait <time>', 'how long to wait at the end for the outcome of the orders')
         .argParser(span('--wait'))
         .default(300_000, '5m'),
     )
     .option('--no-wait', 'do not wait: end once each is accepted or refused')
     .addOption(
-      new Option('--give-up-after <time>', 'how long to go on without any success')
+      new Option('--give-up-after <time>', 'how long to retry without any success')
         .argParser(span('--give-up-after'))
         .default(600_000, '10m'),
     )
-    .option('--journal <file>', 'where what was sent is on record (default: FILE.orders-send.jsonl)')
-    .option('--restart', 'begin anew, whatever the journal says')
-    .option('--failed <file>', 'where failures are written down (default: FILE.failed.jsonl)')
-    .option('--only-failed', 'send only what the file of failures names')
+    .option('--journal <file>', 'the record of what was sent (default: FILE.orders-send.jsonl)')
+    .option('--restart', 'start again, ignoring the journal')
+    .option('--failed <file>', 'the file of failures (default: FILE.failed.jsonl)')
+    .option('--only-failed', 'send only the orders in the file of failures')
     .addOption(json())
     .addHelpText('after', HELP)
     .action((file: string, options: Options) => send(file, options, context));
@@ -208,7 +208,7 @@ function delimiterOf(file: string, given: string | undefined): string {
   return delimiter;
 }
 
-/** What an earlier run wrote down: with `--only-failed` that alone is sent; of what is dead, `--restart` needs to know as well. */
+/** The failures of an earlier run: `--only-failed` sends only these, and `--restart` needs the dead ones. */
 async function readPreviousFailures(
   path: string | null,
   { onlyFailed, restart }: Options,

@@ -23,7 +23,7 @@ const overlap = span('--overlap');
 
 type Work = (trx: Knex, keys: SecretsKeys, accountId: number) => Promise<Done>;
 
-/** What goes on record; of a look at secrets only when there were any. */
+/** The entry for the audit trail. */
 interface Done {
   action: 'signing_enabled' | 'signing_secret_revealed' | 'signing_secret_rotated';
   details?: { overlap_ms: number };
@@ -33,7 +33,7 @@ interface Done {
 export function addSigningCommands(program: Command, context: Context): void {
   const signing = program.command('signing').description("the secrets that accounts' webhooks are signed with");
 
-  /** Does the work, then shows the secrets that verify from now on. */
+  /** Runs `work`, then shows the valid secrets. An account without secrets gets no audit entry. */
   const run = (work: Work) => async (reference: string, options: { json?: boolean }) => {
     const { account_id, secrets } = await context.withSecrets(async (knex, keys) => {
       const { account_id } = await requireAccount(knex, reference);
@@ -63,14 +63,14 @@ export function addSigningCommands(program: Command, context: Context): void {
 
   signing
     .command('show')
-    .description('the secrets that verify now, newest first')
+    .description('the valid secrets, newest first')
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(run(async () => ({ action: 'signing_secret_revealed' })));
 
   signing
     .command('rotate')
-    .description('make a new secret; the old one verifies for a while longer')
+    .description('make a new secret; the old one stays valid for a while')
     .argument('<account>', 'id or exact name')
     .addOption(new Option('--overlap <time>', 'for how long').argParser(overlap).default(overlap('24h'), '24h'))
     .addOption(json())
@@ -85,11 +85,11 @@ export function addSigningCommands(program: Command, context: Context): void {
 
   signing
     .command('disable')
-    .description('take all secrets away; webhooks of the account are refused within 5 seconds')
+    .description('remove all secrets; webhooks of the account are refused within 5 seconds')
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(async (reference: string, options) => {
-      // Needs no SECRETS_KEY: it is also the way out when that was lost.
+      // Works without SECRETS_KEY, so it also helps if that was lost.
       const { account_id } = await context.withDatabase(async (knex) => {
         const account = await requireAccount(knex, reference);
         await knex.transaction((trx) => disable(trx, account.account_id));
@@ -100,7 +100,7 @@ export function addSigningCommands(program: Command, context: Context): void {
 
   signing
     .command('reseal')
-    .description('encrypt all secrets with SECRETS_KEY that still are with SECRETS_KEY_PREVIOUS; safe to repeat')
+    .description('encrypt all secrets of SECRETS_KEY_PREVIOUS with SECRETS_KEY; safe to repeat')
     .addOption(json())
     .action(async (options) => {
       const { key, outcome } = await context.withSecrets(async (knex, keys) => ({
@@ -110,14 +110,14 @@ export function addSigningCommands(program: Command, context: Context): void {
       const { resealed, unchanged, unreadable } = outcome;
       if (unreadable.length > 0)
         throw new Failure(
-          `Neither SECRETS_KEY (${key}) nor SECRETS_KEY_PREVIOUS opens a secret of these accounts, so no key may be taken away; all others are encrypted with SECRETS_KEY: ${unreadable.join(', ')}.`,
+          `Neither SECRETS_KEY (${key}) nor SECRETS_KEY_PREVIOUS decrypts a secret of these accounts, so keep both keys; all other secrets are encrypted with SECRETS_KEY: ${unreadable.join(', ')}.`,
         );
       context.print(options, { secrets_key: key, ...outcome }, () =>
         [
-          `${resealed} secrets are encrypted again, ${unchanged} were already; all open with the SECRETS_KEY ${key}.`,
+          `${resealed} secrets were encrypted again, ${unchanged} were already; SECRETS_KEY ${key} decrypts all of them.`,
           resealed > 0
             ? 'Run this again until it says 0.'
-            : `SECRETS_KEY_PREVIOUS may go once /health/ready of each intake and portal says "secrets_key":"${key}".`,
+            : `Remove SECRETS_KEY_PREVIOUS once /health/ready of each intake and portal says "secrets_key":"${key}".`,
         ].join('\n'),
       );
     });
@@ -141,7 +141,7 @@ async function readable<Result>(accountId: number, work: Promise<Result>): Promi
   try {
     return await work;
   } catch (error) {
-    // Node gives a failed authentication of AES-GCM no code.
+    // Node's error of a failed AES-GCM authentication has no code.
     if (!(Error.isError(error) && error.message.includes('unable to authenticate data'))) throw error;
     throw new Failure(
       `SECRETS_KEY is not the key that the secrets of account ${accountId} were encrypted with: use that one, or make new secrets with signing disable and enable.`,

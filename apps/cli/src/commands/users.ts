@@ -37,7 +37,8 @@ export function addUserCommands(program: Command, context: Context): void {
       if (options.expires === 0)
         throw new UsageError('--expires takes a time span such as 30m, 24h or 7d, at most 365d.');
       const { PORTAL_URL } = await context.config();
-      if (!PORTAL_URL) throw new ConfigurationError('Configuration: set PORTAL_URL to where browsers find the portal.');
+      if (!PORTAL_URL)
+        throw new ConfigurationError("Configuration: set PORTAL_URL to the portal's address for browsers.");
       const invitation = await context.withDatabase((knex) => invite(knex, address, options));
       const link = `${PORTAL_URL}/invitation#${invitation.token}`;
       const expires = new Date(Date.now() + options.expires);
@@ -76,7 +77,7 @@ async function invite(
   const user = await findUser(knex, address);
   const account = options.account === undefined ? null : await requireAccount(knex, options.account);
   if (!user && !account && !options.operator)
-    throw new UsageError('Say as what: --account <account> or --operator; there is no user of this address yet.');
+    throw new UsageError('Give --account <account> or --operator; there is no user with this address yet.');
   const requested = account
     ? ({ role: 'account_holder', accountId: account.account_id } as const)
     : ({ role: 'operator', accountId: null } as const);
@@ -108,7 +109,7 @@ function describe({ email, role, accountId, isUser }: MadeInvitation, link: stri
   const what = isUser
     ? 'They are a user already: it sets a new password and ends their sessions.'
     : 'It lets them set a password and sign in.';
-  return `${text}\n${what} It works once and cannot be shown again; whoever has it is let in.`;
+  return `${text}\n${what} It works once and cannot be shown again; anyone who has it can sign in.`;
 }
 
 function tabulate(users: readonly User[]): string {

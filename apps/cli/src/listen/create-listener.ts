@@ -11,12 +11,12 @@ import {
 import { type Cause, diagnose } from './diagnose.ts';
 import { type HandledRequest, handleRequest, pathOf, type Setup } from './handle-request.ts';
 
-/** A request and what it was answered with. */
+/** A request and its reply. */
 export interface Arrival extends HandledRequest {
   at: Date;
   method: string;
   path: string;
-  /** Names and values in turns, as they came. */
+  /** Alternating names and values, as received. */
   rawHeaders: readonly string[];
   requestId: string;
   status: number;
@@ -24,7 +24,7 @@ export interface Arrival extends HandledRequest {
   cause: Cause | null;
 }
 
-/** Of every reply, as intake sends them. */
+/** The headers of every reply of intake. */
 const COMMON_HEADERS = [
   ['Cache-Control', 'no-store'],
   ['X-Content-Type-Options', 'nosniff'],
@@ -33,10 +33,10 @@ const COMMON_HEADERS = [
 const BOUNDS = { MAX_CONNECTIONS: 1000, REQUEST_TIMEOUT: 30_000, IDLE_TIMEOUT: 65_000 };
 
 /**
- * A server that takes deliveries, and nothing else of the service.
+ * Creates a server with the service's routes for deliveries and their status.
  *
- * @param show is told of each request once it is answered.
- * @param showNoise is told of what came and is no HTTP.
+ * @param show called for each request after its reply.
+ * @param onInvalidHttp called with a message about input that is not HTTP.
  */
 export function createListener(
   setup: Setup,
@@ -65,8 +65,8 @@ export function createListener(
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }) => {
     // A TLS handshake record.
     if (error.rawPacket?.[0] === 0x16)
-      onInvalidHttp('TLS arrived, and this listens for plain HTTP: send to http://, not https://.');
-    else if (error.code?.startsWith('HPE_')) onInvalidHttp('Something arrived that is not HTTP.');
+      onInvalidHttp('Received TLS, but this listener expects plain HTTP: send to http://, not https://.');
+    else if (error.code?.startsWith('HPE_')) onInvalidHttp('Received data that is not HTTP.');
   });
   return { server, shutdown };
 }

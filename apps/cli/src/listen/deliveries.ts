@@ -8,7 +8,7 @@ import {
   type NormalizedOrder,
 } from '@orders/domain';
 
-/** What passed every check. */
+/** A delivery that passed every check. */
 export interface Incoming extends NormalizedOrder {
   channel: Channel;
   idempotencyKey: string | null;
@@ -19,28 +19,28 @@ export interface Incoming extends NormalizedOrder {
 export interface EchoReceipt extends Incoming {
   receiptId: string;
   receivedAt: Date;
-  /** Counted from 1; null where it repeats an order. */
+  /** From 1; null if it duplicates an order. */
   orderId: number | null;
-  /** The receipt whose order this one repeats. */
+  /** The receipt of the order that this one duplicates. */
   original: EchoReceipt | null;
-  /** In what it differs from that order as it was first sent. */
+  /** Differences from that order as it was first sent. */
   changes: Difference[];
-  /** Why it is dead; null where it is not. */
+  /** Why it is dead; null if it is not. */
   error: AttemptErrorCode | null;
 }
 
-/** How a delivery was taken. */
+/** The outcome of a delivery. */
 export interface Outcome {
   receipt: EchoReceipt;
-  /** Its idempotency key was known: `taken` is the receipt that first used it. */
+  /** Its idempotency key was used before: `receipt` is the one that first used it. */
   replayed: boolean;
-  /** And this came with other content: the receipt that it is kept as. */
+  /** The receipt of mismatched content, if the key was used before with other content. */
   kept: EchoReceipt | null;
-  /** What this delivery says differently from the one that it repeats. */
+  /** Differences from the delivery that it duplicates. */
   changes: Difference[];
 }
 
-/** How a receipt ends. */
+/** The final state of a receipt. */
 export function stateOf({ original, error }: EchoReceipt): 'written' | 'duplicate' | 'dead' {
   if (error) return 'dead';
   return original ? 'duplicate' : 'written';
@@ -54,10 +54,10 @@ export interface Deliveries {
 const MAX_DELIVERIES = 500;
 const MAX_BYTES = 33_554_432;
 
-/** Remembers the last few hundred deliveries that were taken, by what a later one may repeat of them. */
+/** Stores the last accepted deliveries in memory, indexed by everything that a later one may duplicate. */
 export function createDeliveries(): Deliveries {
   const byReceipt = new Map<string, EchoReceipt>();
-  /** Also by the key of a content that came under a key used before, which no sender can send as it has a space. */
+  /** Also contains the keys of mismatched content; these contain a space, so no sender can use them. */
   const byKey = new Map<string, EchoReceipt>();
   const bySource = new Map<string, EchoReceipt>();
   let bytes = 0;
@@ -95,7 +95,7 @@ export function createDeliveries(): Deliveries {
     return received;
   }
 
-  /** Keeps a delivery that came with other content than the one that first used its key: once for each content. */
+  /** Stores a delivery whose key was first used with other content; once for each content. */
   function keep(first: EchoReceipt, incoming: Incoming, fingerprint: string): EchoReceipt {
     const key = `${first.idempotencyKey} sha256:${fingerprint}`;
     const before = byKey.get(key);

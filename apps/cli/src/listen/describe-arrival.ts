@@ -8,17 +8,17 @@ import type { Arrival } from './create-listener.ts';
 import type { EchoReceipt, Outcome } from './deliveries.ts';
 import { redactedHeaders } from './redact.ts';
 
-/** Characters of a body that are shown. */
+/** Max characters of a body that are shown. */
 const MAX_SHOWN_CHARACTERS = 20_000;
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
-/** Colours a text, or leaves it as it is. */
+/** Creates a function that colors text, or returns it unchanged. */
 export function painter(hasColors: boolean): Paint {
   return hasColors ? (style, text) => styleText(style, text, { validateStream: false }) : (_, text) => text;
 }
 
-/** A request for people: one line, and below it what is worth knowing. */
+/** A request as text: one line, and details below it. */
 export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean; paint: Paint }): string {
   const { at, method, path, outcome } = arrival;
   const time = at.toTimeString().slice(0, 8);
@@ -34,7 +34,7 @@ export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean
   return [line, indented.join('\n\n')].filter(Boolean).join('\n') + (indented.length > 0 ? '\n' : '');
 }
 
-/** How a request ended, in a word or two: what is counted at the end. */
+/** The result of a request in a word or two, also for the summary. */
 export function verdictOf({ status, problem, outcome, isSimulated }: Arrival): string {
   if (problem) return `${status} ${problem.code}${isSimulated ? ' (asked for)' : ''}`;
   if (!outcome) return `${status} status`;
@@ -75,7 +75,7 @@ function describeOutcome(outcome: Outcome): string {
   ]);
 }
 
-/** Compared with no other order. */
+/** Whether there is no other order to compare with. */
 function isDeadOrNew({ receipt, replayed, kept }: Outcome): boolean {
   return kept ? kept.original === null : !replayed && receipt.original === null;
 }
@@ -89,7 +89,7 @@ function keptAs({ receiptId, error }: EchoReceipt): string {
 function describeDuplicate({ receipt, replayed, kept }: Outcome): string | undefined {
   const when = (date: Date) => date.toTimeString().slice(0, 8);
   if (replayed)
-    return `the Idempotency-Key of ${when(receipt.receivedAt)}: the answer is that receipt again${kept ? ', though the content is other than then' : ''}`;
+    return `the Idempotency-Key of ${when(receipt.receivedAt)}: the reply is that receipt again${kept ? ', though the content differs' : ''}`;
   const { original } = receipt;
   if (!original) return undefined;
   return `order ${original.orderId} of ${when(original.receivedAt)}, by its source_order_id: would end as duplicate, and make no second order`;
@@ -97,12 +97,12 @@ function describeDuplicate({ receipt, replayed, kept }: Outcome): string | undef
 
 function differenceLines(changes: readonly Difference[]): string {
   const lines = changes.map(({ pointer, from, to }) => `${pointer}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`);
-  return lines.join('\n') || 'in nothing that an order keeps';
+  return lines.join('\n') || 'in no field of an order';
 }
 
 function rawOf({ rawHeaders, body }: Arrival): string {
   const headers = redactedHeaders(rawHeaders).map(([name, value]) => `${name}: ${escapeControls(value)}`);
-  if (body === null) return [...headers, '', '(the body was not looked at)'].join('\n');
+  if (body === null) return [...headers, '', '(the body was not read)'].join('\n');
   const shown = payloadJson(body);
   const text = 'payload' in shown ? (shown.payload ?? '') : `(not UTF-8, in base64) ${shown.payload_base64}`;
   const cut =

@@ -14,7 +14,7 @@ import type { HandledRequest, Setup } from './handle-request.ts';
 
 type Causes = { [Code in RejectionCode]?: Record<Diagnosis<Code>, string> };
 
-/** What most likely is wrong, and what to do about it. */
+/** What is most likely wrong, and how to fix it. */
 const CAUSES = {
   missing_signature: {
     another_header: 'A signature came under another name. Rename its header: x-service-signature: sha256=<hex>.',
@@ -61,13 +61,13 @@ const CAUSES = {
   },
 } satisfies Causes;
 
-/** A likely cause: a stable code, and what to do about it. */
+/** A likely cause: a stable code, and how to fix it. */
 export interface Cause {
   code: string;
   detail: string;
 }
 
-/** What most likely made a request wrong; null where that is not known, or where the refusal says it all. */
+/** The most likely cause of a rejection; null if it is unknown or the problem itself is clear. */
 export function diagnose(
   { code }: Problem,
   { apiKey, signingSecret, basePath }: Setup,

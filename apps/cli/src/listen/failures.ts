@@ -1,9 +1,9 @@
 import { Problem } from '@orders/domain';
 import { UsageError } from '../errors.ts';
 
-/** Refusals that a sender asked for, to see what it makes of them. */
+/** Simulated rejections, to test a sender's retries. */
 export interface SimulatedFailures {
-  /** What the next delivery is refused with; null when it is to be taken. */
+  /** The problem for the next delivery; null to accept it. */
   next(): Problem | null;
 }
 
@@ -20,7 +20,7 @@ const MAX_FAILURES = 10_000;
 /**
  * Reads `--fail`: `503` refuses the first delivery, `503x3` the first three, `503,429` the first two in turn, `503/3` every third.
  *
- * @throws {WrongUse}
+ * @throws {UsageError}
  */
 export function parseFailures(text: string): SimulatedFailures {
   const everyNth = /^(429|500|503)\/(\d{1,5})$/.exec(text);
@@ -34,7 +34,7 @@ export function parseFailures(text: string): SimulatedFailures {
   );
 }
 
-/** Refuses nothing. */
+/** Rejects nothing. */
 export const NO_FAILURES: SimulatedFailures = { next: () => null };
 
 function failEvery(status: string, nth: number): SimulatedFailures {

@@ -25,34 +25,34 @@ import {
 import { type Deliveries, type EchoReceipt, type Outcome, stateOf } from './deliveries.ts';
 import type { SimulatedFailures } from './failures.ts';
 
-/** What a listener is set up with. */
+/** Configuration and state of a listener. */
 export interface Setup {
   apiKey: string;
   signingSecret: string;
-  /** The prefix of every path; may be empty. */
+  /** Prefix of every path; may be empty. */
   basePath: string;
   failures: SimulatedFailures;
   deliveries: Deliveries;
 }
 
-/** What a request came to. */
+/** The result of a request. */
 export interface HandledRequest {
-  /** Null where its body was not read. */
+  /** Null if the body was not read. */
   body: Buffer | null;
-  /** Of a delivery that was taken. */
+  /** Null unless a delivery was accepted. */
   outcome: Outcome | null;
-  /** Refused only because that was asked for. */
+  /** Rejected only because of `--fail`. */
   isSimulated: boolean;
 }
 
 const CHANNELS: Record<string, Channel> = { '/ingest/orders': 'rest', '/ingest/webhook': 'webhook' };
 
 /**
- * Answers a request as intake does, by the same checks in the same order (contract, section 5); the receipt is final at once, as there is
- * nobody whom it would have to wait for.
+ * Handles a request as intake does, with the same checks in the same order (contract, section 5). The receipt is final immediately, as
+ * there is no worker to wait for.
  *
- * @param answered is filled in on the way, for whoever shows it.
- * @throws {Problem} which is then to be sent.
+ * @param handled receives the results, for display.
+ * @throws {Problem} which the caller must send.
  */
 export async function handleRequest(
   setup: Setup,
@@ -78,7 +78,7 @@ export async function handleRequest(
   } else throw new Problem('not_found');
 }
 
-/** The path that was asked for, without its query. */
+/** The path of a request, without its query. */
 export function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] as string;
 }
@@ -150,7 +150,6 @@ function sendAccepted(
   sendJson(response, 202, acceptedJson(accepted, wait === null ? null : { status, order_id }));
 }
 
-/** The status reply. */
 function statusOf(receipt: EchoReceipt) {
   const { receiptId, orderId, original, order, channel, receivedAt, warnings, changes, error } = receipt;
   return receiptJson({

@@ -1,15 +1,15 @@
 import { hideKeys } from '../hide-keys.ts';
 
-/** Header fields of which only the scheme or the prefix is shown. */
+/** Header fields of which only the scheme or prefix is shown. */
 const SECRET_HEADER = /authorization|signature|hmac|cookie|secret|token|api-?key/i;
 
-/** Takes these secrets, and whatever else has the form of one of ours, out of a text, also where it is written as JSON. */
+/** Creates a function that removes these secrets, also in JSON escapes, and everything that looks like a key or secret of the service. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   return (text) => hideKeys(forms.reduce((rest, form) => rest.replaceAll(form, '…'), text));
 }
 
-/** Names and values of header fields, those that hold secrets without them. */
+/** Names and values of header fields, with secrets removed. */
 export function redactedHeaders(rawHeaders: readonly string[]): [string, string][] {
   const shown: [string, string][] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {

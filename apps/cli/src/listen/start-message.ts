@@ -5,7 +5,7 @@ import type { Setup } from './handle-request.ts';
 const SAMPLE =
   '{"source_order_id":"LISTEN-1","customer":{"name":"Aisha","phone":"050 123 4567"},"emirate":"Dubai","total":"149.50"}';
 
-/** The start lines: where it listens, and lines to paste into a shell. Only what was made up for this listener is shown of its secrets. */
+/** The start message: the listener's address, and lines to paste into a shell. Shows only secrets that were generated for this listener. */
 export function startMessage({
   setup,
   given,

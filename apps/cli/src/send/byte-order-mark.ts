@@ -4,9 +4,9 @@ const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const UTF16_MARKS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
 
 /**
- * The bytes behind a byte order mark, in whatever pieces it comes.
+ * Removes a UTF-8 byte order mark, even if it is split between chunks.
  *
- * @throws {Failure} when it is that of UTF-16; no UTF-8 begins with these bytes.
+ * @throws {Failure} if the mark is that of UTF-16; no UTF-8 starts with these bytes.
  */
 export async function* stripByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | null = Buffer.alloc(0);

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { SourceOrder } from './source-order.ts';
 
-/** Orders that are sent together, and on record together in the journal. */
+/** Orders that are sent and recorded in the journal together. */
 export interface Batch {
-  /** From 0, in the order of the input. */
+  /** From 0, in input order. */
   number: number;
   orders: SourceOrder[];
-  /** Idempotency key of the whole. */
+  /** Idempotency key of the batch. */
   key: string;
-  /** Dead receipts of orders in it, which are to get new ones. */
+  /** Dead receipts of its orders, which get new ones. */
   replaces: readonly string[];
 }
 
@@ -18,10 +18,10 @@ export interface BatchLimits {
 }
 
 /**
- * Cuts the input into batches, in the same places whenever it is read.
+ * Cuts the input into batches, deterministically for the same input.
  *
- * @param begun the batches that were begun before; the limits may have been others then, and other receipts dead.
- * @param dead the receipts of orders that are dead, by their places.
+ * @param started batches of earlier runs, which may have had other limits and other dead receipts.
+ * @param dead dead receipts by the position of their order.
  */
 export async function* cutBatches(
   orders: AsyncIterable<SourceOrder>,
@@ -56,10 +56,10 @@ export async function* cutBatches(
 }
 
 /**
- * An idempotency key that follows from what the orders say and where they stand: the same orders sent once more replay their receipts, also
- * where no journal is left of the first time. A receipt that is dead would be replayed as well; it makes another key.
+ * An idempotency key derived from the orders' content and position: the same orders sent again replay their receipts, even if the journal
+ * is lost. Dead receipts would be replayed too, so they are part of the key.
  *
- * @param from how many orders were sent before them.
+ * @param from the number of orders before the batch.
  */
 function keyOf(orders: readonly SourceOrder[], from: number, replaces: readonly string[]): string {
   const hash = createHash('sha256').update([from, ...replaces, ''].join('\n'));

@@ -6,10 +6,9 @@ import { MISMATCH, type Result } from './journal-entries.ts';
 import type { RetryGate } from './retry-gate.ts';
 import type { Refusal, SourceOrder } from './source-order.ts';
 
-/** Sends the orders of a batch until each is accepted or refused for good. */
+/** Sends the orders of a batch until each is accepted or finally rejected. */
 export type Deliver = (batch: Pick<Batch, 'orders' | 'key'>) => Promise<Result[]>;
 
-/** By what orders are sent. */
 export interface SendDependencies {
   client: OrdersClient;
   gate: RetryGate;
@@ -17,18 +16,18 @@ export interface SendDependencies {
   signal: AbortSignal;
 }
 
-/** Of a request with so much in it, on a slow line. */
+/** Allows for a large request on a slow connection. */
 const BATCH_TIMEOUT_MS = 120_000;
-/** An order that the service fails at so often is given up, so that the others go on. */
+/** Max internal errors per order; then it is skipped, so that the others continue. */
 const MAX_FAULTS = 5;
-/** An older service drops what comes under a used key. */
+/** An older service drops other content under a used key. */
 const DROPPED = {
   status: 202,
   code: MISMATCH,
   detail: 'The idempotency key was used before with other content, and this service kept nothing of the order.',
 };
 
-/** All orders of a batch in one request. */
+/** Sends all orders of a batch in one request. */
 export function deliverInBatches({ client, gate, strict, signal }: SendDependencies): Deliver {
   async function deliver({ orders, key }: Pick<Batch, 'orders' | 'key'>): Promise<Result[]> {
     const texts = orders.filter((order) => !order.refusal).map(({ text }) => text);
@@ -43,7 +42,7 @@ export function deliverInBatches({ client, gate, strict, signal }: SendDependenc
       if (!(error instanceof ProblemError)) throw error;
       if (orders.length === 1 && isOrderError(error)) return [refused(orders[0] as SourceOrder, refusalIn(error))];
       if (error.status !== 413 || orders.length === 1) throw error;
-      // Something before the service takes less at once. The halves get keys of their own, the same ones whenever this happens.
+      // A proxy has a smaller limit. The halves get keys of their own, deterministically.
       const middle = orders.length >> 1;
       const first = await deliver({ orders: orders.slice(0, middle), key: `${key}.0` });
       return [...first, ...(await deliver({ orders: orders.slice(middle), key: `${key}.1` }))];
@@ -52,7 +51,7 @@ export function deliverInBatches({ client, gate, strict, signal }: SendDependenc
   return deliver;
 }
 
-/** Each order in a request of its own, signed, so many at once. */
+/** Sends each order in its own signed request, up to `concurrency` at a time. */
 export function deliverAsWebhooks({ client, gate, strict, signal }: SendDependencies, concurrency: number): Deliver {
   const runFairly = limitConcurrency(concurrency);
   return ({ orders, key }) =>

@@ -3,17 +3,16 @@ import { escapeControlsInLine } from '../escape-controls.ts';
 import { count } from './report.ts';
 import type { SourceOrder } from './source-order.ts';
 
-/** What would become of an input, told without sending it. */
+/** The expected outcome of an input, without sending it. */
 export interface DryRun {
   read: number;
-  /** Of them, those with the source_order_id of one before, which would end as duplicate. */
+  /** Orders with the source_order_id of an earlier one, which would end as duplicate. */
   repeated: number;
-  /** Where they stand. */
   repeats: Duplicate[];
-  /** Cannot be accepted; with strict handling also what would have to be mended. */
+  /** Orders that would be rejected; with strict handling also those that would need corrections. */
   refused: number;
   refused_by_code: Record<string, Finding>;
-  /** Would be accepted, and mended or guessed at. */
+  /** Orders that would be accepted with corrections or guesses. */
   with_warnings: number;
   warnings_by_code: Record<string, Finding>;
 }
@@ -22,20 +21,20 @@ interface Duplicate {
   place: number;
   line: number;
   source_order_id: string | null;
-  /** The place of the first order with this id. */
+  /** Position of the first order with this id. */
   repeats: number;
 }
 
 interface Finding {
   orders: number;
-  /** Where it was met first. */
+  /** Position of its first occurrence. */
   first_place: number;
   first_line: number;
   pointer: string | null;
   detail: string;
 }
 
-/** Reads the orders as the service would, by the same rules. */
+/** Checks the orders by the rules of the service. */
 export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { strict: boolean }): Promise<DryRun> {
   const result = { read: 0, repeated: 0, refused: 0, with_warnings: 0 };
   const repeated: Duplicate[] = [];
@@ -92,7 +91,7 @@ function addFindings(findings: Findings, { position, line }: SourceOrder, issues
   }
 }
 
-/** The result for people. */
+/** The result as text. */
 export function renderDryRun({
   read,
   repeated,
@@ -113,7 +112,7 @@ export function renderDryRun({
   ].join('\n');
 }
 
-/** Lines on a terminal; `--json` has them all. */
+/** Max lines of text; `--json` has all of them. */
 const MAX_LINES = 100;
 
 function renderRepeats(repeats: readonly Duplicate[]): string[] {

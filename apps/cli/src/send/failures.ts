@@ -5,45 +5,45 @@ import type { Outcome } from './follow-up.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
 import { requireOwnFile } from './own-files.ts';
 
-/** An order that is not on the list as it stands in the input, and why; nothing of what it says. */
+/** An order that the service does not have as in the input, and why; without its content. */
 export interface FailedOrder {
-  /** Among the orders of the input, from 1. */
+  /** Position among the orders of the input, from 1. */
   place: number;
   line: number;
   source_order_id: string | null;
   receipt_id: string | null;
-  /** `duplicate` and `accepted`: it has a receipt, but differs from what the service has, or repeats an id of the input. */
+  /** `duplicate` and `accepted`: it has a receipt, but differs from the service's order, or has the id of an earlier order of the input. */
   status: 'refused' | 'dead' | 'unknown' | 'duplicate' | 'accepted';
   code: string;
   detail: string;
   errors?: readonly { pointer: string; code: string; detail: string }[];
-  /** What it says differently from the order that the service has, as pointers. */
+  /** Pointers to the differences from the service's order. */
   changed?: readonly string[];
-  /** The place of the first order of the input with its source_order_id. */
+  /** Position of the first order of the input with the same source_order_id. */
   repeats?: number;
 }
 
-/** The same as it is written down, for a run with `--only-failed`. */
+/** A line of the file of failures, for a run with `--only-failed`. */
 export interface StoredFailure extends FailedOrder {
-  /** How many orders the input held. */
+  /** Number of orders in the input. */
   of: number;
 }
 
-/** Where failures are written down, one JSON object a line; in place of what was there only once it is whole. */
+/** The file of failures, one JSON object a line. Replaces the previous file only once it is complete. */
 export interface FailureFile {
   add(failure: StoredFailure): void;
   finish(): Promise<void>;
-  /** Leaves what was there. */
+  /** Keeps the previous file. */
   discard(): void;
 }
 
 const MAX_SHOWN_POINTERS = 5;
 const UNKNOWN = {
   code: 'receipt_not_found',
-  detail: 'What became of it is not known; sending it again does no harm.',
+  detail: 'Its outcome is unknown; sending it again is safe.',
 };
 
-/** Null for one that was accepted. */
+/** Null for an accepted order. */
 export function failureOfRefused([position, line, sourceOrderId, outcome]: Result): FailedOrder | null {
   if (typeof outcome === 'string') return null;
   const { code, detail, errors } = outcome;
@@ -60,9 +60,9 @@ export function failureOfRefused([position, line, sourceOrderId, outcome]: Resul
 }
 
 /**
- * Null for one that is on the list as it stands in the input, or still may be.
+ * Null for an order that the service has as in the input, or still may have.
  *
- * @param repeats the place of the first order with its source_order_id, where it is not the first.
+ * @param repeats position of the first order with the same source_order_id, unless this is the first.
  */
 export function failureOfAccepted(outcome: Outcome, repeats: number | undefined): FailedOrder | null {
   const { position, line, sourceOrderId, receiptId, status, changed } = outcome;
@@ -99,20 +99,22 @@ function differences(pointers: readonly string[]): string {
   return ` They differ at ${pointers.slice(0, MAX_SHOWN_POINTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
-/** Where they are written until they are whole. */
+/** The path of the file until it is complete. */
 export function temporaryPathOf(path: string): string {
   return `${path}.new`;
 }
 
 /**
- * @param path where there is none, failures are only counted.
- * @throws {Failure} when there is anything that is no such file.
+ * Opens the file of failures.
+ *
+ * @param path null to only count failures.
+ * @throws {Failure} if another kind of file exists there.
  */
 export async function openFailureFile(path: string | null): Promise<FailureFile> {
   if (path === null) return { add: () => {}, finish: async () => {}, discard: () => {} };
   const temporaryPath = temporaryPathOf(path);
   await requireFailures(path);
-  // A run that was killed leaves it.
+  // Left behind by a run that was killed.
   if (await requireFailures(temporaryPath)) orThrow(temporaryPath, () => rmSync(temporaryPath));
   let file: number | null = null;
   const close = () => {
@@ -129,7 +131,7 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
       });
     },
     async finish() {
-      // Once more, as somebody may have put something else there meanwhile.
+      // Checked again, as another file may have been created meanwhile.
       const exists = await requireFailures(path);
       orThrow(path, () => {
         if (close()) renameSync(temporaryPath, path);
@@ -142,10 +144,10 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
   };
 }
 
-/** What an earlier run wrote down as failed, by place. */
+/** Reads the failures of an earlier run, by position. */
 export async function readFailures(path: string): Promise<Map<number, StoredFailure>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${path} cannot be read (${error.code}): no failures were written down there.`);
+    throw new Failure(`${path} cannot be read (${error.code}): it contains no failures of an earlier run.`);
   });
   const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
   if (failures.includes(null))
@@ -177,7 +179,7 @@ function readFailure(line: string): StoredFailure | null {
   }
 }
 
-/** A full disk or a directory that takes no files is told in one line. */
+/** Reports a full disk or a read-only directory in one line. */
 function orThrow(path: string, work: () => void): void {
   try {
     work();

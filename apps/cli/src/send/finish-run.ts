@@ -5,16 +5,17 @@ import { isAccepted } from './journal-entries.ts';
 import type { Progress } from './progress.ts';
 import type { Status } from './report.ts';
 
-/** Of the orders that were refused or lost, as many stand in the report. All that differ or repeat an id do. */
+/** Max rejected, dead or unknown orders in the report. Orders that differ or duplicate an id are all listed. */
 const MAX_SHOWN_FAILURES = 5;
 
 type FinishDependencies = Parameters<typeof followUp>[1];
 
 /**
- * The outcome of all orders of all runs, and whether any is still open; writes down those that are not on the list as they
- * stand in the input.
+ * Determines the outcome of all orders of all runs, and whether any is still open; writes the failed ones to the file of failures.
  *
- * @param input.count how many orders the input has; `repeated` has the places of those whose source_order_id an earlier one has.
+ * @param dependencies null to not ask for outcomes.
+ * @param input.count number of orders in the input.
+ * @param input.duplicates by position, orders with the source_order_id of an earlier one; the value is the position of that one.
  */
 export async function finishRun(
   journal: Journal,
@@ -32,7 +33,7 @@ export async function finishRun(
     unknown: 0,
     not_followed: 0,
   };
-  // Codes are whatever the service says, such as `constructor`.
+  // A map, as the service may send any code, such as `constructor`.
   const refusedByCode = new Map<string, number>();
   let [refused, changed, listed] = [0, 0, 0];
   const failures: FailedOrder[] = [];

@@ -6,7 +6,7 @@ import { Failure } from '../errors.ts';
 import type { Result } from './journal-entries.ts';
 import { describeClientError, type RetryGate } from './retry-gate.ts';
 
-/** How far an accepted order is; `unknown` where the service has no such receipt any more, `not_asked` where it did not answer. */
+/** The state of an accepted order: `unknown` if the service no longer has its receipt, `not_asked` if the service could not be asked. */
 export interface Outcome {
   position: number;
   line: number;
@@ -14,21 +14,21 @@ export interface Outcome {
   receiptId: string;
   status: ReceiptStatus | 'unknown' | 'not_asked';
   error: { code: string; detail: string } | null;
-  /** Pointers to what a duplicate says differently from the order that the service has. */
+  /** Pointers to a duplicate's differences from the service's order. */
   changed: readonly string[];
-  /** Its idempotency key was used before with other content. */
+  /** Whether its idempotency key was used before with other content. */
   isMismatch: boolean;
 }
 
 interface FollowUpDependencies {
   client: OrdersClient;
   gate: RetryGate;
-  /** For how long outcomes are waited for, in milliseconds, all together. */
+  /** Max total wait for outcomes, in milliseconds. */
   waitMs: number;
   signal: AbortSignal;
 }
 
-/** Of the ids in one request: bytes, well below what the service takes, and how many. */
+/** Max ids in one request: bytes, well below the service's limit, and count. */
 const LIMITS = { size: 150_000, count: MAX_SOURCE_ORDER_IDS };
 const MAX_CONCURRENT_LOOKUPS = 8;
 const FIRST_PAUSE_MS = 100;
@@ -37,10 +37,10 @@ const NEEDS_DETAILS: ReadonlySet<string> = new Set(['duplicate', 'dead']);
 const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unknown']);
 
 /**
- * Asks what became of the accepted orders, some after others in the order given, and waits for what is not final yet. A service that is away
- * for too long or refuses to tell is not asked any more, and what is not known stays so: the orders are sent all the same.
+ * Requests the outcome of accepted orders, in chunks in the given order, and waits until they are final. If the service is unreachable
+ * for too long or rejects the requests, it stops asking and the remaining outcomes stay unknown: the orders were sent anyway.
  *
- * @param onLost told why it is not asked any more, in a sentence.
+ * @param onLost called with the reason, as a sentence, if it stops asking.
  */
 export async function* followUp(
   answers: AsyncIterable<readonly Result[]>,
@@ -80,8 +80,8 @@ export async function* followUp(
     const single: Outcome[] = [];
     for (const order of orders) {
       const seen = newest.get(order.sourceOrderId ?? '');
-      // An id may have been sent again since, or stand in the input twice. Only the receipt itself tells why it is dead, and
-      // what a duplicate changes.
+      // The id may have been sent again since, or twice in the input. Only the receipt itself has a dead one's error and a duplicate's
+      // changes.
       if (seen?.receipt_id !== order.receiptId || NEEDS_DETAILS.has(seen.status)) single.push(order);
       else order.status = seen.status as ReceiptStatus;
     }
@@ -102,13 +102,13 @@ export async function* followUp(
   }
 }
 
-/** Null for what is no matter of the service. */
+/** Why the service cannot be asked, as a sentence; null for errors that are not the service's. */
 function lossReason(error: unknown): string | null {
-  if (error instanceof OrdersError) return `The service refuses to tell ${describeClientError(error)}`;
+  if (error instanceof OrdersError) return `The service rejected the request ${describeClientError(error)}`;
   return error instanceof Failure ? error.message : null;
 }
 
-/** An accepted order as an outcome that is not known yet; an empty list for a refused one. */
+/** An accepted order as an outcome that is still unknown; an empty list for a rejected one. */
 export function toOutcomes([position, line, sourceOrderId, outcome, mismatch]: Result): Outcome[] {
   if (typeof outcome !== 'string') return [];
   const isMismatch = mismatch !== undefined;

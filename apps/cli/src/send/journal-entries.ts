@@ -1,8 +1,8 @@
 import type { Refusal } from './source-order.ts';
 
 /**
- * How the service answered one order: where it stands, its source_order_id, and its receipt id or why it has none. The last
- * member is there where the idempotency key was used before with other content; the receipt is then the one it was kept as.
+ * The service's reply to one order: its position, its source_order_id, and its receipt id or why it has none. The last member is present
+ * if the idempotency key was used before with other content; the receipt is then that of the mismatched content.
  */
 export type Result = readonly [
   position: number,
@@ -13,21 +13,21 @@ export type Result = readonly [
 ];
 export const MISMATCH = 'payload_mismatch';
 
-/** Whether it has a receipt. */
+/** Whether the order has a receipt. */
 export function isAccepted([, , , outcome]: Result): boolean {
   return typeof outcome === 'string';
 }
 
-/** Of what the journal is, to where and how it was sent; another run must say the same. */
+/** The journal's input, service and way of sending, which must be the same in each run. */
 export interface JournalHead {
-  /** Of the file, in bytes; null for standard input. */
+  /** Size of the file in bytes; null for standard input. */
   size: number | null;
   url: string;
   way: 'batches' | 'webhook';
   strict: boolean;
 }
 
-/** A batch that was begun; its key depends on the receipts that it is to replace, too. */
+/** A batch whose sending has started; its key also depends on the receipts that it replaces. */
 export interface StartedBatch {
   orders: number;
   key: string;
@@ -43,7 +43,7 @@ export function writeHead({ size, url, way, strict }: JournalHead): object {
   return { journal: KIND, size, url, way, strict };
 }
 
-/** Null for a line that begins no journal. */
+/** Null if the line is not the head of a journal. */
 export function readHead(line: string): JournalHead | null {
   const value = parse(line) as Partial<JournalHead & { journal: string }> | undefined;
   if (value?.journal !== KIND || !(value.size === null || isCount(value.size))) return null;
@@ -51,7 +51,7 @@ export function readHead(line: string): JournalHead | null {
   return value.way === 'batches' || value.way === 'webhook' ? (value as JournalHead) : null;
 }
 
-/** A line of a journal below its head: `torn` where it is no JSON, as a power cut leaves it; null where it is no entry. */
+/** A line of a journal below its head: `torn` if it is not JSON, as after a power cut; null if it is not an entry. */
 export function readEntry(line: string): Entry | 'torn' | null {
   const value = parse(line);
   if (value === undefined) return 'torn';

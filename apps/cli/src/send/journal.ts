@@ -8,55 +8,55 @@ import { requireOwnFile } from './own-files.ts';
 import { linesOf } from './read-ndjson.ts';
 
 /**
- * The record of a run, so that the next one goes on where it stopped: which batches were begun, under which keys, and the answers. It holds
- * ids and codes, nothing else of an order.
+ * The record of a run, with which the next run resumes: the started batches with their keys, and their results. It contains only ids and
+ * codes of orders.
  *
- * Nothing waits for the disk: if the last lines are lost with the machine, their batches are cut and sent again under the same keys.
+ * Writes are not synced: if the last lines are lost in a crash, their batches are cut and sent again under the same keys.
  */
 export interface Journal {
   path: string;
-  /** The batches that were begun before this run. */
+  /** The batches that earlier runs started. */
   previousBatches(): readonly StartedBatch[];
   hasResults(number: number): boolean;
-  /** Whether no batch was begun, by this run neither. */
+  /** Whether no batch was started, including by this run. */
   isEmpty(): boolean;
-  /** Whether each batch that was begun before this run has its answers, so that it can give way to another input. */
+  /** Whether each batch of earlier runs has results, so that the journal may be reset for another input. */
   isSettled(): boolean;
-  /** Forgets all, for another input. */
+  /** Deletes everything, for another input. */
   reset(): void;
-  /** To be called before a batch is sent. */
+  /** Records a batch; must be called before it is sent. */
   begin(batch: Batch): void;
-  answer(number: number, results: readonly Result[]): void;
-  /** What all runs were answered. */
+  recordResults(number: number, results: readonly Result[]): void;
+  /** The results of all runs. */
   results(): AsyncGenerator<readonly Result[]>;
   close(): Promise<void>;
-  /** Closes and removes it. */
+  /** Closes and deletes the file. */
   remove(): Promise<void>;
 }
 
-/** The input is not what it was when the journal was begun. */
+/** The input differs from the one that the journal was created for. */
 export class InputChangedError extends Failure {
   constructor(path: string) {
     super(
-      `The input has changed since ${path} was begun, and not all that was sent of it was answered: give --restart to send all of it (what is there already then ends as duplicate), or the input as it was.`,
+      `The input has changed since ${path} was created, and some batches have no reply yet: give --restart to send all orders (those that were accepted then end as duplicate), or the original input.`,
       { includesNextStep: true },
     );
   }
 }
 
 /**
- * Opens the journal of a run, or begins it: also in place of one of another input whose every batch was answered, and of one to another
- * address that accepted nothing.
+ * Opens or creates the journal of a run. Replaces a journal of another input if all its batches have results, and one of another service
+ * if it accepted nothing.
  *
- * @throws {Failure} when it is in use, damaged, none at all, or of another input, service or way.
+ * @throws {Failure} if the file is in use, damaged, not a journal, or of another input, service or way of sending.
  */
 export async function openJournal(path: string, head: JournalHead, restart: boolean): Promise<Journal> {
   const release = await lock(path).catch((error) => Promise.reject(unusable(path, error)));
-  if (!release) throw new Failure(`Another orders send works with ${path}: wait for its end.`);
+  if (!release) throw new Failure(`Another orders send is using ${path}: wait until it ends.`);
   let file = -1;
   let before: readonly StartedBatch[] = [];
   let answered: ReadonlySet<number> = new Set();
-  // One without a batch says nothing to the next run.
+  // A journal without a batch is useless for the next run, so it is deleted.
   let isEmpty = true;
 
   const append = (entry: object) => {
@@ -90,7 +90,7 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
     if (canResume) {
       ({ begun: before, answered } = found);
       isEmpty = before.length === 0;
-      // What was torn off in the middle of a line is cut away.
+      // Removes a torn last line.
       ftruncateSync(file, found.kept);
     } else reset();
   } catch (error) {
@@ -108,7 +108,7 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
       append({ batch: number, orders: orders.length, key, replaces });
       isEmpty = false;
     },
-    answer: (number, results) => append({ batch: number, results }),
+    recordResults: (number, results) => append({ batch: number, results }),
     async *results() {
       for await (const line of linesOf(createReadStream(path))) {
         const entry = readEntry(line.toString());
@@ -129,11 +129,11 @@ interface JournalState {
   answered: Set<number>;
   /** Whether any order was accepted. */
   hasReceipt: boolean;
-  /** Bytes of the lines that are whole. */
+  /** Total bytes of complete lines. */
   kept: number;
 }
 
-/** Reads whole lines until one that is torn. */
+/** Reads complete lines up to a torn one. */
 async function readJournal(path: string): Promise<JournalState> {
   const input = { read: 0 };
   let head: JournalHead | null = null;
@@ -169,7 +169,7 @@ async function* counting(chunks: AsyncIterable<Buffer>, input: { read: number })
   }
 }
 
-/** Whether a run goes on with what it found; false for what is of no use to anybody any more. */
+/** Whether a run resumes from this journal; false if the journal is no longer useful. */
 function isResumable(
   path: string,
   { head, begun, answered, hasReceipt }: JournalState,
@@ -197,7 +197,7 @@ function open(path: string): number {
 
 function damaged(path: string, batches: number): Failure {
   return new Failure(
-    `The journal ${path} is damaged after batch ${batches}: give --restart to send all again (what is there already then ends as duplicate).`,
+    `The journal ${path} is damaged after batch ${batches}: give --restart to send all orders again (those that were accepted then end as duplicate).`,
   );
 }
 

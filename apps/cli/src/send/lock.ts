@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Holds a file for this process, until it is released or the process ends in whatever way: a socket that listens, as Node has no locks. Where
- * it can, the socket has no file; else one that a dead process left is removed.
+ * Locks a file for this process until it is released or the process ends. The lock is a listening socket, as Node has no file locks. On
+ * Linux the socket is abstract; elsewhere a stale socket file is removed.
  *
- * @returns how to release it; null when another process of this machine holds it.
+ * @returns a function that releases the lock; null if another process of this machine holds it.
  */
 export async function lock(path: string): Promise<(() => Promise<void>) | null> {
   const real = join(await realpath(dirname(path)), basename(path));

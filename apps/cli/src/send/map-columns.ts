@@ -2,19 +2,18 @@ import { UsageError } from '../errors.ts';
 import { escapeControls } from '../escape-controls.ts';
 
 /**
- * Where a column's cells go: the steps from the order to the field; null for one that is left out, undefined for one without a heading, which
- * is to be empty.
+ * The field of a column as path segments; null if the column is ignored, undefined if it has no heading and must be empty.
  */
 export type Column = readonly string[] | null | undefined;
 
-/** What `--map` holds: for a heading an RFC 6901 pointer to a field, or null for a column to leave out. */
+/** The file of `--map`: for each heading an RFC 6901 pointer to a field, or null to ignore the column. */
 export type ColumnMap = Readonly<Record<string, string | null>>;
 
-/** The fields of an order; an address may have parts of any name, and a text may stand for a customer or the items. */
+/** The fields of an order. An address may have parts of any name; customer and items may be plain strings. */
 const FIELD =
   /^\/(source_order_id|order_number|customer(\/(name|phone|email|id))?|address(\/.+)?|emirate|area|items(\/\d{1,3}\/(name|quantity|sku))?|total|currency|delivery_instructions)$/;
 
-/** @throws {WrongUse} when the text is no such map. */
+/** @throws {UsageError} if the text is not such a map. */
 export function parseColumnMap(text: string): ColumnMap {
   const map = parse(text);
   if (typeof map !== 'object' || map === null || Array.isArray(map))
@@ -30,10 +29,10 @@ export function parseColumnMap(text: string): ColumnMap {
 }
 
 /**
- * Where each column of a table goes: by the map, or else by its heading, which may be a field (`total`) or a path to one
- * (`customer.phone`, `items.0.name`).
+ * The field of each column: from the map, else from its heading, which may be a field (`total`) or a path to one (`customer.phone`,
+ * `items.0.name`).
  *
- * @throws {WrongUse} naming the headings that lead to no field, unless they are to be ignored, or that lead to the same one.
+ * @throws {UsageError} with the headings that match no field (unless ignored) or the same field.
  */
 export function mapColumns(headings: readonly string[], map: ColumnMap, ignoreUnmapped: boolean): Column[] {
   const unmapped: string[] = [];
@@ -78,7 +77,7 @@ function segmentsOf(pointer: string): string[] {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Two cells cannot be one field, nor one a part of the other. */
+/** Two columns must not have the same field, nor one a part of the other's. */
 function rejectConflicts(headings: readonly string[], columns: readonly Column[]): void {
   const paths = columns.map((column) => (column ? `/${column.join('/')}/` : null));
   for (const [first, path] of paths.entries()) {

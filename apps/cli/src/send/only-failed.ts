@@ -4,11 +4,11 @@ import type { Input } from './read-input.ts';
 import type { SourceOrder } from './source-order.ts';
 
 /**
- * Of the orders of an input those that failed before, by their places.
+ * The orders of an input that failed before, by position.
  *
- * @param path the file of failures, as it was named.
- * @throws {Failure} when the orders have moved since: others would be sent in their stead, and they would be forgotten. Of a file before
- *   the first order, so that nothing is sent.
+ * @param path the file of failures, for messages.
+ * @throws {Failure} if the orders have moved since, as others would be sent instead. For a file this is checked before the first order,
+ *   so that nothing is sent.
  */
 export async function* onlyFailed(
   input: Input,
@@ -35,7 +35,7 @@ async function* failedOrders(
   if (of !== input.count) throw moved(`${path} is of ${of} orders, and ${input.name} has ${input.count}`);
 }
 
-/** An id that was refused, or that another order has, is corrected like anything else; no other id changes. */
+/** An id that was rejected or duplicated may have been corrected; any other id must be the same. */
 function isOtherOrder({ sourceOrderId }: SourceOrder, failure: StoredFailure): boolean {
   const { source_order_id: id, status, repeats, errors = [] } = failure;
   if (status === 'duplicate' || status === 'accepted' || repeats !== undefined) return false;
@@ -44,7 +44,7 @@ function isOtherOrder({ sourceOrderId }: SourceOrder, failure: StoredFailure): b
 
 function moved(what: string): Failure {
   return new Failure(
-    `${what}: mend orders where they stand, or send all of them, without --only-failed; none is stored twice.`,
+    `${what}: correct orders where they stand, or send all of them without --only-failed; none is stored twice.`,
     { includesNextStep: true },
   );
 }

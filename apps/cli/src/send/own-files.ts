@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { Failure, UsageError } from '../errors.ts';
 
 /**
- * Refuses one file in two parts, by whatever names: what is written would destroy what is read.
+ * Ensures that no two paths are the same file, including by links: output would destroy input.
  *
- * @param files what each is for, and its path; null where there is none.
- * @throws {WrongUse}
+ * @param files paths by their purpose; null if not used.
+ * @throws {UsageError}
  */
 export async function requireDistinctFiles(files: Readonly<Record<string, string | null>>): Promise<void> {
   const seen = new Map<string, string>();
@@ -21,11 +21,11 @@ export async function requireDistinctFiles(files: Readonly<Record<string, string
 }
 
 /**
- * Refuses to touch what somebody else wrote.
+ * Ensures that an existing file was written by `orders send`, so that no other file is overwritten.
  *
- * @param isOurs whether only `orders send` begins a file with this line.
- * @returns whether there is anything in it.
- * @throws {Failure} when it is there, and is no regular file, or holds something else.
+ * @param isOwn whether the first line is one that `orders send` writes.
+ * @returns whether the file exists and is not empty.
+ * @throws {Failure} if the file is not regular or has other content.
  */
 export async function requireOwnFile(path: string, what: string, isOwn: (line: string) => boolean): Promise<boolean> {
   const found = await statOf(path);
@@ -34,11 +34,11 @@ export async function requireOwnFile(path: string, what: string, isOwn: (line: s
   if (found.size === 0n) return false;
   const line = firstLineOf(path, Math.min(Number(found.size), MAX_LINE_BYTES));
   if (line === null || !isOwn(line))
-    throw new Failure(`${path} is not a ${what} of orders send, and is left as it is: name another file.`);
+    throw new Failure(`${path} is not a ${what} of orders send and was not changed: name another file.`);
   return true;
 }
 
-/** By its place on the disk, so that no link leads astray; what is not there yet by where it will be. */
+/** Device and inode, so that links are resolved; the real path if the file does not exist yet. */
 async function identityOf(path: string): Promise<string> {
   const found = await statOf(path);
   if (found) return `${found.dev}:${found.ino}`;
@@ -48,14 +48,14 @@ async function identityOf(path: string): Promise<string> {
 async function statOf(path: string): Promise<BigIntStats | null> {
   return stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
-    throw new Failure(`${path} cannot be looked at (${error.code}).`);
+    throw new Failure(`${path} cannot be read (${error.code}).`);
   });
 }
 
-/** Of a line: an order that is refused may have a long id. */
+/** Max length of the first line: a rejected order may have a long id. */
 const MAX_LINE_BYTES = 2 ** 25;
 
-/** Null where it does not end within reason. */
+/** Null if the line does not end within `maxBytes`. */
 function firstLineOf(path: string, maxBytes: number): string | null {
   let file = -1;
   try {

@@ -1,22 +1,22 @@
 import type { CliContext } from '../context.ts';
 import { count } from './report.ts';
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface Progress {
-  /** Answered so far, by all runs. */
+  /** Orders with a reply, of all runs. */
   orders: number;
   refused: number;
-  /** Of the input, as far as it is answered; null where its length is not known. */
+  /** Fraction of the input with a reply; null if the input's length is unknown. */
   fraction: number | null;
-  /** How far it was when this run began to send: the speed is that of this run alone. */
+  /** Progress when this run started to send, as the speed is that of this run only. */
   from: Sample;
-  /** Until when all requests are held back, by `performance.now()`, and why. */
+  /** Until when (by `performance.now()`) all requests wait, and why. */
   wait: { until: number; why: string } | null;
-  /** After all was sent: how many outcomes are known. */
+  /** Known outcomes, once everything was sent. */
   followed: { known: number; accepted: number } | null;
 }
 
-/** How far it was at a time, by `performance.now()`. */
+/** Progress at a time (`performance.now()`). */
 interface Sample {
   at: number;
   orders: number;
@@ -30,17 +30,17 @@ interface Display {
 const TERMINAL_INTERVAL_MS = 100;
 const FIRST_LINE_MS = 1_000;
 const LINE_INTERVAL_MS = 5_000;
-/** The rate is that of the last seconds. */
+/** The rate covers this window. */
 const WINDOW_MS = 10_000;
 const BAR_WIDTH = 24;
 
-/** Of a run that begins. */
+/** The progress of a new run. */
 export function createProgress(): Progress {
   const nothing = { orders: 0, fraction: null };
   return { ...nothing, refused: 0, from: sampleOf(nothing), wait: null, followed: null };
 }
 
-/** Shows how far it is until it is closed: one line that changes on a terminal, else a line every few seconds. */
+/** Shows the progress until closed: one updated line on a terminal, else a line every few seconds. */
 export function showProgress(progress: Progress, stderr: CliContext['stderr']): Display {
   const { isTTY = false } = stderr;
   const samples = [progress.from];
@@ -50,7 +50,7 @@ export function showProgress(progress: Progress, stderr: CliContext['stderr']): 
     samples.push(now);
     while (samples.length > 2 && (samples[1]?.at ?? 0) <= now.at - WINDOW_MS) samples.shift();
     const line = lineOf(progress, speedOf(samples[0] as Sample, now), isTTY);
-    // The cursor stays at the end of a line that is cut to the width of the terminal.
+    // One column shorter than the terminal, so that the cursor stays on the line.
     stderr.write(isTTY ? `\r${line.slice(0, (stderr.columns || 80) - 1)}\x1b[K` : `${line}\n`);
   };
   const timer = setInterval(show, isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS);
@@ -69,7 +69,7 @@ interface Speed {
   secondsLeft: number | null;
 }
 
-/** How far it is now. */
+/** The current progress. */
 export function sampleOf({ orders, fraction }: Pick<Progress, 'orders' | 'fraction'>): Sample {
   return { at: performance.now(), orders, fraction };
 }

@@ -11,10 +11,10 @@ export interface CsvOptions {
   ignoreUnmapped: boolean;
 }
 
-/** More in one row is hardly an order: rather a quote that was never closed. */
+/** A longer row is probably an unclosed quote. */
 const MAX_ROW_CHARACTERS = 2 ** 20;
 
-/** One order a row below the headings; rows without any text are skipped. */
+/** Reads one order per row below the headings; skips empty rows. */
 export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<ReadOrder> {
   const parser = parse({
     delimiter: options.delimiter,
@@ -35,7 +35,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     }
     await feed;
   } catch (error) {
-    // Where the row begins; the quote's own error comes at the end of the file.
+    // `line` is the start of the row; the parser reports an unclosed quote only at the end of the file.
     if (error instanceof CsvError) throw new Failure(`line ${line}: ${describeCsvError(error)}`);
     throw error;
   }
@@ -58,14 +58,14 @@ function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }
   const other = [';', '\t', ','].find((separator) => separator !== delimiter && headings[0]?.includes(separator));
   if (headings.length === 1 && other)
     throw new UsageError(
-      `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that parts them.`,
+      `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that separates them.`,
     );
   return mapColumns(headings, map, ignoreUnmapped);
 }
 
 type Parts = { [step: string]: string | number | Parts | unknown[] };
 
-/** Absent where a cell is empty. All is text, so that no id loses a zero or a digit, but a quantity, which is a number by its kind. */
+/** An empty cell is absent. All values are strings, so that no id loses digits, except quantities. */
 function orderOf(record: readonly string[], columns: readonly Column[], line: number): ReadOrder {
   const order: Parts = Object.create(null);
   for (const [at, column] of columns.entries()) {

@@ -13,28 +13,27 @@ export type Format = (typeof FORMATS)[number];
 const EXTENSIONS: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv' };
 const CHUNK_BYTES = 2 ** 18;
 
-/** What is to be sent: a file, or standard input. */
+/** The input: a file or standard input. */
 export interface Input {
-  /** As it is called in what is said of it. */
+  /** Name for messages. */
   name: string;
-  /** In bytes; null for standard input. */
+  /** Size in bytes; null for standard input. */
   size: number | null;
-  /** How many bytes were read so far. */
   bytesRead: number;
-  /** How many orders were read so far. */
+  /** Orders read so far. */
   count: number;
-  /** From the beginning; of standard input only once. */
+  /** Reads from the start; standard input only once. */
   orders(): AsyncGenerator<SourceOrder>;
 }
 
-/** The format of a file by the end of its name, unless it is given. */
+/** The given format, else that of the file's extension. */
 export function formatOf(name: string, given: Format | undefined): Format {
   const format = given ?? EXTENSIONS[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''];
-  if (!format) throw new UsageError('Its name does not tell what it holds: give --format ndjson, json or csv.');
+  if (!format) throw new UsageError('The file has no known extension: give --format ndjson, json or csv.');
   return format;
 }
 
-/** @throws {Failure} one line, when there is no such file. */
+/** @throws {Failure} if there is no such file. */
 export async function openInput(
   name: string,
   format: Format,
@@ -69,7 +68,7 @@ async function sizeOf(name: string): Promise<number> {
   return found.size;
 }
 
-/** The orders with their places, and with what they repeat; what is wrong with the input is said with its name. */
+/** Adds positions, and those of earlier orders with the same id; adds the input's name to errors. */
 async function* withPositions(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGenerator<SourceOrder> {
   const firstPositions = new Map<string, number>();
   try {
@@ -85,7 +84,7 @@ async function* withPositions(orders: AsyncIterable<ReadOrder>, input: Input): A
   }
 }
 
-/** The bytes, counted as they come. */
+/** Counts the bytes. */
 async function* counted(chunks: AsyncIterable<Buffer>, input: Input): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of chunks) {

@@ -5,15 +5,15 @@ const [QUOTE, BACKSLASH, COMMA, NEWLINE, RETURN, SPACE] = [0x22, 0x5c, 0x2c, 0x0
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 /**
- * The elements of a JSON array, or objects one after another, each as it stands there: it only counts brackets and quotes, so that no more
- * than one order is held, and no number loses digits. What lies between the commas is judged by who receives it.
+ * Reads the elements of a JSON array, or a sequence of objects, as their original text. It only counts brackets and quotes, so that only
+ * one order is in memory and no number loses digits. The service validates the elements.
  */
 export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadOrder> {
   let line = 1;
   let depth = 0;
   let inText = false;
   let escaped = false;
-  // The depth of the orders: 1 in an array, 0 for objects by themselves; null until the first character, after the end of an array too.
+  // The depth of the orders: 1 in an array, 0 in a sequence of objects; null before the first character.
   let base: 0 | 1 | null = null;
   let hasEnded = false;
   let pieces: Buffer[] = [];
@@ -81,7 +81,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
   if (base === 1 && !hasEnded) yield unsendable(line, 'The file ends in the middle of its array.');
 }
 
-/** Outside of texts a line break is as good as a blank, and inside of them no JSON. */
+/** A line break is white space outside of strings and invalid JSON inside, so a space may replace it. */
 function onOneLine(bytes: Buffer): Buffer {
   if (!bytes.includes(NEWLINE) && !bytes.includes(RETURN)) return bytes;
   return Buffer.from(bytes.map((byte) => (byte === NEWLINE || byte === RETURN ? SPACE : byte)));

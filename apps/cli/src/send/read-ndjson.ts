@@ -4,7 +4,7 @@ import { MAX_ORDER_BYTES, type ReadOrder, sourceOrder } from './source-order.ts'
 const NEWLINE = 0x0a;
 const BLANK = /^[ \t\r]*$/;
 
-/** One order a line; blank lines are skipped. */
+/** Reads one order per line; skips blank lines. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadOrder> {
   let line = 0;
   for await (const bytes of linesOf(chunks)) {
@@ -13,7 +13,7 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
-/** Lines without their end, the last one also where nothing ends it. */
+/** Lines without their line breaks; the last one may have none. */
 export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let held = 0;

@@ -1,31 +1,31 @@
 import { escapeControlsInLine } from '../escape-controls.ts';
 import type { FailedOrder } from './failures.ts';
 
-/** What became of the orders of an input: `read` is the sum of `refused` and of all statuses. */
+/** The outcome of an input's orders: `read` is the sum of `refused` and all statuses. */
 export interface Report {
   read: number;
-  /** Of them, those with the source_order_id of one before. */
+  /** Orders with the source_order_id of an earlier one. */
   repeated: number;
-  /** Of them, those that differ from the order that the service has for their source_order_id, or had for their key. */
+  /** Orders that differ from the service's order with the same source_order_id, or from the first content of their key. */
   changed: number;
   refused: number;
-  /** How many were refused for each reason. */
+  /** Rejected orders by code. */
   refused_by_code: Record<string, number>;
-  /** How many of those accepted are how far. */
+  /** Accepted orders by status. */
   statuses: Record<Status, number>;
-  /** Why the service could not be asked what became of those that are pending, in a sentence; null where it could, or was not to be. */
+  /** Why the service could not be asked for the outcome of pending orders, as a sentence; null otherwise. */
   not_asked: string | null;
-  /** What earlier runs had sent of them. */
+  /** Orders that earlier runs sent. */
   sent_before: number;
-  /** Of this run, from its beginning to the last answer of the service to an order. */
+  /** Duration of this run, from its start to the last reply to an order. */
   seconds: number;
-  /** Answered in this run. */
+  /** Rate of this run. */
   orders_per_second: number;
-  /** Where each order that is refused, dead, unknown, changed or repeated stands, with its reason; null where there is none. */
+  /** The file that lists each rejected, dead, unknown, changed or duplicate order with its reason; null if there is none. */
   failed_file: string | null;
-  /** How many these are. */
+  /** Number of orders in `failed_file`. */
   listed: number;
-  /** Of these, all that are changed or repeated, and the first of the others. */
+  /** Of these, all that are changed or duplicate, and the first few of the others. */
   failures: FailedOrder[];
 }
 
@@ -35,21 +35,21 @@ export type Status = (typeof STATUSES)[number];
 const MEANINGS: Record<Status, string> = {
   written: 'written',
   duplicate: 'duplicate: the account had this order before',
-  dead: 'dead: could not be written; ask the operator, or send them anew with --only-failed',
+  dead: 'dead: could not be written; ask the operator, or send them again with --only-failed',
   failed: 'failed so far: the service tries again; run the same command again to ask',
   pending: 'accepted, not known to be written yet; run the same command again to ask',
-  unknown: 'accepted, but what became of it is not known',
-  not_followed: 'accepted; what became of it was not asked',
+  unknown: 'accepted, but the outcome is unknown',
+  not_followed: 'accepted; the outcome was not requested',
 };
 
-/** Why not all is done, in a sentence; null where nothing is left to be done or to be known. */
+/** Why the run is not complete, as a sentence; null if nothing is left to do. */
 export function incompleteReason({ refused, statuses, not_asked, listed }: Report): string | null {
   if (refused + statuses.dead + statuses.failed + statuses.pending + statuses.unknown > 0)
     return `Not all orders are ${not_asked === null ? '' : 'known to be '}written.`;
   return listed > 0 ? 'Some orders differ from what the service has, or have the id of another one.' : null;
 }
 
-/** The report for people. */
+/** The report as text. */
 export function renderReport(report: Report): string {
   const { read, refused, statuses, seconds, sent_before: before, failures } = report;
   const parts = [
@@ -79,11 +79,11 @@ export function renderReport(report: Report): string {
 
 function renderNotFollowed({ not_asked: reason, statuses }: Report): string[] {
   if (reason === null) return [];
-  const lost = `All orders were sent, but what became of ${count(statuses.pending)} could not be asked.`;
+  const lost = `All orders were sent, but the outcome of ${count(statuses.pending)} could not be retrieved.`;
   return [escapeControlsInLine(`${lost} ${reason} Run the same command again later, or give --no-wait not to ask.`)];
 }
 
-/** Lines of failures on a terminal, where a file has them all. */
+/** Max failures in the text if a file has all of them. */
 const MAX_LINES = 100;
 
 function renderFailures({ failed_file: file, listed }: Report, failures: readonly FailedOrder[]): string[] {

@@ -4,7 +4,8 @@ import type { Journal } from './journal.ts';
 import type { RetryGate } from './retry-gate.ts';
 
 /**
- * Refuses to go on with what another account sent: its journal would take as sent what this account never got.
+ * Ensures that the journal belongs to this account: with another account's journal, orders would count as sent that this account never
+ * received.
  *
  * @throws {Failure}
  */

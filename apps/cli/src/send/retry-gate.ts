@@ -2,25 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthenticationError, NotFoundError, OrdersError, ProblemError, TimeoutError } from '@orders/client';
 import { Failure } from '../errors.ts';
 
-/** Through which every request goes: closed by one that was told to wait, it holds all of them back. */
+/** All requests pass this gate. If one of them must wait, the gate closes for all. */
 export interface RetryGate {
   /**
-   * Asks until there is an answer. What passes is waited out: a rate limit or an overload for as long as the service says, a lost connection
-   * or a service that restarts with growing pauses.
+   * Repeats a request until it succeeds or fails permanently. Waits out temporary errors: a rate limit or an overload as long as
+   * `Retry-After` says, others with exponential backoff.
    *
-   * @throws {Failure} when there was no success at all for too long, or will be none for so long by what the service says.
+   * @throws {Failure} if no request has succeeded for too long, or none can until then according to `Retry-After`.
    */
   run<Reply>(request: () => Promise<Reply>): Promise<Reply>;
 }
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
-/** A timer takes no more than 2^31 ms; a longer wait is one of several. */
+/** Timers are limited to 2^31 ms; longer waits use several. */
 const MAX_SLEEP_MS = 3_600_000;
 
 /**
- * @param limits.giveUpAfterMs without an answer; at once, when it is told to wait until then.
- * @param onWait told with the milliseconds and the reason when all have to wait, and with null when an answer came and nothing has to wait any more.
+ * @param limits.giveUpAfterMs max time without a success; also exceeded if `Retry-After` goes beyond it.
+ * @param onWait called with milliseconds and reason when all requests must wait, and with null when the gate is open again.
  */
 export function createRetryGate(
   { giveUpAfterMs, signal }: { giveUpAfterMs: number; signal: AbortSignal },
@@ -28,7 +28,7 @@ export function createRetryGate(
 ): RetryGate {
   let openAt = 0;
   let lastReplyAt = performance.now();
-  // Of all requests together, since the last answer.
+  // Of all requests, since the last success.
   let failures = 0;
 
   async function waitUntilOpen(): Promise<void> {
@@ -46,10 +46,10 @@ export function createRetryGate(
     const ms = retryAfterMs || backoffMs;
     const silentMs = now - lastReplyAt;
     if (silentMs + retryAfterMs > giveUpAfterMs) {
-      const until = retryAfterMs > 0 ? `, and says to come back in ${Math.ceil(retryAfterMs / 1000)} s` : '';
-      throw new Failure(`The service has taken nothing for ${Math.round(silentMs / 1000)} s: ${why}${until}.`);
+      const until = retryAfterMs > 0 ? `, Retry-After is ${Math.ceil(retryAfterMs / 1000)} s` : '';
+      throw new Failure(`No request has succeeded for ${Math.round(silentMs / 1000)} s: ${why}${until}.`);
     }
-    // Those in flight together fail together, and count once.
+    // Requests that were in flight together fail together and count once.
     if (now >= openAt) failures = Math.min(failures + 1, 10);
     openAt = Math.max(openAt, now + ms);
     onWait({ ms: openAt - now, why });
@@ -63,7 +63,7 @@ export function createRetryGate(
           const reply = await request();
           lastReplyAt = performance.now();
           failures = 0;
-          // A request that was sent before the gate closed may be answered while it is closed.
+          // A request from before the gate closed may succeed while it is closed.
           if (lastReplyAt >= openAt) onWait(null);
           return reply;
         } catch (error) {
@@ -75,7 +75,7 @@ export function createRetryGate(
   };
 }
 
-/** Null for what waiting does not mend. */
+/** Null for errors that do not pass by waiting. */
 function reasonToWait(error: unknown): string | null {
   if (!(error instanceof OrdersError) || !error.isRetryable) return null;
   if (error instanceof TimeoutError) return 'no reply in time';
@@ -83,28 +83,28 @@ function reasonToWait(error: unknown): string | null {
   return error.status === 429 ? 'rate limit' : `the service answers ${error.status}`;
 }
 
-/** The platform's, such as ENOTFOUND for a name that there is none of, or that of a certificate which is not trusted. */
+/** The platform's error code, such as ENOTFOUND for an unknown host, or that of an untrusted certificate. */
 function codeOf({ cause }: OrdersError): string {
   const { code } = (cause as { cause?: { code?: unknown } } | undefined)?.cause ?? {};
   return typeof code === 'string' ? ` (${code})` : '';
 }
 
-/** An error of the client in one line: what it means for the whole run. */
+/** A client error that ends the run, as one line. */
 export function endOfRun(error: unknown): unknown {
   if (!(error instanceof OrdersError)) return error;
-  return new Failure(`The service refuses all of it ${describeClientError(error)}${adviceFor(error)}`);
+  return new Failure(`The service rejects all requests ${describeClientError(error)}${adviceFor(error)}`);
 }
 
-/** What the client met, as it is said behind what it means. */
+/** The error's status, code and message, to append to a sentence. */
 export function describeClientError(error: OrdersError): string {
   const status = error instanceof ProblemError ? `${error.status} ` : '';
   return `(${status}${error.code}): ${error.message}`;
 }
 
-/** What the sender has set wrongly, most likely. */
+/** The setting that is most likely wrong. */
 function adviceFor(error: OrdersError): string {
   if (error instanceof AuthenticationError)
-    return ` See to ${/signature/.test(error.code) ? 'ORDERS_SIGNING_SECRET' : 'ORDERS_API_KEY'}.`;
+    return ` Check ${/signature/.test(error.code) ? 'ORDERS_SIGNING_SECRET' : 'ORDERS_API_KEY'}.`;
   const isElsewhere = error instanceof NotFoundError || error.code === 'unexpected_reply';
-  return isElsewhere ? ' See to ORDERS_URL: it must lead to the service.' : '';
+  return isElsewhere ? ' Check ORDERS_URL: it must be the address of the service.' : '';
 }

@@ -16,15 +16,15 @@ import { createRunStats } from './run-stats.ts';
 import { sendBatches } from './send-batches.ts';
 import type { SourceOrder } from './source-order.ts';
 
-/** How an input is sent. */
+/** What to send and how. */
 export interface SendPlan {
   input: Input;
-  /** Of all orders of the input, those that are to be sent. */
+  /** The orders of the input that are to be sent. */
   orders(): AsyncIterable<SourceOrder>;
-  /** Receipts that are not to be replayed, by the places of their orders. */
+  /** Receipts that must not be replayed, by the position of their order. */
   dead: ReadonlyMap<number, string>;
   journalPath: string;
-  /** For how long the journal is of use: to a later run of the same, until all is known, or to this run alone. */
+  /** Whether the journal is kept: for later runs, until all outcomes are known, or only during this run. */
   keepJournal: 'always' | 'until known' | 'never';
   failedPath: string | null;
   restart: boolean;
@@ -33,20 +33,20 @@ export interface SendPlan {
   batchSize: number;
   concurrency: number;
   giveUpAfterMs: number;
-  /** Null not to ask what became of the orders. */
+  /** Null to not wait for outcomes. */
   waitMs: number | null;
-  /** Removes what is of use to this run alone, also when the run is ended in the middle. */
+  /** Removes temporary files, also after an interrupt. */
   cleanUp(): void;
 }
 
-/** With its line break it stays below the megabyte that many proxies let through. */
+/** Below the 1 MB body limit of many proxies. */
 const BATCH_BYTES = 1_000_000;
-/** Webhooks go one by one; what is on record together is sent again together. */
+/** Max webhooks per journal entry, as all of an interrupted entry are sent again. */
 const WEBHOOKS_ON_RECORD = 100;
-/** The client gives a third of it to an attempt, and there is one. */
+/** The client gives a third of this to each attempt; without retries there is one. */
 const TIMEOUT_MS = 90_000;
 
-/** Sends the orders of an input, waits for what becomes of them, and reports. What was sent by an earlier run is not sent again. */
+/** Sends the orders of an input, waits for their outcomes and reports. Orders that an earlier run sent are not sent again. */
 export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext }: Context): Promise<Report> {
   const { input, strict, waitMs } = plan;
   const failures = await openFailureFile(plan.failedPath);
@@ -89,13 +89,13 @@ export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext
   }
 }
 
-/** Sends what no earlier run has sent; where the journal is of an input that is done with, all of it. */
+/** Sends the orders that no earlier run sent; all of them if the journal belongs to another, completed input. */
 async function sendAll(plan: SendPlan, dependencies: SendDependencies, journal: Journal, progress: Progress) {
   const { input, dead, webhook, concurrency } = plan;
   const most = webhook ? Math.min(plan.batchSize, WEBHOOKS_ON_RECORD) : plan.batchSize;
   const limits = { orders: most, bytes: BATCH_BYTES };
   const deliver = webhook ? deliverAsWebhooks(dependencies, concurrency) : deliverInBatches(dependencies);
-  // So that there is always an order that waits for its turn.
+  // One batch more than needed, so that the webhook limit is always used up.
   const maxConcurrent = webhook ? Math.ceil(concurrency / most) + 1 : concurrency;
   const send = async () => {
     const stats = createRunStats(input, progress);
@@ -103,14 +103,14 @@ async function sendAll(plan: SendPlan, dependencies: SendDependencies, journal: 
     return stats.sent();
   };
   return send().catch((error) => {
-    // Standard input is gone once it was read.
+    // Standard input cannot be read twice.
     if (!(error instanceof InputChangedError) || !journal.isSettled() || input.size === null) throw error;
     journal.reset();
     return send();
   });
 }
 
-/** Leaves of the journal and the failures what a later run needs, and nothing else. */
+/** Keeps only what a later run needs of the journal and the failures. */
 async function finishFiles(
   journal: Journal,
   failures: FailureFile,
@@ -119,11 +119,11 @@ async function finishFiles(
 ): Promise<void> {
   if (keepJournal === 'until known' && hasOpen) return failures.discard();
   if (keepJournal !== 'always') await journal.remove();
-  // After the journal that names what it held before.
+  // After the journal, which refers to the previous failures.
   await failures.finish();
 }
 
-/** The error with what to do next, as something is on record that the next run can use. */
+/** Adds what to do next, as the journal has something that the next run can use. */
 function withNextStep(error: unknown, plan: SendPlan): unknown {
   if (!(error instanceof Failure) || error.includesNextStep) return error;
   return new Failure(`${error.message} ${nextStep(plan)}`);
@@ -131,6 +131,6 @@ function withNextStep(error: unknown, plan: SendPlan): unknown {
 
 function nextStep({ keepJournal, journalPath }: SendPlan): string {
   if (keepJournal === 'never')
-    return 'Sending the same again does no harm: what arrived is not stored twice. With --journal it would go on where it stopped.';
-  return `The same command goes on where it stopped; what was sent is in ${journalPath}.`;
+    return 'Sending the same input again is safe: no order is stored twice. With --journal it would resume where it stopped.';
+  return `The same command resumes where it stopped; what was sent is in ${journalPath}.`;
 }

@@ -25,7 +25,7 @@ export function createRunStats(input: Input, progress: Progress) {
       }
       updateFraction();
       if (known) progress.from = sampleOf(progress);
-      // The share is told by what is read, which runs ahead; the same of it must count as sent before as later on.
+      // The fraction is based on what was read, which runs ahead; the start sample must use the same base.
       else if (answered === 0) progress.from.fraction = progress.fraction;
     },
     answered(results: readonly Result[]): void {
@@ -39,7 +39,7 @@ export function createRunStats(input: Input, progress: Progress) {
       const seconds = (endedAt - startedAt) / 1000;
       return {
         read,
-        /** By their places, the orders whose source_order_id an earlier one has: the place of that. */
+        /** By position, orders with the source_order_id of an earlier one; the value is the position of that one. */
         duplicates,
         sent_before: before,
         seconds,

@@ -4,31 +4,29 @@ import { InputChangedError, type Journal } from './journal.ts';
 import type { Result } from './journal-entries.ts';
 import type { SourceOrder } from './source-order.ts';
 
-/** Told what happens on the way. */
 export interface SendObserver {
-  /** Batch by batch, as it is read; `known` is one that an earlier run had the answers to. */
+  /** Called for each batch that is read; `known` if an earlier run got its results. */
   read(batch: Batch, known: boolean): void;
   answered(results: readonly Result[]): void;
 }
 
 interface Plan {
   orders: AsyncIterable<SourceOrder>;
-  /** Receipts that are not to be replayed, by the places of their orders. */
+  /** Receipts that must not be replayed, by the position of their order. */
   dead: ReadonlyMap<number, string>;
   limits: BatchLimits;
   journal: Journal;
   deliver: Deliver;
-  /** Batches on their way at once. */
+  /** Max batches in flight. */
   maxConcurrent: number;
   observer: SendObserver;
 }
 
 /**
- * Sends what the journal has no answers to: first the batches that an earlier run began, as the same batches, then all others.
+ * Sends the batches without results in the journal: first those that an earlier run started, unchanged, then all others. An error of the
+ * input is thrown once all batches in flight have settled.
  *
- * An error of the input is thrown once all that is on its way has its answers, or failed too.
- *
- * @throws {ChangedInput} before anything is sent, when the input is not the one that the journal is of.
+ * @throws {InputChangedError} before anything is sent, if the journal belongs to another input.
  */
 export async function sendBatches({
   orders,
@@ -47,11 +45,11 @@ export async function sendBatches({
     while (inFlight.size >= maxConcurrent) await Promise.race(inFlight);
     if (batch.number >= before.length) journal.begin(batch);
     const delivery: Promise<unknown> = deliver(batch).then((results) => {
-      journal.answer(batch.number, results);
+      journal.recordResults(batch.number, results);
       observer.answered(results);
       inFlight.delete(delivery);
     });
-    // One that failed stays among them, so that whoever waits next meets its error.
+    // A failed delivery stays in the set, so that the next wait throws its error.
     delivery.catch(() => {});
     inFlight.add(delivery);
   }
@@ -60,7 +58,7 @@ export async function sendBatches({
     try {
       yield* cutBatches(orders, limits, before, dead);
     } catch (error) {
-      // The input ends in the middle: the answers to those on their way still belong on record.
+      // The results of batches in flight must still be recorded.
       await Promise.allSettled(inFlight);
       throw error;
     }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Why an order was not accepted: in the service's words, or of the same form where it could not even be sent. */
+/** Why an order was not accepted: the service's problem, or one of the same form if it could not be sent. */
 export interface Refusal {
   status: number;
   code: string;
@@ -8,38 +8,38 @@ export interface Refusal {
   errors?: readonly { pointer: string; code: string; detail: string }[] | undefined;
 }
 
-/** One order as it stands in the input. */
+/** An order with its position in the input. */
 export interface SourceOrder extends ReadOrder {
-  /** Among the orders of the input, from 1; as JSON on one line has them all on line 1. */
+  /** Position among the orders of the input, from 1; the line does not identify an order if the JSON has only one. */
   position: number;
-  /** The place of the first order of the input with the same source_order_id; null where this one is the first, or has none. */
+  /** Position of the first order with the same source_order_id; null if this is the first, or has no id. */
   firstPosition: number | null;
 }
 
-/** One order as it was read. */
+/** An order of the input. */
 export interface ReadOrder {
-  /** Of its first character, from 1. */
+  /** Line of its first character, from 1. */
   line: number;
-  /** Its JSON, without a line break; empty where it is refused. */
+  /** Its JSON on one line; empty if it cannot be sent. */
   text: string;
-  /** Null where it has none that could be read. */
+  /** Null if there is none or it is unreadable. */
   sourceOrderId: string | null;
-  /** It cannot be sent. */
+  /** Why it cannot be sent. */
   refusal?: Refusal;
 }
 
-/** More in one piece is a mistake, such as a file without line breaks; the service takes far less. */
+/** Anything longer is a mistake, such as a file without line breaks; the service accepts far less. */
 export const MAX_ORDER_BYTES = 16 * 2 ** 20;
 
-/** An order from the bytes of its JSON; whether they are JSON is for the service to say. */
+/** Creates an order from the bytes of its JSON, which the service validates. */
 export function sourceOrder(bytes: Buffer, line: number): ReadOrder {
-  // Decoded it would be another text: two ids with different broken characters would become one.
+  // Decoding would replace invalid bytes, so two different ids could become equal.
   if (!isUtf8(bytes)) return unsendable(line, 'The order is not UTF-8.');
   const text = bytes.toString('utf8');
   return { line, text, sourceOrderId: sourceOrderIdOf(text) };
 }
 
-/** An order that cannot be sent keeps its place, with the reason. */
+/** Creates an order that cannot be sent but keeps its position. */
 export function unsendable(line: number, detail: string, sourceOrderId: string | null = null): ReadOrder {
   return { line, text: '', sourceOrderId, refusal: { status: 400, code: 'malformed_body', detail } };
 }
