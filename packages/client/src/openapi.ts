@@ -65,9 +65,9 @@ export type BatchReply = {
 
 export type BatchResult = {
   receipt_id: string;
-  /** Only in a batch whose Idempotency-Key came before */
+  /** Only in a batch whose Idempotency-Key was used before */
   duplicate?: true | undefined;
-  /** At this place of the batch another content came before under this key; this one is kept by a receipt of its own */
+  /** At this position of the batch, other content came before under this key; this content has a receipt of its own */
   payload_mismatch?: true | undefined;
   /** With `payload_mismatch`: the receipt by which the content is kept. For the same `source_order_id` it is processed as a resend; else it is `dead`, `idempotency_key_reused`, and can be redriven as an order of its own */
   kept_as?: string | undefined;

@@ -32,19 +32,19 @@ const CAUSES = {
     signed_empty_body:
       'An empty body was signed. Make the text of the body first, sign that text, then send that very text.',
     secret_decoded:
-      'The secret was changed before it was used. Take it as text, exactly as it is shown: not decoded, without quotes, without a line break behind it.',
+      'The secret was changed before it was used. Take it as text, exactly as it is shown: not decoded, without quotes, without a line break at its end.',
     signed_with_api_key:
       'It was signed with the API key. The key (oik_…) goes into the Authorization header; the signing secret (oss_…) signs.',
     body_reserialized:
       'The body was serialized again after it was signed: the same JSON, but not the same bytes. Serialize once, keep that text, sign it and send it.',
     another_secret:
-      'It is well written, but nothing known makes it: another secret, or other bytes. Check that the sender has the secret of this listener, and that nothing changes the body on its way.',
+      'The signature is well-formed but matches nothing known: another secret, or other bytes. Check that the sender has the secret of this listener, and that nothing changes the body on its way.',
   },
   unsupported_media_type: {
     no_media_type: 'There was no Content-Type. Add the header Content-Type: application/json.',
     form_encoded:
       'The order came as a form. Send the JSON text as the body with Content-Type: application/json; curl sends a form with -d unless told otherwise.',
-    plain_text: 'Set Content-Type: application/json. fetch says text/plain by itself for a body that is a text.',
+    plain_text: 'Set Content-Type: application/json. fetch sends text/plain by default for a string body.',
     another_json_type: 'Only application/json is accepted, no type with +json and not text/json.',
     another_charset: 'Write the body in UTF-8, and say charset=utf-8 or nothing of it.',
   },

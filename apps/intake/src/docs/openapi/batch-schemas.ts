@@ -45,11 +45,11 @@ export const batchResultSchema = {
       additionalProperties: false,
       properties: {
         receipt_id: acceptedSchema.properties.receipt_id,
-        duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key came before' },
+        duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key was used before' },
         payload_mismatch: {
           const: true,
           description:
-            'At this place of the batch another content came before under this key; this one is kept by a receipt of its own',
+            'At this position of the batch, other content came before under this key; this content has a receipt of its own',
         },
         kept_as: acceptedSchema.properties.kept_as,
       },

@@ -76,7 +76,7 @@ export const batchOperation = {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'One key per batch; it stands for each order with its place. When it is repeated, orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be corrected where they stand.',
+        'One key per batch; it stands for each order with its position. When it is repeated, orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be corrected where they stand.',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
     },
     {
@@ -93,7 +93,7 @@ export const batchOperation = {
       headers: {
         ...COMMON_HEADERS,
         ...RATE_HEADERS,
-        'Preference-Applied': header('The preferences that were heeded'),
+        'Preference-Applied': header('The preferences that were applied'),
       },
       content: { 'application/json': { schema: ref('BatchReply') } },
     },
@@ -128,7 +128,7 @@ export const previewOperation = {
 export const reconcileOperation = {
   operationId: 'reconcileOrders',
   tags: ['Orders'],
-  summary: 'Ask by your own ids what became of orders',
+  summary: 'Get the outcome of orders by your own ids',
   description:
     'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly. The body is at most 1 MiB, which holds 1,000 of the longest in UTF-8.',
   requestBody: {
@@ -168,7 +168,7 @@ export const reconcileOperation = {
 export const statusOperation = {
   operationId: 'getReceipt',
   tags: ['Orders'],
-  summary: 'Ask what became of a receipt',
+  summary: 'Get the outcome of a receipt',
   parameters: [
     { name: 'receipt_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
     {
@@ -184,7 +184,7 @@ export const statusOperation = {
       headers: {
         ...COMMON_HEADERS,
         ...STATUS_RATE_HEADERS,
-        'Preference-Applied': header('The preferences that were heeded'),
+        'Preference-Applied': header('The preferences that were applied'),
       },
       content: { 'application/json': { schema: ref('Receipt') } },
     },
@@ -223,7 +223,7 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
           ...RATE_HEADERS,
           Location: header('Where to ask for the status'),
           'Idempotent-Replayed': header('`true` when the idempotency key was known'),
-          'Preference-Applied': header('The preferences that were heeded'),
+          'Preference-Applied': header('The preferences that were applied'),
         },
         content: { 'application/json': { schema: ref('Accepted') } },
       },
