@@ -180,7 +180,7 @@ test('a file of failures that the disk has no room for is told, and not left hal
   expect([code, saidBesides(stderr)]).toEqual([
     1,
     expect.stringMatching(
-      /^\S+full\.ndjson\.failed\.jsonl\.new cannot be written \(EFBIG\)\. The same command goes on /,
+      /^\S+full\.ndjson\.failed\.jsonl\.new cannot be written \(EFBIG\)\. The same command resumes /,
     ),
   ]);
   expect(existsSync(files.path('full.ndjson.failed.jsonl.new'))).toBe(false);

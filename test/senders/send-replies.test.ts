@@ -290,7 +290,7 @@ describe('once something is on record, a failure is told with the advice that th
     const { code, stderr } = await send(sender, [file, '--batch-size', '1']);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/ after the end of the array\. The same command goes on /),
+      expect.stringMatching(/ after the end of the array\. The same command resumes /),
     ]);
   });
 
@@ -302,10 +302,7 @@ describe('once something is on record, a failure is told with the advice that th
     const words = ['--only-failed', '--failed', path, '--journal', files.path('theirs.journal'), '--batch-size', '1'];
     const moved = '{"source_order_id":"1"}\n{"source_order_id":"3"}\n';
     const { code, stderr } = await send(sender, ['-', '--format', 'ndjson', ...words], moved);
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/ send all of them, without --only-failed; .*twice\.\n$/),
-    ]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/ send all of them without --only-failed; .*twice\.\n$/)]);
   });
 });
 
