@@ -117,7 +117,7 @@ describe('status look-ups by a read replica', () => {
     // A time limit for each would be half a minute.
     expect(took).toBeLessThan(10_000);
     await untilUsed(receiptId);
-    const outages = intake.log.lines.filter(({ message }) => String(message).startsWith('the read replica'));
+    const outages = intake.log.lines.filter(({ message }) => String(message).startsWith('read replica'));
     expect(outages.map(({ level }) => level)).toEqual(['warn', 'info']);
   });
 

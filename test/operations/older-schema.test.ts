@@ -40,14 +40,14 @@ test('on a schema that lacks its newest migration no app is ready, and each says
   // What comes all the same waits: a worker on another schema would use up the attempts of orders that nothing is wrong with.
   const account = await stack.account();
   const { body } = await intake.api.order(account, { source_order_id: 'early' });
-  expect(worker.log.text()).not.toContain('worker answers');
+  expect(worker.log.text()).not.toContain('worker ready');
   expect(await stack.database.knex('receipts').where({ receipt_id: body.receipt_id }).first()).toMatchObject({
     state: 'received',
     attempts: 0,
   });
 
   await remember(newest);
-  await until('the worker answers', async () => worker.log.text().includes('worker answers'));
+  await until('the worker ready', async () => worker.log.text().includes('worker ready'));
   for (const app of [intake, worker, portal]) expect(await readiness(app)).toMatchObject({ status: 200, schema: 'ok' });
   await expectSettled(stack, account, { [body.receipt_id]: 'written' });
   for (const app of [intake, worker, portal]) await app.close();
@@ -57,7 +57,7 @@ test('a worker that still waits for its schema drains at once', async () => {
   await forget(newest);
   const worker = await stack.worker();
   await worker.close();
-  expect(worker.log.text()).not.toContain('worker answers');
+  expect(worker.log.text()).not.toContain('worker ready');
   await remember(newest);
 });
 

@@ -11,8 +11,8 @@ import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-const GONE = 'the trace receiver does not answer; spans are dropped, orders are not touched';
-const BACK = 'the trace receiver answers again';
+const GONE = 'trace receiver unavailable; spans are dropped, orders are not affected';
+const BACK = 'trace receiver available again';
 
 let stack: Stack;
 let account: TestAccount;
@@ -76,7 +76,7 @@ test('a process that ends has sent its spans', async () => {
   expect(ofTracing(modules)).not.toEqual([]);
   const names = receiver.spans.map(({ name }) => name);
   expect(names).toEqual(
-    expect.arrayContaining(['POST /ingest/orders', 'record receipt', 'write order', 'answer rings']),
+    expect.arrayContaining(['POST /ingest/orders', 'record receipt', 'write order', 'process batch']),
   );
   await receiver.close();
 });

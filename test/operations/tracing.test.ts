@@ -91,7 +91,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     });
     expect(spans).toHaveLength(3);
 
-    const batch = only(receiver.spans, 'answer rings');
+    const batch = only(receiver.spans, 'process batch');
     expect(batch).toMatchObject({ kind: CONSUMER, parentSpanId: '', links: [request.spanId] });
     expect(batch.traceId).not.toBe(from.traceId);
     expect(write.links).toEqual([batch.spanId]);
@@ -115,7 +115,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     for (const { body } of replies) await api.final(account, body.receipt_id);
     await closeAll();
 
-    const batches = named(receiver.spans, 'answer rings');
+    const batches = named(receiver.spans, 'process batch');
     for (const [at, from] of senders.entries()) {
       const spans = ofTrace(from.traceId);
       const request = only(spans, 'POST /ingest/orders');
@@ -159,7 +159,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     const { body } = await api.order(account, { source_order_id: 'share-of-none' }, sender().headers);
     await api.final(account, body.receipt_id);
     await closeAll();
-    const batch = only(receiver.spans, 'answer rings');
+    const batch = only(receiver.spans, 'process batch');
     const steps = ofTrace(batch.traceId).filter((span) => span.parentSpanId === batch.spanId);
     expect(new Set(steps.map(({ name }) => name))).toEqual(new Set(['claim', 'normalize', 'write']));
   });
@@ -228,7 +228,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     await closeAll();
 
     expect(named(ofTrace(from.traceId), 'write order')).toEqual([]);
-    const batch = named(receiver.spans, 'answer rings').find((span) =>
+    const batch = named(receiver.spans, 'process batch').find((span) =>
       (span.facts['orders.receipt_ids'] as string[] | undefined)?.includes(body.receipt_id),
     );
     expect(batch).toMatchObject({ links: [], parentSpanId: '' });

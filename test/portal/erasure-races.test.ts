@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { fillWords } from '@orders/database';
+import { fillSearchTerms } from '@orders/database';
 import { erase, markersFor, SOLD, sendOrder, WHOLE } from '../harness/erasure.ts';
 import { type Hold, hold, whoWait } from '../harness/gates.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
@@ -45,7 +45,7 @@ test('words that are just being made from the order are not kept', async () => {
     when (new.words::text like '%zubayda%') execute function wait_with_words()`);
   held = await hold(knex, 'select pg_advisory_xact_lock(77)');
   // The worker may be at it as well; either has read the order.
-  const filling = fillWords(knex);
+  const filling = fillSearchTerms(knex);
   await whoWait(knex, 1, 'advisory');
   await erase(stack, account, '--phone', '0508277163');
   await held.release();

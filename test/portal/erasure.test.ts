@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { fillWords } from '@orders/database';
+import { fillSearchTerms } from '@orders/database';
 import { CUSTOMER, erase, markersFor, runOrders, SOLD, sendOrder, storedFor, WHOLE } from '../harness/erasure.ts';
 import { mendOrders, poisonOrders } from '../harness/poison.ts';
 import { openShop, type Shop } from '../harness/review-list.ts';
@@ -95,7 +95,7 @@ describe('the data of one customer, in every place where it can be', () => {
     await send(market, { source_order_id: 'whole', ...WHOLE });
 
     await knex('orders').update({ written_at: knex.raw("written_at - interval '5 minutes'") });
-    while ((await fillWords(knex)) > 0);
+    while ((await fillSearchTerms(knex)) > 0);
     await worker.close();
     const { body } = await intake.api.order(account, { source_order_id: 'pending', ...WHOLE, ...SOLD });
     receipt.pending = body.receipt_id;

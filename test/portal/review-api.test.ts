@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { fillWords } from '@orders/database';
+import { fillSearchTerms } from '@orders/database';
 import type { Reply } from '../harness/api.ts';
 import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
 import { below, insertOrder, openShop, type Shop } from '../harness/review-list.ts';
@@ -321,7 +321,7 @@ describe('filters and search', () => {
       .update({ written_at: new Date(0) });
     // The worker would make them at its leisure.
     await worker.close();
-    while ((await fillWords(knex)) > 0);
+    while ((await fillSearchTerms(knex)) > 0);
     expect((await knex('order_words').where({ account_id: shop.account.id })).length).toBeGreaterThan(2500);
     await searchForEach();
     // The one letter that many begin with, from a cursor on: the newest of them below it.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   countNeedingReview,
-  fillWords,
+  fillSearchTerms,
   findOrderHistory,
   findReceiptBody,
   findResends,
@@ -118,7 +118,7 @@ test('what was planned for an empty list does not read a full one through, and n
   await fill(60_000);
   await fillResends(20_000);
   await apart(async (knex) => {
-    while ((await fillWords(knex)) > 0);
+    while ((await fillSearchTerms(knex)) > 0);
   });
   // The second time as planned for what a full list was found to hold.
   for (const statistics of ['none', 'analyzed']) {
@@ -137,7 +137,7 @@ test('what was planned for an empty list does not read a full one through, and n
 test('to look for orders without words reads each account once, and to make them reads no others', async () => {
   // Of these, another one is a minute old each second.
   await apart((knex) => knex('orders').where('order_id', '>', 59_900).delete());
-  const fillOnce = () => apart((knex) => fillWords(knex));
+  const fillOnce = () => apart((knex) => fillSearchTerms(knex));
   const look = await rowsRead(async () => {
     expect(await fillOnce()).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAccount, editStoredOrder, fillWords, listReview, reviewOrders } from '@orders/database';
+import { createAccount, editStoredOrder, fillSearchTerms, listReview, reviewOrders } from '@orders/database';
 import fc from 'fast-check';
 import {
   createReviewDatabase,
@@ -91,7 +91,7 @@ test('however far the words are made: a search finds every order once, also what
           }
         };
         const fill = async () => {
-          while ((await fillWords(knex)) > 0);
+          while ((await fillSearchTerms(knex)) > 0);
         };
         await change([...before, ...rare.slice(0, 6)]);
         await fill();

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAccount, editStoredOrder, fillWords, listReview, reviewOrders, undoReview } from '@orders/database';
+import {
+  createAccount,
+  editStoredOrder,
+  fillSearchTerms,
+  listReview,
+  reviewOrders,
+  undoReview,
+} from '@orders/database';
 import {
   createReviewDatabase,
   insertOrder,
@@ -22,7 +29,7 @@ const BY = 'someone@example.com';
 
 const openAccount = async () => (await createAccount(db.knex, 'words')).account_id;
 const fillAll = async () => {
-  while ((await fillWords(db.knex)) > 0);
+  while ((await fillSearchTerms(db.knex)) > 0);
 };
 const filledOf = (accountId: number): Promise<number[]> =>
   db.knex('order_words').where({ account_id: accountId }).orderBy('order_id').pluck('order_id');
@@ -42,14 +49,14 @@ test('the words of what was written a minute ago are made, up to the first order
   for (let n = 0; n < 3; n += 1) old.push(await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) }));
   const young = await insertOrder(db.knex, accountId, { written_at: ago(MINUTE / 2) });
   const behind = await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) });
-  expect(await fillWords(db.knex)).toBe(3);
+  expect(await fillSearchTerms(db.knex)).toBe(3);
   expect([await filledOf(accountId), await markOf(accountId)]).toEqual([old, old.at(-1)]);
-  expect(await fillWords(db.knex)).toBe(0);
+  expect(await fillSearchTerms(db.knex)).toBe(0);
   await db
     .knex('orders')
     .where({ order_id: young })
     .update({ written_at: ago(2 * MINUTE) });
-  expect(await fillWords(db.knex)).toBe(2);
+  expect(await fillSearchTerms(db.knex)).toBe(2);
   expect([await filledOf(accountId), await markOf(accountId)]).toEqual([[...old, young, behind], behind]);
 });
 
@@ -57,10 +64,10 @@ test('they are made in batches, after each of which it may be told to end', asyn
   const [few, many] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, few, 3);
   await insertOrders(db.knex, many, 6200);
-  expect(await fillWords(db.knex, async () => false)).toBeLessThanOrEqual(500);
+  expect(await fillSearchTerms(db.knex, async () => false)).toBeLessThanOrEqual(500);
   await fillAll();
   const took: number[] = [];
-  expect(await fillWords(db.knex, async (ms) => took.push(ms) > 0)).toBe(0);
+  expect(await fillSearchTerms(db.knex, async (ms) => took.push(ms) > 0)).toBe(0);
   expect(took).toEqual([]);
   expect([(await filledOf(few)).length, (await filledOf(many)).length]).toEqual([3, 6200]);
 });
@@ -69,7 +76,7 @@ test('an account that has always more does not keep the others waiting', async (
   const [many, few] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, many, 6000);
   await insertOrders(db.knex, few, 3);
-  expect(await fillWords(db.knex)).toBe(5003);
+  expect(await fillSearchTerms(db.knex)).toBe(5003);
   expect((await filledOf(few)).length).toBe(3);
   await fillAll();
 });
@@ -79,12 +86,12 @@ test('of two at once, one does it', async () => {
   await insertOrders(db.knex, accountId, 1200);
   const inBatch = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<boolean>();
-  const first = fillWords(db.knex, () => {
+  const first = fillSearchTerms(db.knex, () => {
     inBatch.resolve();
     return goOn.promise;
   });
   await inBatch.promise;
-  expect(await fillWords(db.knex)).toBe(0);
+  expect(await fillSearchTerms(db.knex)).toBe(0);
   goOn.resolve(true);
   expect(await first).toBe(1200);
 });
@@ -95,7 +102,7 @@ test('neither an account nor an order is locked, and what is locked is not waite
   const trx = await db.knex.transaction();
   await trx.raw('select from accounts where account_id = ? for update', [accountId]);
   await trx.raw('select from orders where account_id = ? for update', [accountId]);
-  expect(await fillWords(db.knex)).toBe(1);
+  expect(await fillSearchTerms(db.knex)).toBe(1);
   await trx.rollback();
   expect(await filledOf(accountId)).toEqual([id]);
 });
@@ -133,7 +140,7 @@ test('what is edited, reviewed or reopened while words are made keeps the words 
   // It has seen the orders as they are now when it comes to the one whose words somebody else is about to write.
   const blocker = await db.knex.transaction();
   await blocker('order_words').insert({ account_id: accountId, order_id: blocked, words: '' });
-  const filling = fillWords(db.knex);
+  const filling = fillSearchTerms(db.knex);
   await until('the batch waits', async () => {
     const { rows } = await db.knex.raw('select from pg_locks where not granted');
     return rows.length > 0;

@@ -75,9 +75,9 @@ describeWith('redis-server')('Redis away', () => {
     await redis.startEmpty();
     await until('a ring is delivered again', async () => {
       await send(`after-${Date.now()}`, 1);
-      return intake.log.lines.slice(before).some((line) => line.message === 'the queue answers again');
+      return intake.log.lines.slice(before).some((line) => line.message === 'queue available again');
     });
-    const lines = intake.log.lines.slice(before).filter((line) => String(line.message).startsWith('the queue'));
+    const lines = intake.log.lines.slice(before).filter((line) => String(line.message).startsWith('queue '));
     expect(lines.map((line) => line.level)).toEqual(['warn', 'info']);
   });
 });

@@ -83,13 +83,13 @@ async function write(receipts: IncomingReceipt[], said: object) {
 async function storeTwice(timesBefore = 0): Promise<() => Promise<unknown>> {
   const [first, second] = [incoming(), incoming()];
   await write([first], {});
-  const { repeats, batchId, leaseId, orders } = await write([{ ...second, sourceOrderId: first.sourceOrderId }], {
+  const { duplicates, batchId, leaseId, orders } = await write([{ ...second, sourceOrderId: first.sourceOrderId }], {
     total: 1,
   });
-  const repeated = orders.map((order) => ({ ...order, orderId: repeats[0]?.orderId ?? 0 }));
+  const repeated = orders.map((order) => ({ ...order, orderId: duplicates[0]?.orderId ?? 0 }));
   await db.knex.raw(
     'insert into resends (account_id, order_id, receipt_id) select 1, ?, gen_random_uuid() from generate_series(1, ?::int)',
-    [repeats[0]?.orderId ?? 0, timesBefore],
+    [duplicates[0]?.orderId ?? 0, timesBefore],
   );
   return async () => {
     const duplicates = await writeDuplicates(worker, leaseId, [batchId], [], repeated);

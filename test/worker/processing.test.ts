@@ -161,7 +161,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
       create trigger be_busy before insert on orders for each row execute function be_busy()`);
     const receiptId = await send(order('outage'));
     await until('the outage is met', async () =>
-      worker.log.lines.some((line) => /^Postgres does not answer/.test(String(line.message))),
+      worker.log.lines.some((line) => /^Postgres unavailable/.test(String(line.message))),
     );
     expect((await row(receiptId)).attempts).toBe(0);
     await knex.raw('drop trigger be_busy on orders');

@@ -286,7 +286,7 @@ describe('leases and the promise in the outbox', () => {
       .update({ lease_expires_at: new Date(0) });
     expect(await claimAlone(database, receipt.receiptId, other, 60_000, 3)).toMatchObject({ attempts: 0 });
     const held = await rowOf(receipt);
-    expect(await write(slow, receipt.receiptId, [receipt])).toEqual({ written: [], repeats: [] });
+    expect(await write(slow, receipt.receiptId, [receipt])).toEqual({ written: [], duplicates: [] });
     const error = { code: 'write_refused', sqlstate: null, constraint: null };
     const attempt = { receiptId: receipt.receiptId, leaseId: slow, delayMs: 0, maxAttempts: 1, error, warnings: [] };
     expect(await failReceipt(database, attempt)).toBeNull();

@@ -52,8 +52,8 @@ export function openSeed(url: string): Seed {
       const receiptId = await record(database, accountId, order.source_order_id, bodyOf(order));
       const leaseId = await claim(database, receiptId);
       const writable = { ...normalizeOrder(order), receiptId, accountId };
-      const { written, repeats } = await writeOrders(database, leaseId, [receiptId], [writable]);
-      const repeated = repeats.map(({ orderId }) => ({ ...writable, orderId }));
+      const { written, duplicates } = await writeOrders(database, leaseId, [receiptId], [writable]);
+      const repeated = duplicates.map(({ orderId }) => ({ ...writable, orderId }));
       if (repeated.length > 0) await writeDuplicates(database, leaseId, [receiptId], [], repeated);
       return { receiptId, orderId: written[0]?.orderId ?? null };
     },

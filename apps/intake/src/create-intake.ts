@@ -66,13 +66,13 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   });
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
-  const queueOutage = createOutageLog(logger, 'the queue', 'the sweeper will send the wake-ups');
+  const queueOutage = createOutageLog(logger, 'queue', 'the sweeper will send the wake-ups');
   const producer = openProducer({
     url: config.QUEUE_URL,
-    onDelivered: () => queueOutage.over(),
+    onDelivered: () => queueOutage.recovered(),
     onLost: (error) => {
       metrics.lostWakeUps.inc();
-      queueOutage.met(error);
+      queueOutage.failed(error);
     },
   });
   const load = exposeLoad(metrics.registry, config, producer);
@@ -158,7 +158,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
 
 function openReplica(config: IntakeConfig, logger: Logger): ReadReplica | null {
   if (config.DATABASE_READ_URL === undefined) return null;
-  const outage = createOutageLog(logger, 'the read replica', 'status look-ups go to the primary');
+  const outage = createOutageLog(logger, 'read replica', 'status look-ups go to the primary');
   return openReadReplica(
     { url: config.DATABASE_READ_URL, poolSize: config.PG_POOL_SIZE, prepared: config.PG_PREPARED },
     outage,

@@ -14,7 +14,7 @@ afterAll(() => db.close());
 
 test('a replica whose connections are all in use does not count as down', async () => {
   const outages: unknown[] = [];
-  const log = { met: (error: unknown) => outages.push(error), over: () => {} };
+  const log = { failed: (error: unknown) => outages.push(error), recovered: () => {} };
   const replica = openReadReplica({ url: db.url, poolSize: 1, prepared: PREPARED }, log);
   const lookUp = () => replica.query(async (database) => ({ found: await findReceipt(database, 0, UNKNOWN_RECEIPT) }));
   // Opening its only connection may exceed the timeout, which counts as an outage.

@@ -27,7 +27,7 @@ export function boundReplies(): RequestHandler {
         const { accountId = OPERATORS } = contextOf(request);
         const bytes = body.length + COMPRESSOR_BYTES;
         if (!budget.take(accountId, bytes)) throw new Problem('overloaded');
-        response.once('close', () => budget.give(accountId, bytes));
+        response.once('close', () => budget.release(accountId, bytes));
       }
       return response.type('json').send(body);
     };

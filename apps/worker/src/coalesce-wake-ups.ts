@@ -7,16 +7,12 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Receipts answered for together; a statement for so many costs each of them half of what one for fifty does. */
+/** Max receipts per batch. Per receipt, a statement for 300 costs half as much as one for 50. */
 const MAX_RECEIPTS = 300;
-/** Groups under way at once, where there is more than one can hold. */
+/** The second batch starts only when more wake-ups wait than fit into one. */
 const MAX_CONCURRENT_BATCHES = 2;
 
-/**
- * Answers rings together that wait at the same time.
- *
- * @param answer for all rings of a group; what it throws, each of them throws.
- */
+/** Processes wake-ups that wait at the same time in one batch. An error of `processWakeUps` rejects each call in the batch. */
 export function coalesceWakeUps(
   processWakeUps: (wakeUps: WakeUp[]) => Promise<void>,
 ): (wakeUps: WakeUp[]) => Promise<void> {
@@ -24,18 +20,18 @@ export function coalesceWakeUps(
     maxConcurrent: MAX_CONCURRENT_BATCHES,
     take(waiting) {
       let receipts = 0;
-      const tooMany = waiting.findIndex(({ wakeUps }, index) => {
+      const firstOverLimit = waiting.findIndex(({ wakeUps }, index) => {
         for (const { receiptIds } of wakeUps) receipts += receiptIds.length;
         return index > 0 && receipts > MAX_RECEIPTS;
       });
-      return tooMany < 0 ? waiting.length : tooMany;
+      return firstOverLimit < 0 ? waiting.length : firstOverLimit;
     },
-    async work(group) {
+    async work(batch) {
       try {
-        await processWakeUps(group.flatMap(({ wakeUps }) => wakeUps));
-        for (const { resolve } of group) resolve();
+        await processWakeUps(batch.flatMap(({ wakeUps }) => wakeUps));
+        for (const { resolve } of batch) resolve();
       } catch (error) {
-        for (const { reject } of group) reject(error);
+        for (const { reject } of batch) reject(error);
       }
     },
   });

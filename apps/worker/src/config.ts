@@ -12,18 +12,18 @@ import {
   wholeNumber,
 } from '@orders/runtime';
 
-/** What the worker takes from the environment; times in milliseconds. */
+/** The worker's settings from the environment; times in milliseconds. */
 export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment {
   QUEUE_URL: string;
-  /** Jobs taken at once of each lane; their rings are answered together. */
+  /** Max concurrent jobs per lane; their wake-ups are processed in batches. */
   WORKER_CONCURRENCY: number;
-  /** How long a worker may hold receipts before they count as abandoned. */
+  /** How long a worker may hold claimed receipts before it counts as dead. */
   LEASE: number;
   RETRY_ATTEMPTS: number;
   RETRY_BASE: number;
   RETRY_CAP: number;
   SWEEP_INTERVAL: number;
-  /** How long a ring may go unanswered before the sweeper rings again. */
+  /** How long receipts wait before the sweeper sends another wake-up. */
   SWEEP_AFTER: number;
   RECEIPT_RETENTION: number;
   IDEMPOTENCY_TTL: number;

@@ -29,7 +29,7 @@ export interface WorkerService extends Service {
   readonly adminPort: number;
 }
 
-/** Puts the worker app together; nothing connects before `start`. */
+/** Creates the worker; nothing connects before `start`. */
 export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
   const { LEASE: leaseMs, SWEEP_AFTER: sweepAfterMs, QUEUE_URL: queueUrl } = config;
   const database = openDatabase({
@@ -48,31 +48,31 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const recordFailure = createRecordFailure({ database, producer, retries, metrics, logger });
   const writeBatch = createWriteBatch({ database, recordFailure, metrics, logger });
-  const onCrashedOut = ({ trace }: Lease, receiptId: string) => {
+  const onCrashLimit = ({ trace }: Lease, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
-    logger.error('receipt dead: its workers died', { ...logFields(receiptId, trace), code: 'worker_crashed' });
-    trace?.moved(receiptId, 'dead', { 'orders.error_code': 'worker_crashed' });
+    logger.error('receipt dead: its workers crashed', { ...logFields(receiptId, trace), code: 'worker_crashed' });
+    trace?.recordOutcome(receiptId, 'dead', { 'orders.error_code': 'worker_crashed' });
   };
   const tracing = createTracing(config, 'orders-worker', logger);
-  const deps = { database, writeBatch, recordFailure, leaseReleaser, onCrashedOut, tracing, leaseMs, sweepAfterMs };
+  const deps = { database, writeBatch, recordFailure, leaseReleaser, onCrashLimit, tracing, leaseMs, sweepAfterMs };
   const processWakeUps = processBatch(deps);
-  const postgres = createOutageLog(logger, 'Postgres', 'the rings come back');
-  const queue = createOutageLog(logger, 'the queue', 'receipts wait for it in Postgres');
+  const postgres = createOutageLog(logger, 'Postgres', 'wake-ups will be retried');
+  const queue = createOutageLog(logger, 'queue', 'receipts wait in Postgres');
 
-  async function processGroup(wakeUps: WakeUp[]): Promise<void> {
+  async function processAndReport(wakeUps: WakeUp[]): Promise<void> {
     try {
       await processWakeUps(wakeUps);
-      postgres.over();
+      postgres.recovered();
     } catch (error) {
       metrics.outages.inc();
-      postgres.met(error, { stack: faultOf(error) === 'unknown' });
+      postgres.failed(error, { stack: faultOf(error) === 'unknown' });
       throw error;
     }
   }
 
   async function sweepOnce(): Promise<void> {
     await sweep({ database, producer, leaseMs, metrics, logger });
-    queue.over();
+    queue.recovered();
   }
 
   const stopping = new AbortController();
@@ -84,14 +84,14 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   );
   let consumers: Consumer[] = [];
   const maintenance = createMaintenance(config, { metrics, logger });
-  let sweeping: PeriodicRun | undefined;
-  let beginning: Promise<void> | undefined;
+  let sweeper: PeriodicRun | undefined;
+  let processing: Promise<void> | undefined;
   let adminPort = 0;
 
-  function begin(): void {
-    // Each lane has groups and places of its own, so there is always room for what is prompt.
+  function startProcessing(): void {
+    // Each lane has its own batches and concurrency limit, so the bulk lane never uses the capacity of the prompt lane.
     consumers = LANES.map((lane) =>
-      startConsumer(coalesceWakeUps(processGroup), {
+      startConsumer(coalesceWakeUps(processAndReport), {
         url: queueUrl,
         lane,
         concurrency: config.WORKER_CONCURRENCY,
@@ -100,9 +100,9 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         onError: (error) => logger.debug('queue error', { error: describeError(error) }),
       }),
     );
-    sweeping = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.met(error));
+    sweeper = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.failed(error));
     maintenance.start();
-    logger.info('worker answers');
+    logger.info('worker ready');
   }
 
   return {
@@ -112,23 +112,22 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     async start() {
       await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('worker starts', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      // On another schema its statements would fail, and receipts use up their attempts.
-      const waits = Promise.withResolvers<void>();
+      logger.info('worker starting', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
+      // With another schema, statements would fail and receipts would use up their attempts.
+      const isWaiting = Promise.withResolvers<void>();
       const schema = untilSchema(database, stopping.signal, (message, fields) => {
         logger.warn(message, fields);
-        waits.resolve();
+        isWaiting.resolve();
       });
-      beginning = schema.then((isThere) => {
-        if (isThere) begin();
+      processing = schema.then((isReady) => {
+        if (isReady) startProcessing();
       });
-      await Promise.race([beginning, waits.promise]);
+      await Promise.race([processing, isWaiting.promise]);
     },
     async close() {
       stopping.abort();
-      await beginning;
-      // From the moment on in which it says that it drains, no new job is taken.
-      await Promise.all([...consumers.map((lane) => lane.close()), sweeping?.stop(), maintenance.close()]);
+      await processing;
+      await Promise.all([...consumers.map((lane) => lane.close()), sweeper?.stop(), maintenance.close()]);
       await leaseReleaser.close();
       await producer.close();
       await Promise.all([tracing?.close(config.DRAIN_TIMEOUT * 0.1), closeDatabase(database)]);

@@ -1,19 +1,18 @@
 import { type Database, faultOf, isReachable } from '@orders/database';
 
-/** How work that failed goes on. */
+/** How to continue after a failure. */
 interface Continuation<Item> {
-  /** Works on a part; what fails there is isolated again. */
-  each(part: readonly Item[]): Promise<unknown>;
+  /** Processes one half; a failure there is isolated again. */
+  each(half: readonly Item[]): Promise<unknown>;
   /** Handles the failure of a single item. */
   alone(item: Item): Promise<unknown>;
 }
 
 /**
- * Continues after work on several items failed: each half is worked on by itself, so that the item behind the failure ends up alone and
- * the others are not held up by it.
+ * Isolates the item that made work on several items fail: it bisects the items until the failing one is alone, and the others succeed.
  *
- * @param items one at least.
- * @throws the failure itself when Postgres does not answer; else the first failure of a half, once both were tried.
+ * @param items at least one.
+ * @throws the failure itself when Postgres is unavailable; otherwise the first failure of a half, after both were tried.
  */
 export async function isolateFailure<Item>(
   database: Database,
@@ -30,7 +29,7 @@ export async function isolateFailure<Item>(
   await tryEach([items.slice(0, middle), items.slice(middle)], each);
 }
 
-/** Works on one after the other. @throws the first failure, once all were tried. */
+/** Processes the items in sequence. @throws the first failure, after all were tried. */
 export async function tryEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   const failures: unknown[] = [];
   for (const item of items) await work(item).catch((error) => failures.push(error));

@@ -1,16 +1,17 @@
 import { type Database, releaseLease } from '@orders/database';
 
-/** Leases on their way back. */
+/** Releases leases in the background. */
 export interface LeaseReleaser {
-  /** Gives receipts back after an outage, so that the lease need not run out and no crash is suspected. Never fails; tries until it can. */
+  /**
+   * Releases receipts after an outage, so that nobody waits for the lease to expire and no crash is counted. Never fails; retries until it
+   * succeeds.
+   */
   release(leaseId: string, receiptIds: readonly string[]): void;
-  /** Tries a last time. */
+  /** Tries one last time. */
   close(): Promise<void>;
 }
 
-const AGAIN_MS = 500;
-
-/** Gives leases back to this database, at once where it answers and else every half second until it does. */
+const RETRY_INTERVAL_MS = 500;
 export function createLeaseReleaser(database: Database): LeaseReleaser {
   const pending = new Map<string, readonly string[]>();
   let timer: NodeJS.Timeout | undefined;
@@ -26,7 +27,7 @@ export function createLeaseReleaser(database: Database): LeaseReleaser {
   function attempt(): void {
     timer = undefined;
     releaseAll().catch(() => {
-      if (!closed) timer ??= setTimeout(attempt, AGAIN_MS);
+      if (!closed) timer ??= setTimeout(attempt, RETRY_INTERVAL_MS);
     });
   }
 

@@ -1,15 +1,15 @@
 import type { WakeUp } from '@orders/queue';
 import type { BatchTrace } from './trace-batch.ts';
 
-/** The right to write certain receipts, and the rings that brought them. */
+/** The exclusive right to write some receipts, and the wake-ups that named them. */
 export interface Lease {
   id: string;
   wakeUps: readonly WakeUp[];
-  /** Null where nothing of them is traced. */
+  /** Null when none of them is traced. */
   trace: BatchTrace | null;
 }
 
-/** What names a receipt in the log. */
+/** Fields that identify a receipt in the log. */
 export function logFields(receiptId: string, trace: BatchTrace | null): { receipt_id: string; trace_id?: string } {
   return { receipt_id: receiptId, ...(trace && { trace_id: trace.traceIdOf(receiptId) }) };
 }

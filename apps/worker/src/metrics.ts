@@ -1,6 +1,6 @@
 import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime';
 
-/** The steps of maintenance, by which their failures are counted. */
+/** Maintenance steps: the values of the metric label `step`. */
 export const MAINTENANCE_STEPS = [
   'make_partitions',
   'drop_partitions',
@@ -36,11 +36,11 @@ export function createMetrics(): WorkerMetrics {
     labelNames: ['outcome'],
     registers,
   });
-  // What begins with its first event shows no increase by it.
+  // Start at 0: Prometheus sees no increase if a series starts with its first event.
   for (const outcome of ['written', 'duplicate', 'failed', 'dead']) outcomes.inc({ outcome }, 0);
   const maintenanceFailures = new Counter({
     name: 'worker_maintenance_failures_total',
-    help: 'Steps of maintenance that failed and are tried again',
+    help: 'Maintenance steps that failed and will be retried',
     labelNames: ['step'],
     registers,
   });
@@ -50,32 +50,40 @@ export function createMetrics(): WorkerMetrics {
     outcomes,
     changedDuplicates: new Counter({
       name: 'worker_changed_duplicates_total',
-      help: 'Receipts moved to duplicate that say something else than their order',
+      help: 'Receipts moved to duplicate whose content differs from their order',
       registers,
     }),
     writtenSeconds: new Histogram({
       name: 'worker_written_seconds',
-      help: 'Time from the receipt of an order to its write, of those written, by the clock of Postgres',
+      help: 'Time from receipt to write of written orders, by the clock of Postgres',
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600],
       registers,
     }),
     batchSizes: new Histogram({
       name: 'worker_batch_receipts',
-      help: 'Receipts written together',
+      help: 'Receipts per write batch',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200],
       registers,
     }),
-    swept: new Counter({ name: 'worker_swept_receipts_total', help: 'Receipts the sweeper rang again for', registers }),
-    lostWakeUps: new Counter({
-      name: 'worker_lost_wake_ups_total',
-      help: 'Rings that did not reach the queue',
+    swept: new Counter({
+      name: 'worker_swept_receipts_total',
+      help: 'Overdue receipts the sweeper sent wake-ups for',
       registers,
     }),
-    outages: new Counter({ name: 'worker_outages_total', help: 'Rings that met an outage and come back', registers }),
+    lostWakeUps: new Counter({
+      name: 'worker_lost_wake_ups_total',
+      help: 'Wake-ups that did not reach the queue',
+      registers,
+    }),
+    outages: new Counter({
+      name: 'worker_outages_total',
+      help: 'Batches that failed in an outage and will be retried',
+      registers,
+    }),
     maintenanceFailures,
     inDefaultPartitions: new Gauge({
       name: 'worker_default_partition_rows',
-      help: 'Receipts and bodies in no partition of their week',
+      help: 'Receipts and bodies in a default partition, as the partition of their week is missing',
       registers,
     }),
   };

@@ -11,14 +11,13 @@ import { LONG_BODY_BYTES, normalizeOrder, parseBody } from '@orders/domain';
 import type { Lease } from './lease.ts';
 import type { RecordFailure } from './record-failure.ts';
 
-/** What is to be written, with the number of attempts that went before. */
+/** An order to write, with the number of failed attempts before. */
 export interface Writable extends WritableOrder {
   attempts: number;
 }
 
 /**
- * Normalizes each claimed payload. One that cannot be read, or fails by a fault of ours, costs its own receipt an attempt and no other
- * receipt anything.
+ * Normalizes each claimed payload. If one is unreadable or hits a bug, only its own receipt loses an attempt.
  *
  * @throws when infrastructure fails.
  */
@@ -30,11 +29,11 @@ export async function normalizeClaimed(
   const writable: Writable[] = [];
   for (const { receiptId, accountId, attempts, body: claimedBody } of claimed) {
     try {
-      // An erasure may have moved the body after the claim saw where it lies.
+      // An erasure may have moved the body after the claim read its position.
       const body = claimedBody ?? (await findReceiptBody(deps.database, accountId, receiptId));
-      // Another lane's batch runs between long orders.
+      // Let the other lane's batch run between long orders.
       if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
-      if (body === null) throw new Error('the body of the receipt is not there');
+      if (body === null) throw new Error('the body of the receipt is missing');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
     } catch (error) {
       if (faultOf(error) === 'infrastructure' && !isDamage(error)) throw error;

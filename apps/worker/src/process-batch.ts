@@ -9,7 +9,7 @@ import {
   settleBatch,
 } from '@orders/database';
 import type { WakeUp } from '@orders/queue';
-import { chunkBySize, type Tracing, typeOf, withSpan } from '@orders/runtime';
+import { chunkBySize, errorTypeOf, type Tracing, withSpan } from '@orders/runtime';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseReleaser } from './lease-releaser.ts';
@@ -19,11 +19,11 @@ import { type BatchTrace, traceBatch } from './trace-batch.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /**
- * Bodies processed at once, in bytes, or a single one: an order of very many items takes fifty times its body in memory, and the
- * statement that writes it as much again. Three hundred orders of a usual length are less.
+ * Max bytes of the bodies per chunk, unless a single body is larger. An order of very many items takes fifty times its body in memory, and
+ * the statement that writes it takes the same again. 300 orders of usual length stay below the limit.
  */
-const PART_BYTES = 2 ** 20;
-/** A receipt that was alone in this many workers that died is not tried again. */
+const CHUNK_BYTES = 2 ** 20;
+/** A receipt is dead after it was alone in this many workers that crashed. */
 const MAX_CRASHES_ALONE = 3;
 
 interface ProcessDeps {
@@ -31,8 +31,8 @@ interface ProcessDeps {
   writeBatch: WriteBatch;
   recordFailure: RecordFailure;
   leaseReleaser: LeaseReleaser;
-  /** Told of a receipt that ended `dead` because its workers died. */
-  onCrashedOut: (lease: Lease, receiptId: string) => void;
+  /** Called for a receipt that is now `dead` because its workers crashed. */
+  onCrashLimit: (lease: Lease, receiptId: string) => void;
   tracing: Tracing | null;
   leaseMs: number;
   sweepAfterMs: number;
@@ -41,10 +41,10 @@ interface ProcessDeps {
 type Claim = (lease: Lease, receiptIds: readonly string[], readsBodies: boolean) => Promise<ClaimedReceipt[]>;
 
 /**
- * Processes wake-ups: claims the receipts that are free, normalizes and writes them, and removes what is settled from the outbox. Receipts
- * whose worker died before are then taken one by one, so that one that kills its worker is alone when it does.
+ * Processes wake-ups: claims the available receipts, normalizes and writes them, and removes settled ones from the outbox. Receipts whose
+ * worker crashed before are then processed one by one, so that a receipt that crashes its worker is alone when it does.
  *
- * @throws when infrastructure fails; the wake-ups come back, and no receipt has lost an attempt.
+ * @throws when infrastructure fails; the wake-ups are retried, and no receipt has lost an attempt.
  */
 export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<void> {
   const { database, leaseReleaser, leaseMs, sweepAfterMs } = deps;
@@ -54,16 +54,16 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
 
   const claimSuspect: Claim = async (lease, [receiptId = ''], readsBodies) => {
     const claimed = await claimAlone(database, receiptId, lease.id, leaseMs, MAX_CRASHES_ALONE, readsBodies);
-    if (claimed === 'dead') deps.onCrashedOut(lease, receiptId);
+    if (claimed === 'dead') deps.onCrashLimit(lease, receiptId);
     return claimed === null || claimed === 'dead' ? [] : [claimed];
   };
 
   /**
-   * Claims receipts and processes what was claimed. After any failure they are given back, as a claim may have been made although its
-   * reply was lost. Where a body cannot be read, the claim is made again by halves; the receipt that is left is claimed without its body,
-   * so that reading it fails under a lease and counts as an attempt.
+   * Claims and processes receipts. After any failure they are released, as the claim may have succeeded although its reply was lost. If a
+   * body is unreadable, the claim is bisected. The damaged receipt is then claimed without its body, so that reading it fails under a lease
+   * and counts as an attempt.
    *
-   * @returns how many were claimed, 0 after a failed claim; and how many moved if a single statement moved them, else 0.
+   * @returns `claimed`: how many were claimed, 0 after a failed claim; `moved`: how many were moved if one statement moved them, otherwise 0.
    */
   async function process(
     { wakeUps, trace }: Pick<Lease, 'wakeUps' | 'trace'>,
@@ -78,7 +78,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
     } catch (error) {
       leaseReleaser.release(lease.id, receiptIds);
       await isolateFailure(database, receiptIds, error, {
-        each: (part) => process(lease, part, claim, readsBodies),
+        each: (half) => process(lease, half, claim, readsBodies),
         async alone(receiptId) {
           if (!readsBodies || !isDamage(error)) throw error;
           await process(lease, [receiptId], claim, false);
@@ -87,32 +87,32 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
       return { claimed: 0, moved: 0 };
     }
     try {
-      return { claimed: claimed.length, moved: await writeInParts(lease, claimed) };
+      return { claimed: claimed.length, moved: await writeInChunks(lease, claimed) };
     } catch (error) {
       leaseReleaser.release(lease.id, receiptIds);
       throw error;
     }
   }
 
-  /** @returns how many receipts moved if a single statement moved them; else 0. */
-  async function writeInParts(lease: Lease, claimed: readonly ClaimedReceipt[]): Promise<number> {
-    // In their order, so that of several orders with one key the first received is still written first.
-    const parts = chunkBySize(claimed, ({ body }) => body?.length ?? 0, { size: PART_BYTES });
+  /** @returns how many receipts were moved if one statement moved them; otherwise 0. */
+  async function writeInChunks(lease: Lease, claimed: readonly ClaimedReceipt[]): Promise<number> {
+    // Chunks keep the order, so that of several orders with the same key the first received is written first.
+    const chunks = chunkBySize(claimed, ({ body }) => body?.length ?? 0, { size: CHUNK_BYTES });
     let moved = 0;
-    for (const part of parts) {
-      const writable = await withSpan(lease.trace?.begin('normalize', part.length), () =>
-        normalizeClaimed(lease, part, deps),
+    for (const chunk of chunks) {
+      const writable = await withSpan(lease.trace?.begin('normalize', chunk.length), () =>
+        normalizeClaimed(lease, chunk, deps),
       );
       moved = await deps.writeBatch(lease, writable);
     }
-    return parts.length > 1 ? 0 : moved;
+    return chunks.length > 1 ? 0 : moved;
   }
 
   async function processAll(wakeUps: WakeUp[], trace: BatchTrace | null): Promise<void> {
     const receiptIds = [...new Set(wakeUps.flatMap((wakeUp) => wakeUp.receiptIds))];
     const source = { wakeUps, trace };
     const { claimed, moved } = await process(source, receiptIds, claimTogether);
-    // A single statement that moved all of them has removed their outbox rows too.
+    // A statement that moved all of them has also deleted their outbox rows.
     if (moved === receiptIds.length) return;
     if (claimed < receiptIds.length) {
       const suspects = await findSuspects(database, receiptIds);
@@ -129,7 +129,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
       await processAll(wakeUps, trace);
       trace?.end();
     } catch (error) {
-      trace?.end(typeOf(error));
+      trace?.end(errorTypeOf(error));
       throw error;
     }
   };

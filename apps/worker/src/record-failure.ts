@@ -5,22 +5,21 @@ import { describeError, type Logger } from '@orders/runtime';
 import { type Lease, logFields } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** When a receipt that failed is tried again; times in milliseconds. */
+/** When a failed receipt is retried; times in milliseconds. */
 interface RetrySchedule {
-  /** Attempts in all before it is dead. */
+  /** Total attempts before the receipt is dead. */
   attempts: number;
   base: number;
   cap: number;
 }
 
-/** Counts a failed attempt against one receipt, and rings for its next one. */
+/** Records a failed attempt of one receipt and schedules the wake-up for the next one. */
 export type RecordFailure = (
   lease: Lease,
   receipt: { receiptId: string; attempts: number; warnings: Warning[] },
   error: unknown,
 ) => Promise<void>;
 
-/** A `RecordFailure` that writes to this database and rings this bell. */
 export function createRecordFailure(deps: {
   database: Database;
   producer: Producer;
@@ -52,7 +51,7 @@ export function createRecordFailure(deps: {
       ...next,
       error: description,
     });
-    lease.trace?.moved(receiptId, state, { 'orders.attempt': attempts + 1, 'orders.error_code': code });
+    lease.trace?.recordOutcome(receiptId, state, { 'orders.attempt': attempts + 1, 'orders.error_code': code });
     if (state !== 'failed') return;
     for (const { batchId, receiptIds, traces } of lease.wakeUps) {
       if (!receiptIds.includes(receiptId)) continue;
@@ -64,7 +63,7 @@ export function createRecordFailure(deps: {
 }
 
 function codeOf(error: unknown): AttemptErrorCode {
-  // A write that meets damage is infrastructure and costs no attempt, so here it is the body.
+  // Damaged data that fails a write is an infrastructure fault and costs no attempt, so this can only be the body.
   if (isDamage(error)) return 'body_unreadable';
   return sqlstateOf(error) ? 'write_refused' : 'unexpected_error';
 }

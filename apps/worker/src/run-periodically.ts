@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Work that is done again and again until stopped. */
 export interface PeriodicRun {
-  /** Ends it once the run under way is over. */
+  /** Waits for the current run. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `work` at once and then every `intervalMs` milliseconds, counted from the end of each run; an error is reported and does not end it.
+ * Runs `work` now and then `intervalMs` milliseconds after the end of each run. An error is reported and does not stop it.
  *
- * @param work ends early when the signal fires.
+ * @param work should end early when the signal is aborted.
  */
 export function runPeriodically(
   work: (stopping: AbortSignal) => Promise<void>,

@@ -3,16 +3,16 @@ import type { Producer } from '@orders/queue';
 import type { Logger } from '@orders/runtime';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** Batches rung for in one sweep at most. */
+/** Max batches per sweep. */
 const SWEEP_LIMIT = 200;
-/** With so many jobs waiting, what the sweeper would ring for is most likely among them. */
+/** With this many jobs waiting, overdue receipts most likely have a job already. */
 const LONG_QUEUE = 100;
 
 /**
- * Rings again for receipts that have waited too long: their bell was lost, or their worker. Nothing while the queue is long, and never
- * twice for a batch within a lease.
+ * Sends wake-ups again for receipts that have waited too long, because a wake-up was lost or a worker crashed. Does nothing while the queue
+ * is long, and sends at most one wake-up per batch and lease duration.
  *
- * @throws when the lane `bulk` or Postgres does not answer.
+ * @throws when the lane `bulk` or Postgres is unavailable.
  */
 export async function sweep(deps: {
   database: Database;
@@ -22,7 +22,7 @@ export async function sweep(deps: {
   logger: Logger;
 }): Promise<void> {
   const { database, producer, leaseMs, metrics, logger } = deps;
-  // The rings of a lane that is away are those to make up for; only the one that they go by has to answer.
+  // Wake-ups are sent on `bulk`, so only that lane must be available. Lost wake-ups may be of an unavailable `prompt` lane.
   const [bulk, prompt] = await Promise.all([producer.depth('bulk'), producer.depth('prompt').catch(() => 0)]);
   if (bulk + prompt >= LONG_QUEUE) return;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
@@ -30,9 +30,9 @@ export async function sweep(deps: {
   for (const batch of overdue) {
     producer.wakeUp('bulk', batch);
     if (!isDebug) continue;
-    for (const receiptId of batch.receiptIds) logger.debug('rang again', { receipt_id: receiptId });
+    for (const receiptId of batch.receiptIds) logger.debug('wake-up sent again', { receipt_id: receiptId });
   }
   const receipts = overdue.reduce((sum, batch) => sum + batch.receiptIds.length, 0);
   metrics.swept.inc(receipts);
-  if (receipts > 0) logger.info('rang again for receipts that waited too long', { batches: overdue.length, receipts });
+  if (receipts > 0) logger.info('wake-ups sent again for overdue receipts', { batches: overdue.length, receipts });
 }

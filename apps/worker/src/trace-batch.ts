@@ -1,38 +1,37 @@
 import type { WakeUp } from '@orders/queue';
-import type { Span, SpanFacts, Tracing } from '@orders/runtime';
+import type { Span, SpanAttributes, Tracing } from '@orders/runtime';
 
-/** The spans of rings that are answered together. */
+/** The spans of one batch of wake-ups. */
 export interface BatchTrace {
-  /** Begins a step that all of them share. */
+  /** Begins a step of the whole batch. */
   begin(step: 'claim' | 'normalize' | 'write' | 'compare', receipts: number): Span | null;
-  /** Says what became of a receipt, in the trace of its request, if that is traced. */
-  moved(receiptId: string, outcome: string, attributes?: SpanFacts): void;
-  /** For the log; of a receipt whose request is not traced, that of the batch. */
+  /** Ends the receipt's span in the trace of its request with the outcome, if the request is traced. */
+  recordOutcome(receiptId: string, outcome: string, attributes?: SpanAttributes): void;
+  /** For the log: the trace of the receipt's request, or of the batch if the request is not traced. */
   traceIdOf(receiptId: string): string;
-  /** @param error the class or code of what all that is not moved has met, and comes back from. */
+  /** @param error class or code of the error that the receipts without an outcome failed with; they are retried. */
   end(error?: string): void;
 }
 
-/** Receipts of untraced requests that a batch names, at most. */
-const MAX_NAMED = 100;
+/** Max receipt ids of untraced requests in the attributes of a batch. */
+const MAX_RECEIPT_IDS = 100;
 
 /**
- * Begins the spans of a batch: one for what is done for all of its receipts at once, which is linked to their requests, and in the trace
- * of each request that is traced one from the claim to the write. A ring of the sweeper's knows no request; its receipts are named on the
- * batch's span, so that they are found all the same.
+ * Begins the spans of a batch: one for the whole batch, linked to its requests, and one per traced request, in its trace, from claim to
+ * write. Wake-ups of the sweeper have no request, so the batch's span lists their receipts.
  *
- * @returns null where nothing of it is traced.
+ * @returns null when nothing is traced.
  */
 export function traceBatch(tracing: Tracing | null, wakeUps: readonly WakeUp[]): BatchTrace | null {
   if (!tracing) return null;
   const parents = new Map(wakeUps.flatMap(({ traces }) => Object.entries(traces ?? {})));
-  const batch = tracing.begin('answer rings', { kind: 'consumer', links: [...parents.values()] });
+  const batch = tracing.begin('process batch', { kind: 'consumer', links: [...parents.values()] });
   if (!batch) return null;
   const receiptIds = wakeUps.flatMap((wakeUp) => wakeUp.receiptIds);
   const untraced = receiptIds.filter((receiptId) => !parents.has(receiptId));
   batch.set({
     'orders.batch_size': receiptIds.length,
-    ...(untraced.length > 0 && { 'orders.receipt_ids': untraced.slice(0, MAX_NAMED) }),
+    ...(untraced.length > 0 && { 'orders.receipt_ids': untraced.slice(0, MAX_RECEIPT_IDS) }),
   });
   const writes = new Map<string, Span>();
   for (const [receiptId, parent] of parents) {
@@ -43,7 +42,7 @@ export function traceBatch(tracing: Tracing | null, wakeUps: readonly WakeUp[]):
 
   return {
     begin: (step, receipts) => batch.begin(step, { attributes: { 'orders.batch_size': receipts } }),
-    moved(receiptId, outcome, attributes = {}) {
+    recordOutcome(receiptId, outcome, attributes = {}) {
       const span = writes.get(receiptId);
       if (!span) return;
       span.set({ 'orders.outcome': outcome, ...attributes });
@@ -53,7 +52,7 @@ export function traceBatch(tracing: Tracing | null, wakeUps: readonly WakeUp[]):
     },
     traceIdOf: (receiptId) => (writes.get(receiptId) ?? batch).traceId,
     end(error) {
-      // Without an error, what is left was not this worker's to write: somebody else has it, or has written it.
+      // Without an error, the remaining receipts belong to another worker.
       if (error !== undefined) {
         for (const span of [...writes.values(), batch]) span.fail(error);
         for (const span of writes.values()) span.end();

@@ -1,7 +1,7 @@
 import {
   type Database,
+  type DuplicateReceipt,
   faultOf,
-  type Repeat,
   releaseLease,
   sqlstateOf,
   type Written,
@@ -16,20 +16,19 @@ import type { Writable } from './normalize-claimed.ts';
 import type { RecordFailure } from './record-failure.ts';
 
 /**
- * Writes the orders of one lease, which come in the order in which they were received, and ends as duplicates those that the accounts have.
- * What cannot be written ends `failed` or `dead`, alone.
+ * Writes the orders of one lease, which are sorted by when they were received. Orders that the account already has become duplicates. An
+ * order that cannot be written ends `failed` or `dead` without affecting the others.
  *
- * @returns how many receipts were moved, if that did for all of them at once, and for their promises; else 0.
+ * @returns how many receipts were moved if one batch moved all of them and deleted their outbox rows; otherwise 0.
  * @throws when infrastructure fails.
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
 
-/** SQLSTATE of a key that is taken (PostgreSQL, appendix A). */
+/** SQLSTATE (PostgreSQL, appendix A). */
 const UNIQUE_VIOLATION = '23505';
-/** Duplicates ended together: what was first sent of each is in memory at once, as large as a body may be. */
-const MAX_CONCURRENT_BATCHES = 100;
+/** Max duplicates per transaction. The original body of each is in memory at the same time, and a body can be large. */
+const MAX_DUPLICATES = 100;
 
-/** A `WriteBatch` that writes to this database and hands what fails to `recordFailure`. */
 export function createWriteBatch(deps: {
   database: Database;
   recordFailure: RecordFailure;
@@ -40,30 +39,29 @@ export function createWriteBatch(deps: {
 
   async function writeTogether(lease: Lease, orders: readonly Writable[], isSecondTry = false): Promise<number> {
     if (orders.length === 0) return 0;
-    let left = orders;
+    let remaining = orders;
     try {
       const batchIds = lease.wakeUps.map(({ batchId }) => batchId);
-      const { written, repeats } = await withSpan(lease.trace?.begin('write', orders.length), () =>
+      const { written, duplicates } = await withSpan(lease.trace?.begin('write', orders.length), () =>
         writeOrders(database, lease.id, batchIds, orders),
       );
       reportWritten(lease, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
-      const repeated = repeatedOf(orders, repeats);
-      for (let from = 0; from < repeated.length; from += MAX_CONCURRENT_BATCHES) {
-        left = repeated.slice(from);
-        // The last takes the promises of all along.
-        const outboxRows = left.length > MAX_CONCURRENT_BATCHES ? [] : batchIds;
-        movedIds.push(
-          ...(await endDuplicates(lease, outboxRows, movedIds, repeated.slice(from, from + MAX_CONCURRENT_BATCHES))),
-        );
+      const left = duplicatesIn(orders, duplicates);
+      while (left.length > 0) {
+        remaining = [...left];
+        const chunk = left.splice(0, MAX_DUPLICATES);
+        // The last chunk deletes the outbox rows of all.
+        const outboxRows = left.length > 0 ? [] : batchIds;
+        movedIds.push(...(await settleDuplicates(lease, outboxRows, movedIds, chunk)));
       }
       metrics.batchSizes.observe(movedIds.length);
       return movedIds.length;
     } catch (error) {
-      // Another worker has just written one of them; looked up again, it is found.
-      if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, left, true);
-      await isolateFailure(database, left, error, {
-        each: (part) => writeTogether(lease, part),
+      // Another worker has just written one of the orders; the second try finds it.
+      if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, remaining, true);
+      await isolateFailure(database, remaining, error, {
+        each: (half) => writeTogether(lease, half),
         async alone(only) {
           if (faultOf(error) === 'infrastructure') throw error;
           await recordFailure(lease, only, error);
@@ -73,22 +71,22 @@ export function createWriteBatch(deps: {
     }
   }
 
-  /** Those that it leaves go back, for the sweeper: their order is held by somebody. @returns those that it moved. */
-  async function endDuplicates(
+  /** Releases duplicates whose order is locked, for the sweeper. @returns the ids of the receipts that it moved. */
+  async function settleDuplicates(
     lease: Lease,
     batchIds: readonly string[],
     movedBefore: readonly string[],
-    repeated: readonly RepeatedWritable[],
+    duplicates: readonly WritableDuplicate[],
   ): Promise<string[]> {
-    const duplicates = await withSpan(lease.trace?.begin('compare', repeated.length), () =>
-      writeDuplicates(database, lease.id, batchIds, movedBefore, repeated),
+    const settled = await withSpan(lease.trace?.begin('compare', duplicates.length), () =>
+      writeDuplicates(database, lease.id, batchIds, movedBefore, duplicates),
     );
-    metrics.outcomes.inc({ outcome: 'duplicate' }, duplicates.length);
-    metrics.changedDuplicates.inc(duplicates.filter(({ isChanged }) => isChanged).length);
-    report(lease, 'duplicate', duplicates);
-    const moved = new Set(duplicates.map(({ receiptId }) => receiptId));
-    const left = repeated.map(({ receiptId }) => receiptId).filter((receiptId) => !moved.has(receiptId));
-    if (left.length > 0) await releaseLease(database, left, lease.id);
+    metrics.outcomes.inc({ outcome: 'duplicate' }, settled.length);
+    metrics.changedDuplicates.inc(settled.filter(({ isChanged }) => isChanged).length);
+    report(lease, 'duplicate', settled);
+    const moved = new Set(settled.map(({ receiptId }) => receiptId));
+    const locked = duplicates.map(({ receiptId }) => receiptId).filter((receiptId) => !moved.has(receiptId));
+    if (locked.length > 0) await releaseLease(database, locked, lease.id);
     return [...moved];
   }
 
@@ -99,52 +97,49 @@ export function createWriteBatch(deps: {
   }
 
   function report({ trace }: Lease, state: string, moved: readonly { receiptId: string; orderId?: number }[]): void {
-    // winston formats a line before it asks whether anybody wants it.
+    // winston formats a line before it checks the level.
     const isDebug = logger.isDebugEnabled();
     if (!isDebug && !trace) return;
     for (const { receiptId, orderId } of moved) {
       if (isDebug) logger.debug(`receipt ${state}`, { ...logFields(receiptId, trace), order_id: orderId ?? null });
-      trace?.moved(receiptId, state, orderId === undefined ? {} : { 'orders.order_id': orderId });
+      trace?.recordOutcome(receiptId, state, orderId === undefined ? {} : { 'orders.order_id': orderId });
     }
   }
 
   return async (lease, orders) => {
-    const { firsts, repeats } = splitRepeats(orders);
-    const parts = [...splitFailed(firsts), repeats].filter((part) => part.length > 0);
-    if (parts.length <= 1) return writeTogether(lease, parts[0] ?? []);
-    await tryEach(parts, (part) => writeTogether(lease, part));
+    const { firsts, others } = splitByKey(orders);
+    const groups = [...splitByAttempts(firsts), others].filter((group) => group.length > 0);
+    if (groups.length <= 1) return writeTogether(lease, groups[0] ?? []);
+    await tryEach(groups, (group) => writeTogether(lease, group));
     return 0;
   };
 }
 
-type RepeatedWritable = Writable & Repeat;
+type WritableDuplicate = Writable & DuplicateReceipt;
 
-function repeatedOf(orders: readonly Writable[], repeats: readonly Repeat[]): RepeatedWritable[] {
-  if (repeats.length === 0) return [];
-  const earlier = new Map(repeats.map(({ receiptId, orderId }) => [receiptId, orderId]));
-  return orders.flatMap((one) => {
-    const orderId = earlier.get(one.receiptId);
-    return orderId === undefined ? [] : [{ ...one, orderId }];
+function duplicatesIn(orders: readonly Writable[], duplicates: readonly DuplicateReceipt[]): WritableDuplicate[] {
+  if (duplicates.length === 0) return [];
+  const orderIds = new Map(duplicates.map(({ receiptId, orderId }) => [receiptId, orderId]));
+  return orders.flatMap((order) => {
+    const orderId = orderIds.get(order.receiptId);
+    return orderId === undefined ? [] : [{ ...order, orderId }];
   });
 }
 
-/** Of the orders of one key the first received is written before the others: those then find it and are duplicates. */
-function splitRepeats(orders: readonly Writable[]): { firsts: Writable[]; repeats: Writable[] } {
+/** The first received order of each key is written before the others with that key, which are then its duplicates. */
+function splitByKey(orders: readonly Writable[]): { firsts: Writable[]; others: Writable[] } {
   const keys = new Set<string>();
   const firsts: Writable[] = [];
-  const repeats: Writable[] = [];
-  for (const one of orders) {
-    const key = `${one.accountId} ${one.order.source_order_id}`;
-    (keys.has(key) ? repeats : firsts).push(one);
+  const others: Writable[] = [];
+  for (const writable of orders) {
+    const key = `${writable.accountId} ${writable.order.source_order_id}`;
+    (keys.has(key) ? others : firsts).push(writable);
     keys.add(key);
   }
-  return { firsts, repeats };
+  return { firsts, others };
 }
 
-/**
- * What failed before most likely fails again, and would have all that it came with written by halves: a few orders that cannot be written,
- * each tried many times, would slow everything down.
- */
-function splitFailed(orders: readonly Writable[]): Writable[][] {
+/** Orders that failed before most likely fail again and make their batch bisect, so they are not mixed with new orders. */
+function splitByAttempts(orders: readonly Writable[]): Writable[][] {
   return [orders.filter(({ attempts }) => attempts > 0), orders.filter(({ attempts }) => attempts === 0)];
 }

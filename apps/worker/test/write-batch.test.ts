@@ -24,7 +24,7 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-test('orders that failed before are tried again apart, and the others are written in one statement', async () => {
+test('orders that failed before are retried separately, and the others are written in one statement', async () => {
   const names = Array.from({ length: 60 }, (_, index) => (index % 20 === 10 ? `poison-${index}` : `order-${index}`));
   const batchId = randomUUIDv7();
   const receiptIds = await recordReceipts(
@@ -46,9 +46,9 @@ test('orders that failed before are tried again apart, and the others are writte
   const { logger } = memoryLog('worker');
   const lease = { id: randomUUID(), wakeUps: [{ batchId, receiptIds }], trace: null };
   const claimed = await claimReceipts(database, receiptIds, lease.id, 10_000);
-  const writable = (await normalizeClaimed(lease, claimed, { database, recordFailure })).map((one) => ({
-    ...one,
-    attempts: one.order.source_order_id.startsWith('poison') ? 1 : 0,
+  const writable = (await normalizeClaimed(lease, claimed, { database, recordFailure })).map((order) => ({
+    ...order,
+    attempts: order.order.source_order_id.startsWith('poison') ? 1 : 0,
   }));
 
   await createWriteBatch({ database, recordFailure, metrics, logger })(lease, writable);
@@ -60,18 +60,18 @@ test('orders that failed before are tried again apart, and the others are writte
   expect(figure('worker_batch_receipts_count')).toBe(1);
 });
 
-test('a body that was moved while its receipt was claimed is looked for again, and only one that is gone costs an attempt', async () => {
+test('a body that was moved while its receipt was claimed is read again, and only a missing one costs an attempt', async () => {
   const batchId = randomUUIDv7();
-  const [moved, gone] = [randomUUIDv7(), randomUUIDv7()];
+  const [moved, missing] = [randomUUIDv7(), randomUUIDv7()];
   const body = Buffer.from('{"source_order_id":"moved"}');
   const receipt = { accountId: 1, channel: 'rest', sourceOrderId: 'moved', idempotencyKey: null, body } as const;
   await recordReceipts(database, batchId, 10_000, [{ ...receipt, receiptId: moved }]);
   const failed: string[] = [];
   const recordFailure: RecordFailure = async (_lease, { receiptId }) => void failed.push(receiptId);
-  const lease = { id: randomUUID(), wakeUps: [{ batchId, receiptIds: [moved, gone] }], trace: null };
-  // What a claim returns whose statement began before the move.
-  const claimed = [moved, gone].map((receiptId) => ({ receiptId, accountId: 1, attempts: 0, body: null }));
+  const lease = { id: randomUUID(), wakeUps: [{ batchId, receiptIds: [moved, missing] }], trace: null };
+  // The result of a claim whose statement began before the move.
+  const claimed = [moved, missing].map((receiptId) => ({ receiptId, accountId: 1, attempts: 0, body: null }));
   const writable = await normalizeClaimed(lease, claimed, { database, recordFailure });
   expect(writable).toEqual([expect.objectContaining({ receiptId: moved, attempts: 0 })]);
-  expect(failed).toEqual([gone]);
+  expect(failed).toEqual([missing]);
 });

@@ -1,16 +1,15 @@
 import type { Knex } from 'knex';
 
-/** Something that somebody did, to be kept. */
 export interface AuditEntry {
-  /** Null where it concerns no account. */
+  /** Null when it concerns no account. */
   accountId: number | null;
-  /** A user's e-mail address, or who the command line says it acts for. */
+  /** A user's e-mail address, or the actor given to the CLI. */
   actor: string;
-  /** A verb in the past and its object, such as `key_created`. */
+  /** Object and past participle, such as `key_created`. */
   action: string;
-  /** What it was done to: a kind and an id, such as `order:17`. */
+  /** Kind and id, such as `order:17`. */
   subject: string;
-  /** What else is worth knowing; never a secret. */
+  /** Never a secret. */
   details?: Record<string, unknown> | null;
 }
 
@@ -24,7 +23,7 @@ export interface AuditEvent {
   details: Record<string, unknown> | null;
 }
 
-/** Keeps what was done; in the transaction that does it, so that there is never the one without the other. */
+/** Must be called in the transaction of the audited change, so that both commit or neither does. */
 export async function recordAudit(db: Knex, ...entries: AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await db('audit_events').insert(
@@ -38,12 +37,10 @@ export async function recordAudit(db: Knex, ...entries: AuditEntry[]): Promise<v
   );
 }
 
-/** Changes of one event that a list shows, in characters of their JSON; those of all items may be a hundred times as long. */
+/** Max length of the changes of one event in a list, in characters of JSON; changes of all items can be a hundred times longer. */
 const MAX_CHANGES = 65_536;
 
-/**
- * SQL: whether the changes in these details are too long for a list. What is longer even compressed is not read for it.
- */
+/** SQL: whether the changes in `details` are too long for a list. Details whose stored size is above the limit are not read. */
 export const HAS_LONG_CHANGES = `
 (case when pg_column_size(details) > ${MAX_CHANGES} then true else length(details ->> 'changes') > ${MAX_CHANGES} end is true)`;
 
@@ -53,8 +50,7 @@ case when not ${HAS_LONG_CHANGES} then details
      else details - 'changes' || '{"changes_omitted": true}' end as details`;
 
 /**
- * What was done, newest first; of one account, by one actor, about one subject, and before an event, where those are given.
- * Details with changes longer than 64 KiB are left out, and say `changes_omitted`.
+ * Audit events, newest first, by the given filters. Changes longer than 64 KiB are replaced by `changes_omitted`.
  */
 export async function listAudit(
   db: Knex,

@@ -1,61 +1,60 @@
+import { withTimeout } from '@orders/runtime';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
-/** How to reach Postgres; times in milliseconds. */
+/** Times in milliseconds. */
 export interface ConnectOptions {
   url: string;
-  /** Connections that one process may hold. */
+  /** Max connections. */
   poolSize: number;
-  /** Named prepared statements; off behind a pooler in transaction mode. */
+  /** Whether to use named prepared statements; false behind a pooler in transaction mode. */
   prepared: boolean;
   /**
-   * After this long without an answer a query fails, and its connection is given up. Postgres is told to cancel it a little sooner, so
-   * that no backend goes on waiting for a lock that nobody wants any more; not behind a pooler, which takes no such setting.
+   * A query that takes longer fails, and its connection is closed. A slightly shorter `statement_timeout` makes Postgres cancel it, so that
+   * no backend waits for a lock that nobody needs; not behind a pooler, which accepts no such setting.
    */
   queryTimeout?: number;
   applicationName?: string;
-  /** Whether its statements join many rows with many. */
+  /** Whether statements join many rows with many. */
   bulk?: boolean;
 }
 
-/** A pool for the hot statements. It connects when first used, so creating one never fails. */
+/** A pool for the hot statements. It connects on first use, so creating it never fails. */
 export interface Database {
   pool: pg.Pool;
   prepared: boolean;
 }
 
-/** What a statement can run on: a pool, or the one connection of a transaction. */
+/** A pool, or the connection of a transaction. */
 export interface Connection {
   pool: Pick<pg.ClientBase, 'query'>;
   prepared: boolean;
 }
 
-/** A statement that is planned once for each connection under its name, where that is allowed. */
+/** A statement that is prepared under its name and planned once per connection, if `prepared` is set. */
 export interface Statement {
   name: string;
   text: string;
 }
 
-// bigint as a number: ids of orders, audit events and rejected deliveries, and counts, are far below 2^53. numeric stays
-// text, so that money is never a float.
+// bigint is parsed to a number: ids and counts are far below 2^53. numeric stays a string, so that money is never a float.
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
 };
 
 /**
- * A statement that is planned once must be planned for a table of any size. What fits a table that is nearly empty, or one that was never
- * analyzed, is a sequential scan, and a plan that is kept would go on with it for a million rows. A pooler takes no such setting, but
- * there nothing is kept: each statement is planned for what it finds.
+ * A statement that is planned once needs a plan that fits any table size. For a nearly empty or never analyzed table, the planner chooses a
+ * sequential scan, and a cached plan would keep it for a million rows. A pooler accepts no such setting, but there no plan is cached.
  */
 const STABLE_PLANS = '-c enable_seqscan=off -c plan_cache_mode=force_generic_plan -c jit=off';
 
-/** For the same reason: a parameter that is an array counts as ten rows, and ten rows are joined by comparing each with each. */
+/** For the same reason: the planner assumes that an array parameter has ten rows, and would join it by a nested loop. */
 const BULK_JOINS = '-c enable_nestloop=off';
 
 /**
- * What Postgres itself ends. A transaction whose process is stopped between two statements would hold its locks for as long as TCP takes,
- * and `dispatchable_orders` shows nothing that came after it.
+ * Server-side limits. If a process stops between two statements of a transaction, the transaction would otherwise hold its locks until the
+ * TCP timeout, and `dispatchable_orders` would show no newer orders.
  */
 function limits(queryTimeout: number | undefined) {
   if (queryTimeout === undefined) return {};
@@ -78,7 +77,7 @@ function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
 /** Opens a pool; the caller closes it with `closeDatabase`. */
 export function openDatabase(options: ConnectOptions): Database {
   const pool = new pg.Pool({ ...connectionConfig(options), max: options.poolSize, idleTimeoutMillis: 30_000 });
-  // An idle connection that Postgres closes is replaced at the next query, which reports what is wrong.
+  // A closed idle connection is replaced at the next query, which reports errors.
   pool.on('error', () => {});
   return { pool, prepared: options.prepared };
 }
@@ -87,13 +86,13 @@ export async function closeDatabase(database: Database): Promise<void> {
   await database.pool.end();
 }
 
-/** How a pool does: connections in use and idle, who waits for one, and how many it may hold. */
+/** Connections in use and idle, callers that wait for one, and max connections. */
 export function poolState({ pool }: Database): { busy: number; idle: number; waiting: number; size: number } {
   const { totalCount, idleCount, waitingCount, options } = pool;
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, size: options.max };
 }
 
-/** The same of knex' pool. */
+/** The same for knex's pool. */
 export function knexPoolState(knex: Knex): ReturnType<typeof poolState> {
   const { pool } = knex.client;
   return {
@@ -104,35 +103,35 @@ export function knexPoolState(knex: Knex): ReturnType<typeof poolState> {
   };
 }
 
-/** Opens knex for what is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
+/** Opens knex for everything that is not hot: migrations, accounts, the operator's commands. The caller calls `destroy`. */
 export function openKnex(
   options: Pick<ConnectOptions, 'url' | 'applicationName' | 'queryTimeout'> &
     Partial<Pick<ConnectOptions, 'prepared' | 'poolSize'>>,
 ): Knex {
-  // Nothing is kept, so each statement is planned for what it finds.
+  // Unprepared: each statement is planned for the current table sizes.
   const connection = {
     ...connectionConfig({ ...options, prepared: false }),
     ...(options.prepared && limits(options.queryTimeout)),
   } as Knex.PgConnectionConfig;
-  // knex would print what it also throws.
+  // knex logs errors that it also throws.
   const silent = () => {};
   const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
   return knex({ client: 'pg', connection, pool: { min: 0, max: options.poolSize ?? 4 }, log });
 }
 
 /**
- * Connects, so that what keeps it from that is told from what is wrong with a statement.
+ * Connects, so that connection errors are told apart from statement errors.
  *
- * @throws the connection's error, or {pg.DatabaseError} by which Postgres refused it.
+ * @throws the connection's error, or {pg.DatabaseError} when Postgres refuses the connection.
  */
 export async function connect(db: Knex): Promise<void> {
   await db.raw('select 1');
 }
 
 /**
- * Runs a hot statement, on a pool in a transaction of its own.
+ * Runs a hot statement; on a pool, in its own transaction.
  *
- * @throws {pg.DatabaseError} with a SQLSTATE, or a connection's error without one.
+ * @throws {pg.DatabaseError} with a SQLSTATE, or a connection error without one.
  */
 export async function run<Row extends object>(
   database: Connection,
@@ -144,7 +143,7 @@ export async function run<Row extends object>(
   return rows;
 }
 
-/** A connection that breaks tells so by whatever query is next; its event, which nobody hears, would end the process. */
+/** The next query reports a broken connection. Without a listener, the error event would end the process. */
 const ignoreConnectionErrors = () => {};
 
 async function checkOut({ pool }: Database): Promise<pg.PoolClient> {
@@ -152,19 +151,19 @@ async function checkOut({ pool }: Database): Promise<pg.PoolClient> {
   return client.on('error', ignoreConnectionErrors);
 }
 
-/** @param isLost whether the connection is given up. */
+/** @param isLost whether to close the connection. */
 function checkIn(client: pg.PoolClient, isLost: boolean): void {
   client.off('error', ignoreConnectionErrors).release(isLost);
 }
 
-/** Settings of Postgres for one transaction; times in milliseconds. */
+/** Postgres settings for one transaction; times in milliseconds. */
 export type LocalSettings = Record<string, string | number>;
 
 function beginUnder(settings: LocalSettings): string {
   return ['begin', ...Object.entries(settings).map(([name, value]) => `set local ${name} = ${value}`)].join('; ');
 }
 
-/** Works in a transaction, which is rolled back when that fails; its connection is then given up. */
+/** Runs work in a transaction. If it fails, the transaction is rolled back by closing the connection. */
 export async function inTransaction<T>(
   database: Database,
   work: (connection: Connection) => Promise<T>,
@@ -183,9 +182,7 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Works in a transaction that is rolled back, however that ends, under settings of its own. Its statements are planned for what they find.
- */
+/** Runs work in a transaction that is always rolled back, with the given settings. Its statements are not prepared. */
 export async function inRolledBackTransaction<T>(
   database: Database,
   settings: LocalSettings,
@@ -205,20 +202,9 @@ export async function inRolledBackTransaction<T>(
 }
 
 const PING = { name: 'ping', text: 'select 1' };
-const TIMEOUT_MS = 2000;
+export const PING_TIMEOUT_MS = 2000;
 
-/** Whether Postgres answers, within two seconds. */
-export function isReachable(database: Database): Promise<boolean> {
-  const answer = run(database, PING, []).then(
-    () => true,
-    () => false,
-  );
-  return withTimeoutOr(answer, false);
-}
-
-/** The answer, or `otherwise` when it takes longer than two seconds; what is too late is forgotten. */
-export async function withTimeoutOr<T>(answer: Promise<T>, otherwise: T): Promise<T> {
-  const late = Promise.withResolvers<T>();
-  const timer = setTimeout(() => late.resolve(otherwise), TIMEOUT_MS);
-  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
+/** Whether Postgres responds within two seconds. */
+export async function isReachable(database: Database): Promise<boolean> {
+  return (await withTimeout(run(database, PING, []), PING_TIMEOUT_MS)) !== null;
 }

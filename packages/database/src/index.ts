@@ -20,6 +20,7 @@ export {
 } from './accounts/api-keys.ts';
 export { countUnreadableSecrets } from './accounts/check-secrets.ts';
 export { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './accounts/find-authenticated-keys.ts';
+export { type AccountWithCounts, COUNTED_TO, listAccountsWithCounts } from './accounts/list-accounts-with-counts.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
 export { fingerprintOf, type SecretsKeys, tryToUnseal, unseal } from './accounts/seal.ts';
@@ -33,7 +34,6 @@ export {
   type SigningSecretRow,
   showSigning,
 } from './accounts/signing-secrets.ts';
-export { COUNTED_TO, listAccountsWithCounts, type SurveyedAccount } from './accounts/survey-accounts.ts';
 export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
@@ -56,7 +56,7 @@ export { migrate, planMigrations, runMigrations } from './migrate.ts';
 export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-record.ts';
 export { MIGRATIONS, type Migration } from './migrations/index.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
-export { fillWords } from './orders/fill-words.ts';
+export { fillSearchTerms } from './orders/fill-search-terms.ts';
 export { findOrderBySource } from './orders/find-order-by-source.ts';
 export {
   findOrderHistory,
@@ -65,7 +65,7 @@ export {
   type OrderReview,
   type ReviewedOrder,
 } from './orders/find-reviewed-order.ts';
-export { countNeedingReview, listReviewSince } from './orders/list-news.ts';
+export { countNeedingReview, listReviewSince } from './orders/list-new-orders.ts';
 export { listReview, type ReviewPage } from './orders/list-review.ts';
 export {
   findOrder,
@@ -80,7 +80,7 @@ export { readStalls, type Stalls } from './orders/read-stalls.ts';
 export type { ReviewFilter } from './orders/review-filter.ts';
 export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
-export { type Repeat, type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
+export { type DuplicateReceipt, type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
 export { type Archiving, readArchiving, readDatabaseSize } from './read-archiving.ts';
 export {
   type ClaimedReceipt,
@@ -136,11 +136,11 @@ export {
 export { decideResend } from './resends/decide-resend.ts';
 export { type Decision, findResends, type Resend } from './resends/find-resends.ts';
 export { markResent, type Resent } from './resends/mark-resent.ts';
-export { findAcceptable } from './resends/take-whole.ts';
+export { findAcceptable } from './resends/replace-all-items.ts';
 export { type Duplicate, writeDuplicates } from './resends/write-duplicates.ts';
 export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
-export { inviteUser, type MadeInvitation } from './users/invite-user.ts';
+export { type CreatedInvitation, inviteUser } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';
 export { removeOldSignIns } from './users/remove-old-sign-ins.ts';
 export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';

@@ -5,39 +5,39 @@ import { completeRecord, type MigrationPlan, readPlan, recordChecksum, SchemaDri
 import { MIGRATIONS, type Migration } from './migrations/index.ts';
 import { makePartitions } from './receipts/make-partitions.ts';
 
-// Any number will do that nothing else in this database locks.
+// Advisory lock; the number must be unique in this database.
 const MIGRATION_LOCK = 7_310_441;
 
-// Whoever writes to a table waits behind a migration that waits for its lock.
+// Writers of a table queue behind a migration that waits for its lock.
 const LOCK_TIMEOUT = '2s';
-// Not to be had in time, or the one to end of a deadlock with who locks the same tables in another order.
+// Lock timeout, or victim of a deadlock with a transaction that locks the same tables in another order.
 const NO_LOCK = ['55P03', '40P01'];
 const RETRY_DELAY_MS = 2000;
 const TIMEOUT_MS = 300_000;
 const POLL_INTERVAL_MS = 200;
 
-/** `runMigrations` with all there are. */
+/** `runMigrations` with all migrations of this version. */
 export async function migrate(knex: Knex, options: MigrateOptions = {}): Promise<string[]> {
   return runMigrations(knex, MIGRATIONS, options);
 }
 
-/** What `migrate` would run, and what stands in its way; changes nothing. */
+/** What `migrate` would run, and any drift that would stop it; changes nothing. */
 export async function planMigrations(knex: Knex): Promise<MigrationPlan> {
   return readPlan(knex, MIGRATIONS);
 }
 
 interface MigrateOptions {
-  /** Names of migrations that ran with different SQL and whose effect was compared: their checksums are replaced. */
+  /** Names of migrations that ran with different SQL and were verified by hand; their checksums are replaced. */
   acceptDrift?: readonly string[];
 }
 
 /**
- * Brings the schema up to date and makes the partitions of the weeks ahead. Two at once: the second waits, then finds nothing to do. A
- * schema that is newer than `migrations` is left as it is, so that a version can be taken back.
+ * Runs pending migrations and creates the partitions of the next weeks. A concurrent second call waits and then finds nothing to do. A
+ * schema that is newer than `migrations` stays as it is, so that a release can be rolled back.
  *
  * @returns the names of the migrations that ran.
- * @throws {pg.DatabaseError} 55P03 or 40P01 when a lock was not to be had for five minutes; what ran before stays.
- * @throws {SchemaDriftError} when a migration ran with different SQL than it has in `migrations`; nothing has run then.
+ * @throws {pg.DatabaseError} 55P03 or 40P01 when a lock was not available for five minutes; migrations that ran before stay.
+ * @throws {SchemaDriftError} when a migration ran with different SQL than it has in `migrations`; then nothing was run.
  */
 export async function runMigrations(
   knex: Knex,
@@ -50,7 +50,7 @@ export async function runMigrations(
     const refused = drift.filter((name) => !acceptDrift.includes(name));
     if (refused.length > 0) throw new SchemaDriftError(refused);
     await completeRecord(knex, migrations, acceptDrift);
-    // knex's own lock outlives a killed process; ours does not, and it is held, so a leftover of knex's can be cleared.
+    // knex's lock outlives a killed process, ours does not. We hold ours, so a stale lock of knex can be cleared.
     const tableName = 'schema_migrations';
     const config: Knex.MigratorConfig = {
       migrationSource: sourceOf(migrations),
@@ -60,26 +60,26 @@ export async function runMigrations(
     if (await knex.schema.hasTable(`${tableName}_lock`)) await knex.migrate.forceFreeMigrationsLock(config);
     const ran: string[] = [];
     for (;;) {
-      // One by one, so that none holds the locks of those before it.
-      const [, [name]] = await untilGranted<[number, string[]]>(() => knex.migrate.up(config));
+      // One at a time, so that none holds the locks of earlier ones.
+      const [, [name]] = await retryUntilLocked<[number, string[]]>(() => knex.migrate.up(config));
       if (!name) break;
       ran.push(name);
     }
-    await untilGranted(() => makePartitions(knex));
+    await retryUntilLocked(() => makePartitions(knex));
     return ran;
   });
 }
 
-// What would end a transaction that is idle while its process migrates; the second is there from Postgres 17 on.
-const STAY = `select set_config(name, '0', true) from pg_settings
+// Timeouts that would end the lock's idle transaction during migrations; transaction_timeout exists since Postgres 17.
+const DISABLE_TIMEOUTS = `select set_config(name, '0', true) from pg_settings
   where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`;
 
 /**
- * Asks again and again: `create index concurrently` waits for every snapshot there is, so for a statement of another that would wait here,
- * and that for it. A statement with parameters keeps its snapshot in a transaction even when it is done.
+ * Polls instead of waiting in Postgres: `create index concurrently` waits for all snapshots, also for that of a waiting lock statement,
+ * which would be a deadlock. The statement has no parameters, as one with parameters keeps its snapshot until the end of the transaction.
  */
 async function acquireMigrationLock(guard: Knex.Transaction): Promise<void> {
-  await guard.raw(STAY);
+  await guard.raw(DISABLE_TIMEOUTS);
   for (;;) {
     const { rows } = await guard.raw(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`);
     if (rows[0].taken) return;
@@ -95,7 +95,7 @@ function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migrat
       config: { transaction: typeof migration.up === 'string' },
       up: async (db) => {
         const { up } = migration;
-        await (typeof up === 'string' ? runBriefly(db, up) : runEach(db, up));
+        await (typeof up === 'string' ? runWithLockTimeout(db, up) : runEach(db, up));
         await recordChecksum(db, migration);
       },
       down: async () => {
@@ -105,18 +105,18 @@ function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migrat
   };
 }
 
-async function runBriefly(trx: Knex, sql: string): Promise<void> {
+async function runWithLockTimeout(trx: Knex, sql: string): Promise<void> {
   await trx.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
   await trx.raw(sql);
 }
 
-/** Without a limit: what runs outside a transaction is of the kind that waits without holding up who writes. */
+/** Without a lock timeout: statements that run outside a transaction do not block writers while they wait. */
 async function runEach(knex: Knex, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await knex.raw(statement);
 }
 
-/** Tries again, after letting those pass who wait behind it, for as long as a lock is not to be had. */
-export async function untilGranted<T>(work: () => Promise<T>): Promise<T> {
+/** Retries for up to five minutes while a lock is not available, with pauses that let waiting writers proceed. */
+export async function retryUntilLocked<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + TIMEOUT_MS;
   for (;;) {
     try {

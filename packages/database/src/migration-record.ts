@@ -3,20 +3,20 @@ import type { Knex } from 'knex';
 import { FORMER_NAMES, type Migration } from './migrations/index.ts';
 
 const RAN = 'schema_migrations';
-// A table of its own, as knex creates and writes schema_migrations, here and in the versions before checksums.
+// A separate table, as knex owns schema_migrations.
 const CHECKSUMS = 'schema_migrations_checksums';
 
-/** How the migrations of this version stand to those that ran in a database. */
+/** Compares the migrations of this version with those that ran in a database. */
 export interface MigrationPlan {
-  /** What `migrate` would run, in order, and whether each runs in a transaction. */
+  /** Migrations that `migrate` would run, in order. */
   pending: { name: string; transaction: boolean }[];
-  /** Those that ran with different SQL than this version has. */
+  /** Migrations that ran with different SQL than in this version. */
   drift: string[];
-  /** Those that ran and that this version does not know, as after going back to it. */
+  /** Migrations that ran and that this version does not know, as after a rollback to it. */
   unknown: string[];
 }
 
-/** A migration ran with different SQL than this version has, so its name does not tell what the schema is. */
+/** A migration ran with different SQL than in this version, so the schema is unknown. */
 export class SchemaDriftError extends Error {
   readonly migrations: readonly string[];
 
@@ -26,12 +26,12 @@ export class SchemaDriftError extends Error {
   }
 }
 
-/** @returns the SHA-256 of a migration's `up`, in hex. As JSON, so that a list never equals a string or another list. */
+/** @returns the SHA-256 of a migration's `up`, in hex. It hashes JSON, so that a list never equals a string or another list. */
 export function checksumOf({ up }: Pick<Migration, 'up'>): string {
   return createHash('sha256').update(JSON.stringify(up)).digest('hex');
 }
 
-/** Reads, and changes nothing; in an empty database all migrations are pending. */
+/** Changes nothing; in an empty database all migrations are pending. */
 export async function readPlan(knex: Knex, migrations: readonly Migration[]): Promise<MigrationPlan> {
   const record = await readRecord(knex);
   const known = new Set([...migrations.map(({ name }) => name), ...FORMER_NAMES.keys()]);
@@ -39,7 +39,7 @@ export async function readPlan(knex: Knex, migrations: readonly Migration[]): Pr
     pending: migrations
       .filter(({ name }) => !record.has(name))
       .map(({ name, up }) => ({ name, transaction: typeof up === 'string' })),
-    drift: migrations.filter((one) => hasDrifted(record.get(one.name), one)).map(({ name }) => name),
+    drift: migrations.filter((migration) => hasDrifted(record.get(migration.name), migration)).map(({ name }) => name),
     unknown: [...record.keys()].filter((name) => !known.has(name)),
   };
 }
@@ -48,7 +48,7 @@ function hasDrifted(checksum: string | null | undefined, migration: Migration): 
   return typeof checksum === 'string' && checksum !== checksumOf(migration);
 }
 
-/** @returns the migrations that ran, each with its checksum; null where it ran before checksums were stored. */
+/** @returns checksums of the migrations that ran, by name; null for those that ran before checksums were stored. */
 async function readRecord(knex: Knex): Promise<Map<string, string | null>> {
   const record = new Map<string, string | null>();
   if (!(await knex.schema.hasTable(RAN))) return record;
@@ -64,11 +64,11 @@ async function readRecord(knex: Knex): Promise<Map<string, string | null>> {
 }
 
 /**
- * Makes the record complete before anything runs. Migrations that ran under a former name get the present one as well; the former stays for
- * the version that looks for it. Those that ran before checksums were stored get the checksum of this version: 018 makes the schema the
- * same, whether 010 ran before or after it was edited.
+ * Completes the record before migrations run. Migrations that ran under a former name get the present name as well; the former name stays
+ * for older versions. Migrations that ran before checksums were stored get the checksum of this version: 018 makes the schema the same,
+ * whether 010 ran before or after it was edited.
  *
- * @param accepted names of migrations whose checksum becomes that of this version.
+ * @param accepted names of migrations whose checksums are replaced by those of this version.
  */
 export async function completeRecord(
   knex: Knex,
@@ -93,7 +93,7 @@ export async function completeRecord(
   });
 }
 
-/** Stores the checksum of a migration that runs, in its transaction where it has one. */
+/** Stores the checksum of a migration; called in its transaction if it has one. */
 export async function recordChecksum(knex: Knex, migration: Migration): Promise<void> {
   await knex(CHECKSUMS)
     .insert({ name: migration.name, checksum: checksumOf(migration) })

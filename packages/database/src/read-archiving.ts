@@ -1,23 +1,23 @@
 import { type Database, run } from './connect.ts';
 
-/** How Postgres' archive of its write-ahead log keeps up. */
+/** State of WAL archiving. */
 export interface Archiving {
-  /** The last attempt failed. */
+  /** Whether the last attempt failed. */
   isFailing: boolean;
-  /** Seconds since a segment was last archived; null where none ever was. */
+  /** Seconds since the last archived segment; null if none was archived yet. */
   ageSeconds: number | null;
-  /** Segments that are complete and not archived; null where none ever was. */
+  /** Complete segments that are not archived; null if none was archived yet. */
   waitingSegments: number | null;
 }
 
 const NUMBER = (digits: string) => `('x' || lpad(${digits}, 16, '0'))::bit(64)::bigint`;
-/** A name is 24 hex digits: eight of the timeline, eight of the 4 GiB that the segment lies in, eight of its place there. */
+/** SQL: number of a segment, whose name is 24 hex digits: eight for the timeline, eight for the 4 GiB unit, eight for the segment in it. */
 const SEGMENT = (name: string) =>
   `(${NUMBER(`substr(${name}, 9, 8)`)} * (4294967296 / segment_bytes) + ${NUMBER(`substr(${name}, 17, 8)`)})`;
 
 const READ = {
   name: 'read-archiving',
-  // What else is archived, such as the history of a timeline, has no number. A backup's name begins with that of a segment.
+  // Other archived files, such as timeline histories and backup labels, are no segments.
   text: `
 select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as "isFailing",
        extract(epoch from clock_timestamp() - last_archived_time)::float8 as "ageSeconds",
@@ -30,13 +30,13 @@ where current_setting('archive_mode') <> 'off' and not pg_is_in_recovery()`,
 
 const READ_SIZE = { name: 'read-size', text: 'select pg_database_size(current_database())::float8 as bytes' };
 
-/** @returns the bytes of the database of this connection. @throws {pg.DatabaseError} or the connection's error. */
+/** @returns the size of the database in bytes. @throws {pg.DatabaseError} or the connection's error. */
 export async function readDatabaseSize(database: Database): Promise<number> {
   const [size] = await run<{ bytes: number }>(database, READ_SIZE, []);
   return (size as { bytes: number }).bytes;
 }
 
-/** @returns null where `archive_mode` is off. @throws {pg.DatabaseError} or the connection's error. */
+/** @returns null when `archive_mode` is off. @throws {pg.DatabaseError} or the connection's error. */
 export async function readArchiving(database: Database): Promise<Archiving | null> {
   const [archiving] = await run<Archiving>(database, READ, []);
   return archiving ?? null;

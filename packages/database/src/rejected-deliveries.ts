@@ -2,30 +2,30 @@ import type { Channel } from '@orders/domain';
 import type { Knex } from 'knex';
 import { type Database, run } from './connect.ts';
 
-/** A refusal of a delivery whose key named an account. It holds nothing of what was sent but pointers and the length. */
+/** A rejected delivery of an authenticated account. Of the body it contains only pointers and the length. */
 export interface NewRejection {
   accountId: number;
   channel: Channel;
-  /** Of the problem that was answered. */
+  /** Code of the `Problem` in the response. */
   code: string;
-  /** What is known of the cause. */
+  /** Detected cause. */
   diagnosis: string | null;
   requestId: string;
   keyId: number;
-  /** Null where that is not known. */
+  /** Null if unknown. */
   bodyBytes: number | null;
   errors: { pointer: string; code: string }[] | null;
-  /** Refusals before this one that were counted only. */
+  /** Number of earlier rejections that were counted without a row. */
   more: number;
 }
 
-/** Refusals of an account that are in no row. */
+/** Number of an account's rejections without a row. */
 export interface MissedCount {
   accountId: number;
   missed: number;
 }
 
-/** A refusal as its account sees it; of the key the name and last four characters. */
+/** A rejected delivery as its account sees it, with the key's name and last four characters. */
 export interface RejectedDelivery {
   rejection_id: number;
   at: Date;
@@ -37,7 +37,7 @@ export interface RejectedDelivery {
   key_last_four: string | null;
   body_bytes: number | null;
   errors: { pointer: string; code: string }[] | null;
-  /** Refusals around this one that were counted only. */
+  /** Number of rejections around this one that were counted without a row. */
   more: number;
 }
 
@@ -48,7 +48,7 @@ insert into rejected_deliveries (account_id, channel, code, diagnosis, request_i
 select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::jsonb[], $9::int[])`,
 };
 
-/** Adds refusals to the logs of their accounts. */
+/** Adds rejections to the logs of their accounts. */
 export async function recordRejected(database: Database, rejections: readonly NewRejection[]): Promise<void> {
   await run(database, RECORD, [
     rejections.map(({ accountId }) => accountId),
@@ -77,9 +77,10 @@ returning d.account_id`,
 };
 
 /**
- * Adds refusals that were only counted to the newest row of their account; each account is given once.
+ * Adds counted rejections to the newest row of their account.
  *
- * @returns the ids of the accounts that have a row; nothing is added for others.
+ * @param counts one per account.
+ * @returns the ids of the accounts that have a row; nothing is added for the others.
  */
 export async function addMissedRefusals(database: Database, counts: readonly MissedCount[]): Promise<Set<number>> {
   const rows = await run<{ account_id: number }>(database, ADD_MISSED, [
@@ -89,7 +90,7 @@ export async function addMissedRefusals(database: Database, counts: readonly Mis
   return new Set(rows.map(({ account_id }) => account_id));
 }
 
-/** The last refusals of an account, newest first. */
+/** The last rejections of an account, newest first. */
 export async function listRejected(db: Knex, accountId: number, limit: number): Promise<RejectedDelivery[]> {
   return db('rejected_deliveries as d')
     .leftJoin('api_keys as k', (on) => on.on('k.account_id', 'd.account_id').on('k.key_id', 'd.key_id'))
@@ -101,9 +102,9 @@ export async function listRejected(db: Knex, accountId: number, limit: number): 
 }
 
 /**
- * Removes refusals older than `keptMs` milliseconds, and of each account all but its newest `kept`.
+ * Removes rejections older than `keptMs` milliseconds, and all but the newest `kept` of each account.
  *
- * @returns how many.
+ * @returns the number of removed rows.
  */
 export async function pruneRejected(db: Knex, keptMs: number, kept: number): Promise<number> {
   const { rowCount } = await db.raw(

@@ -1,10 +1,10 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
-// Postgres' own default.
+// Postgres' default.
 const ITERATIONS = 4096;
 
 /**
- * What Postgres keeps of a password (RFC 5803), so that the password itself is in no statement and so in no log of the server.
+ * The SCRAM verifier that Postgres stores (RFC 5803), so that the password is in no statement and no server log.
  *
  * @param password visible ASCII, which needs no normalization.
  */

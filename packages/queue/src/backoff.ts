@@ -1,9 +1,9 @@
 /**
- * Exponential backoff with jitter: the base, doubling with each failure up to the cap, of which the second half is left to chance so
- * that what failed together does not come back together. Times in milliseconds.
+ * Exponential backoff with equal jitter: half of the delay is fixed, half is random, so that failures do not retry in step. Times in
+ * milliseconds.
  *
- * @param doublings how often the base has doubled by now.
- * @returns whole milliseconds until the next attempt; BullMQ on Postgres takes no others.
+ * @param doublings how often the base has doubled so far; the cap limits the result.
+ * @returns whole milliseconds until the next attempt, as BullMQ on Postgres accepts no fractions.
  */
 export function backoff(doublings: number, { base, cap }: { base: number; cap: number }): number {
   const ceiling = Math.min(cap, base * 2 ** doublings);

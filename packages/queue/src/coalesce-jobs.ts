@@ -1,47 +1,47 @@
 import type { WakeUp } from './wake-up.ts';
 
-/** Rings on their way to becoming jobs. */
-export interface SharedJobs {
+/** Collects wake-ups into jobs. */
+export interface JobCoalescer {
   wakeUp(wakeUp: WakeUp): void;
-  /** Delivers at once what waits. */
+  /** Delivers all pending wake-ups now. */
   flush(): void;
 }
 
 /**
- * A ring that comes alone goes at once; those of the so many milliseconds after it share jobs, because a job of its own costs an order
- * more than all that is done for it.
+ * The first wake-up is delivered immediately; those of the next milliseconds share jobs. One job per order would cost more than all other
+ * work for that order.
  */
 const COALESCE_MS = 10;
-/** Receipts that one job rings for, at most, unless they are of one ring. */
+/** Max receipts per job, unless a single wake-up has more. */
 const MAX_RECEIPTS = 300;
 
-/** @param deliver is called with the rings of one job. */
-export function coalesceJobs(deliver: (wakeUps: WakeUp[]) => void): SharedJobs {
-  let gathered: WakeUp[] = [];
-  let resting = false;
+/** @param deliver is called with the wake-ups of one job. */
+export function coalesceJobs(deliver: (wakeUps: WakeUp[]) => void): JobCoalescer {
+  let pending: WakeUp[] = [];
+  let isCoalescing = false;
 
   function flush(): void {
-    for (const wakeUps of inJobs(gathered)) deliver(wakeUps);
-    gathered = [];
+    for (const wakeUps of groupIntoJobs(pending)) deliver(wakeUps);
+    pending = [];
   }
 
-  function deliverAndRest(): void {
-    resting = gathered.length > 0;
-    if (!resting) return;
+  function flushPeriodically(): void {
+    isCoalescing = pending.length > 0;
+    if (!isCoalescing) return;
     flush();
-    setTimeout(deliverAndRest, COALESCE_MS);
+    setTimeout(flushPeriodically, COALESCE_MS);
   }
 
   return {
     wakeUp(wakeUp) {
-      gathered.push(wakeUp);
-      if (!resting) deliverAndRest();
+      pending.push(wakeUp);
+      if (!isCoalescing) flushPeriodically();
     },
     flush,
   };
 }
 
-function inJobs(wakeUps: readonly WakeUp[]): WakeUp[][] {
+function groupIntoJobs(wakeUps: readonly WakeUp[]): WakeUp[][] {
   const jobs: WakeUp[][] = [];
   let room = 0;
   for (const wakeUp of wakeUps) {

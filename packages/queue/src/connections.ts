@@ -3,7 +3,7 @@ import pg from 'pg';
 import { isRedisUrl, type RedisClient } from './open-redis.ts';
 import { type Lane, outageBackoff, QUEUE_NAMES, type WakeUp, type WakeUpJob } from './wake-up.ts';
 
-/** Makes BullMQ's schema where the queue lives in Postgres; elsewhere there is nothing to do. */
+/** Creates BullMQ's schema if the queue is in Postgres; otherwise does nothing. */
 export async function migrateQueue(url: string): Promise<void> {
   if (isRedisUrl(url)) return;
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
@@ -15,7 +15,7 @@ export async function migrateQueue(url: string): Promise<void> {
   }
 }
 
-/** BullMQ does not listen to a connection while it has it out of its pool; the end of one would then be the end of the process. */
+/** BullMQ has no error listener on a connection that is checked out of its pool; a lost connection would end the process. */
 class ErrorTolerantClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
@@ -28,28 +28,28 @@ function postgresConnection(url: string) {
 }
 
 /**
- * BullMQ's scripts touch many keys of a queue at once, and in a cluster these must lie in one slot: the hash tag decides which. With a tag
- * of its own each lane may lie on another master.
+ * BullMQ's scripts use many keys of a queue, which a cluster must keep in one hash slot; the hash tag ensures that. Each lane has its own
+ * tag, so lanes can be on different masters.
  */
-function prefixOf(redis: RedisClient, name: string): string {
+function keyPrefix(redis: RedisClient, name: string): string {
   return redis.isCluster ? `{${name}}` : 'bull';
 }
 
-/** BullMQ's queue of a lane on whichever store the address names; `redis` is used for the one kind and ignored for the other. */
+/** BullMQ's queue of a lane, in Redis or Postgres as the URL says; `redis` is null for Postgres. */
 export function createQueue(url: string, redis: RedisClient | null, lane: Lane): Queue<WakeUpJob> {
   const name = QUEUE_NAMES[lane];
   const queue = redis
-    ? new Queue<WakeUpJob>(name, { connection: redis, prefix: prefixOf(redis, name) } as QueueOptions)
+    ? new Queue<WakeUpJob>(name, { connection: redis, prefix: keyPrefix(redis, name) } as QueueOptions)
     : new Queue(name, postgresConnection(url), createPostgresBackend);
   return queue as Queue<WakeUpJob>;
 }
 
-/** BullMQ keeps the message and the stack of an error with the job, and those of Postgres can quote an order; so it gets this one instead. */
+/** BullMQ stores an error's message and stack with the job. Postgres errors can quote an order, so this error replaces them. */
 class WakeUpsFailedError extends Error {
-  override readonly name = 'RingsUnansweredError';
+  override readonly name = 'WakeUpsFailedError';
 }
 
-/** BullMQ's worker, not yet running, on whichever store the address names. */
+/** BullMQ's worker, not yet running, on Redis or Postgres as the URL says. */
 export function createWorker(
   url: string,
   redis: RedisClient | null,
@@ -62,21 +62,21 @@ export function createWorker(
     concurrency: options.concurrency,
     lockDuration: options.lockMs,
     stalledInterval: options.lockMs,
-    // Leases decide who may write, so a stalled job may come back as often as it likes.
+    // Leases decide who may write, so stalled jobs can be retried without limit.
     maxStalledCount: 1_000_000,
     settings: { backoffStrategy: outageBackoff },
-    // After the connection failed; a failover is over in less than BullMQ's own 15 s.
+    // Delay after a connection failure. A failover takes less than BullMQ's default of 15 s.
     runRetryDelay: 1000,
   };
   const process = (job: { data: WakeUpJob }) =>
     work(job.data.wakeUps).catch(() => {
-      throw new WakeUpsFailedError('these rings met an outage, which the worker has logged');
+      throw new WakeUpsFailedError('infrastructure outage, see the worker log');
     });
   const worker = redis
     ? new Worker<WakeUpJob>(name, process, {
         ...common,
         connection: redis,
-        prefix: prefixOf(redis, name),
+        prefix: keyPrefix(redis, name),
       } as WorkerOptions)
     : new Worker(name, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
   return worker as Worker<WakeUpJob>;

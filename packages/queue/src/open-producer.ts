@@ -10,49 +10,48 @@ import { JOB_NAME, JOB_OPTIONS, LANES, type Lane, type WakeUp, type WakeUpJob } 
 /** The producer's side of the queue. */
 export interface Producer {
   /**
-   * Rings without making anybody wait and without ever failing: a ring that does not arrive is made up for by the sweeper.
+   * Sends a wake-up in the background. It never fails: the sweeper replaces a lost wake-up.
    *
-   * @param delayMs when the receipts are due, from now, in milliseconds.
+   * @param delayMs milliseconds until the receipts are due.
    */
   wakeUp(lane: Lane, wakeUp: WakeUp, delayMs?: number): void;
   /**
-   * Jobs of a lane waiting to be taken.
+   * Number of jobs that wait in a lane.
    *
-   * @throws {Error} when the lane does not answer; in a cluster each may be on a master of its own.
+   * @throws {Error} when the lane is unavailable; in a cluster each lane can be on a different master.
    */
   depth(lane: Lane): Promise<number>;
   /**
-   * The jobs of each lane.
+   * Job counts of each lane.
    *
-   * @throws {Error} when the queue does not answer.
+   * @throws {Error} when the queue is unavailable.
    */
   lanes(): Promise<LaneState[]>;
-  /** Sends what waits, waits for jobs under way, a second at most, and disconnects. */
+  /** Sends pending wake-ups, waits up to one second for jobs in flight, and disconnects. */
   close(): Promise<void>;
 }
 
 export interface ProducerOptions {
   url: string;
-  /** Told of every job that was not delivered, with why, and of every one that was. */
+  /** Called for each job that was not delivered, and for each one that was. */
   onLost?: (error: unknown) => void;
   onDelivered?: () => void;
 }
 
 const COMMAND_TIMEOUT_MS = 2000;
-/** Jobs that may be under way at once; more are left to the sweeper. */
+/** Max jobs in flight; the sweeper sends the rest. */
 const MAX_UNSENT = 1000;
 
-/** The queue cannot be rung now; the sweeper will. */
 class QueueUnavailableError extends Error {
   override readonly name = 'QueueUnavailableError';
 }
 
-/** Opens the bell. It connects by itself and again whenever the connection is lost. */
+/** Opens a producer. It connects and reconnects by itself. */
 export function openProducer(options: ProducerOptions): Producer {
   const { url, onLost = () => {}, onDelivered = () => {} } = options;
   const redis = isRedisUrl(url) ? openFailFastRedis(url, { timeoutMs: COMMAND_TIMEOUT_MS, retry: true }) : null;
-  // Rings in the first moment wait for the connection to be made; later ones do not wait for one that is lost.
-  const firstContact = redis
+  // Wake-ups wait for the first connection. After that, they fail immediately while the connection is lost.
+  const firstConnection = redis
     ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT_MS, null, { ref: false })])
     : null;
   const unsent = new Set<Promise<void>>();
@@ -60,14 +59,14 @@ export function openProducer(options: ProducerOptions): Producer {
   const jobs = forEachLane((lane) => coalesceJobs((wakeUps) => deliver(lane, wakeUps)));
 
   async function ready(lane: Lane): Promise<Queue<WakeUpJob>> {
-    await firstContact;
+    await firstConnection;
     if (redis && redis.status !== 'ready') throw new QueueUnavailableError('Redis is not connected');
     return queues[lane].ready();
   }
 
   async function send(lane: Lane, wakeUps: WakeUp[], delayMs: number): Promise<void> {
     try {
-      if (unsent.size >= MAX_UNSENT) throw new QueueUnavailableError('too many jobs under way');
+      if (unsent.size >= MAX_UNSENT) throw new QueueUnavailableError('too many jobs in flight');
       const queue = await ready(lane);
       await queue.add(JOB_NAME, { wakeUps }, delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS);
       onDelivered();

@@ -1,29 +1,29 @@
 import { CLUSTER_SCHEME, parseClusterAddress } from '@orders/runtime';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
-/** One Redis (or Valkey), or a cluster of them. */
+/** A single Redis (or Valkey), or a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** What holds for each connection, to one Redis as to a node of a cluster; times in milliseconds. */
+/** Limits of each connection, to a single Redis or to a cluster node; times in milliseconds. */
 type Limits = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTimeout' | 'socketTimeout' | 'connectTimeout'>;
 
-const EVERY = { keepAlive: 10_000, disconnectTimeout: 200 };
+const COMMON_OPTIONS = { keepAlive: 10_000, disconnectTimeout: 200 };
 const CLUSTER_RETRY_MS = 100;
-/** A master that fell silent closes no connection; that another has taken its place is found out by asking, so often. */
+/** A hung master closes no connection, so a failover is only found by asking for the slots this often. */
 const SLOTS_REFRESH_MS = 5000;
 
 const retryStrategy = (times: number) => Math.min(times * 100, 1000);
 
-/** Whether a queue address means Redis or Valkey, alone or a cluster; otherwise it is BullMQ's Postgres backend. */
+/** Whether a queue URL is of Redis, Valkey or a cluster of them; otherwise it is of BullMQ's Postgres backend. */
 export function isRedisUrl(url: string): boolean {
   return /^rediss?:/.test(url) || CLUSTER_SCHEME.test(url);
 }
 
 /**
- * A Redis connection that fails fast: nothing is queued up while Redis is away. When a command is not answered in `timeoutMs` milliseconds,
- * all that wait fail, and the connection is given up and made anew; until Redis answers on the new one, every command fails at once.
+ * A Redis connection that fails fast: no command is queued while Redis is unavailable. If a command gets no reply within `timeoutMs`
+ * milliseconds, all waiting commands fail and the client reconnects; until it is connected, every command fails immediately.
  *
- * @param retry in a cluster, try a command of a master that is away or moved again within its time: for what nobody waits for.
+ * @param retry in a cluster, retry commands within the timeout when their master is unavailable or has moved. For background work only.
  */
 export function openFailFastRedis(
   url: string,
@@ -43,8 +43,8 @@ export function openFailFastRedis(
         retryDelayOnClusterDown: retryMs,
         retryDelayOnTryAgain: CLUSTER_RETRY_MS,
       })
-    : new Redis(url, { ...EVERY, ...limits, enableOfflineQueue: false, retryStrategy });
-  // A command for a node that is being connected to fails at once; the one that finds it unconnected would wait for it.
+    : new Redis(url, { ...COMMON_OPTIONS, ...limits, enableOfflineQueue: false, retryStrategy });
+  // Connect to new nodes early: the first command to an unconnected node would wait for the connection instead of failing fast.
   if (redis instanceof Cluster)
     redis.on('+node', (added: Redis) => {
       if (redis.status === 'ready') added.connect().catch(() => {});
@@ -52,16 +52,16 @@ export function openFailFastRedis(
   return ignoreConnectionErrors(redis);
 }
 
-/** A Redis connection for blocking reads: it waits for Redis as long as it takes. */
+/** A Redis connection for blocking reads: commands wait for Redis without a limit. */
 export function openBlockingRedis(url: string): RedisClient {
   const limits: Limits = {
     maxRetriesPerRequest: null,
-    // Longer than BullMQ's longest blocking read, 10 s. Without it a Redis whose host is gone would be waited for as long as TCP does.
+    // More than BullMQ's longest blocking read, 10 s. Without it, a dead host is only noticed after the TCP timeout.
     socketTimeout: 15_000,
   };
   const redis = CLUSTER_SCHEME.test(url)
     ? openCluster(url, limits, { maxRedirections: Number.POSITIVE_INFINITY })
-    : new Redis(url, { ...EVERY, ...limits, retryStrategy });
+    : new Redis(url, { ...COMMON_OPTIONS, ...limits, retryStrategy });
   return ignoreConnectionErrors(redis);
 }
 
@@ -71,23 +71,23 @@ function openCluster(url: string, limits: Limits, options: ClusterOptions): Clus
     ...options,
     clusterRetryStrategy: retryStrategy,
     redisOptions: {
-      ...EVERY,
+      ...COMMON_OPTIONS,
       ...limits,
       ...(username && { username }),
       ...(password && { password }),
       ...(tls && { tls: {} }),
     },
-    // A certificate names the host, not what it resolves to.
+    // TLS certificates name the host, so it must not be replaced by its IP address.
     ...(tls && { dnsLookup: (host, done) => done(null, host) }),
   });
-  // ioredis' own interval goes on for ever when it is ended in the middle of a refresh.
+  // The interval of ioredis itself never stops if the client is closed during a refresh.
   const refreshing = setInterval(() => {
     if (cluster.status === 'ready') cluster.refreshSlotsCache();
   }, SLOTS_REFRESH_MS).unref();
   return cluster.once('end', () => clearInterval(refreshing));
 }
 
-/** With a listener, the news that Redis is gone is not the end of the process. */
+/** Without an error listener, a lost connection would end the process. */
 function ignoreConnectionErrors<Client extends RedisClient>(redis: Client): Client {
   redis.on('error', () => {});
   return redis;

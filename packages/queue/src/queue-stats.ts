@@ -3,51 +3,51 @@ import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
 import { openReconnectingQueue, type ReconnectingQueue } from './reconnecting-queue.ts';
 import { LANES, type Lane } from './wake-up.ts';
 
-/** Jobs of one lane, each of which rings for receipts. */
+/** Job counts of one lane. */
 export interface LaneState {
   lane: Lane;
   waiting: number;
   active: number;
-  /** That met an outage, and come back when it may be over. */
+  /** Jobs that failed in an outage and will be retried. */
   delayed: number;
 }
 
-/** The queue, to look at. Each function throws when the queue does not answer. */
+/** Statistics of the queue. Each function throws when the queue is unavailable. */
 export interface QueueStats {
   lanes(): Promise<LaneState[]>;
-  /** Worker processes that are connected to the queue now. */
+  /** Number of connected worker processes. */
   workers(): Promise<number>;
-  /** BullMQ's own queues, one for each lane, for what it shows itself. The same objects until the connection had to be made anew. */
+  /** BullMQ's queues, one per lane, in the order of `LANES`. The objects stay the same until a reconnect. */
   queues(): Promise<Queue[]>;
   close(): Promise<void>;
 }
 
 const COMMAND_TIMEOUT_MS = 2000;
 
-/** @throws {Error} when the queue does not answer. */
+/** @throws {Error} when the queue is unavailable. */
 export async function countJobs(lane: Lane, queue: Queue): Promise<LaneState> {
   const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0 } = counts;
   return { lane, waiting: waiting + prioritized, active, delayed };
 }
 
-/** Opens a watch; it connects when it is first used. */
+/** Connects on first use. */
 export function openQueueStats(url: string): QueueStats {
   const redis = isRedisUrl(url) ? openFailFastRedis(url, { timeoutMs: COMMAND_TIMEOUT_MS, retry: true }) : null;
   const reconnecting: ReconnectingQueue[] = LANES.map((lane) => openReconnectingQueue(url, redis, lane));
-  const queues = () => Promise.all(reconnecting.map((one) => one.ready()));
+  const queues = () => Promise.all(reconnecting.map((queue) => queue.ready()));
 
   return {
     queues,
     async lanes() {
-      return Promise.all((await queues()).map((queue, at) => countJobs(LANES[at] as Lane, queue)));
+      return Promise.all((await queues()).map((queue, index) => countJobs(LANES[index] as Lane, queue)));
     },
     async workers() {
-      // Each process answers every lane.
+      // Each process consumes all lanes.
       return Math.max(...(await Promise.all((await queues()).map((queue) => queue.getWorkersCount()))));
     },
     async close() {
-      await Promise.all(reconnecting.map((one) => one.close()));
+      await Promise.all(reconnecting.map((queue) => queue.close()));
       redis?.disconnect();
     },
   };

@@ -3,14 +3,14 @@ import { createQueue } from './connections.ts';
 import type { RedisClient } from './open-redis.ts';
 import type { Lane, WakeUpJob } from './wake-up.ts';
 
-/** The queue of one lane for as long as a bell is open. */
+/** The queue of one lane. */
 export interface ReconnectingQueue {
-  /** @throws {Error} when it cannot be reached; the next call tries anew. */
+  /** @throws {Error} when the connection fails; the next call retries. */
   ready(): Promise<Queue<WakeUpJob>>;
   close(): Promise<void>;
 }
 
-/** Opens a lane's queue when it is first asked for, and anew if that failed: a BullMQ queue whose first contact failed never recovers. */
+/** Connects on first use. A BullMQ queue whose first connection failed never recovers, so each retry creates a new one. */
 export function openReconnectingQueue(url: string, redis: RedisClient | null, lane: Lane): ReconnectingQueue {
   let opened: Promise<Queue<WakeUpJob>> | null = null;
 

@@ -6,25 +6,25 @@ import type { Lane, WakeUp, WakeUpJob } from './wake-up.ts';
 
 /** The worker's side of the queue. */
 export interface Consumer {
-  /** Takes no new job and waits until those under way are done. */
+  /** Takes no new jobs and waits for those in progress. */
   close(): Promise<void>;
 }
 
 export interface ConsumerOptions {
   url: string;
   lane: Lane;
-  /** Jobs taken at once. */
+  /** Max concurrent jobs. */
   concurrency: number;
-  /** After this long, in milliseconds, a job whose worker fell silent is handed to another. */
+  /** BullMQ's job lock in milliseconds: a job whose worker does not renew it is given to another worker. */
   lockMs: number;
-  /** How long jobs under way, and the queue's own goodbyes, may take when closing, in milliseconds. */
+  /** Max time for `close` to finish jobs and disconnect, in milliseconds. */
   graceMs: number;
   onError: (error: unknown) => void;
 }
 
 /**
- * Answers the rings of one lane until closed: `work` is called for each job of them, and one for which it throws comes back later. Starts when the queue can be
- * reached, however long that takes.
+ * Processes the jobs of one lane until closed. `work` is called with the wake-ups of each job; if it throws, the job is retried later.
+ * While the queue is unavailable, it keeps trying to connect.
  */
 export function startConsumer(work: (wakeUps: WakeUp[]) => Promise<void>, options: ConsumerOptions): Consumer {
   const { url, lane, concurrency, lockMs, graceMs, onError } = options;
@@ -32,7 +32,7 @@ export function startConsumer(work: (wakeUps: WakeUp[]) => Promise<void>, option
   const closing = new AbortController();
   let worker: Worker<WakeUpJob> | null = null;
 
-  // A worker whose first contact failed, or whose loop ended, never recovers; it is made anew.
+  // A BullMQ worker whose first connection failed, or whose loop ended, never recovers, so a new one is created.
   async function keepConsuming(): Promise<void> {
     while (!closing.signal.aborted) {
       worker = createWorker(url, redis, work, { lane, concurrency, lockMs });
@@ -43,8 +43,7 @@ export function startConsumer(work: (wakeUps: WakeUp[]) => Promise<void>, option
       } catch (error) {
         if (closing.signal.aborted) return;
         onError(error);
-        // First, that is: closing takes its listeners off the connection it listens on, and the news that Postgres is gone, if that is
-        // still to come there, would then end the process.
+        // Wait before closing: close() removes the error listeners of the connection, and a late error event would then end the process.
         await sleep(1000, null, { signal: closing.signal }).catch(() => {});
         await worker.close(true).catch(onError);
       }
@@ -56,7 +55,7 @@ export function startConsumer(work: (wakeUps: WakeUp[]) => Promise<void>, option
     async close() {
       closing.abort();
       if (redis && redis.status !== 'ready') {
-        // Without Redis no graceful close comes to an end; the leases see to what was under way.
+        // A graceful close never ends without Redis. Leases cover the receipts in progress.
         redis.disconnect();
         await worker?.close(true).catch(() => {});
         return;

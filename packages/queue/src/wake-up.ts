@@ -1,23 +1,23 @@
 import type { JobsOptions } from 'bullmq';
 import { backoff } from './backoff.ts';
 
-/** Says that receipts of one batch wait; it carries ids and nothing else: of receipts, their batch and their traces. */
+/** Tells workers that receipts of one batch wait. It contains ids only. */
 export interface WakeUp {
-  /** The outbox row that promises this ring. */
+  /** The batch's outbox row. */
   batchId: string;
   receiptIds: string[];
-  /** Where receipts are traced: the `traceparent` of their request (W3C Trace Context, 55 characters), by their ids. */
+  /** By receipt id, the `traceparent` of its request (W3C Trace Context, 55 characters); only for traced receipts. */
   traces?: Record<string, string>;
 }
 
-/** The one kind of job there is. */
+/** Payload of the only job type. */
 export interface WakeUpJob {
   wakeUps: WakeUp[];
 }
 
 /**
- * The ways to the workers, which answer each by itself: what piles up in the one holds up nothing in the other. `prompt` is for accounts
- * within their fair share; `bulk` for what may wait, because its account sends more or because it has waited before.
+ * Workers process the lanes independently, so a backlog in one does not delay the other. `prompt` is for accounts within their fair share;
+ * `bulk` is for accounts above it, retries and the sweeper.
  */
 export const LANES = ['prompt', 'bulk'] as const;
 export type Lane = (typeof LANES)[number];
@@ -25,12 +25,12 @@ export type Lane = (typeof LANES)[number];
 export const QUEUE_NAMES: Record<Lane, string> = { prompt: 'receipts', bulk: 'receipts-bulk' };
 export const JOB_NAME = 'wake-up';
 
-/** Name of the backoff below, which every worker must know. */
+/** Every worker must map this name to `outageBackoff`. */
 const OUTAGE_BACKOFF = 'outage';
 
 /**
- * A ring that fails met an outage and is tried again for some minutes; after that the sweeper rings anew. Nothing is kept of finished
- * jobs: the receipts say what became of them.
+ * A wake-up fails only in an outage. It is retried for some minutes; after that the sweeper sends a new one. Finished jobs are removed, as
+ * the receipts store the outcome.
  */
 export const JOB_OPTIONS: JobsOptions = {
   attempts: 60,
@@ -39,7 +39,7 @@ export const JOB_OPTIONS: JobsOptions = {
   removeOnFail: true,
 };
 
-/** Milliseconds until a ring that met an outage is tried again. */
+/** Milliseconds until a wake-up that failed in an outage is retried. */
 export function outageBackoff(attemptsMade: number): number {
   return backoff(attemptsMade, { base: 250, cap: 5000 });
 }

@@ -45,5 +45,12 @@ export {
   type Registry,
 } from './observability/metrics.ts';
 export { createOutageLog, type OutageLog } from './observability/outage-log.ts';
-export { createTracing, type Span, type SpanFacts, type Tracing, typeOf, withSpan } from './observability/tracing.ts';
+export {
+  createTracing,
+  errorTypeOf,
+  type Span,
+  type SpanAttributes,
+  type Tracing,
+  withSpan,
+} from './observability/tracing.ts';
 export { VERSION } from './version.ts';

@@ -4,5 +4,5 @@ const manifest: { version: string } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 );
 
-/** Of the whole service, as the root `package.json` has it; there is no other. */
+/** Version of the whole service, from the root `package.json`. */
 export const { version: VERSION } = manifest;

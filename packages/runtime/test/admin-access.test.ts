@@ -2,25 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import { isLoopback, refuseChange } from '../src/lifecycle/admin-access.ts';
 
 test.each(['127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '::ffff:127.0.0.1', '0:0:0:0:0:ffff:7f00:1'])(
-  '%s is of the loopback',
+  '%s is a loopback address',
   (address) => {
     expect(isLoopback(address)).toBe(true);
   },
 );
 
 test.each([undefined, '', '128.0.0.1', '0.0.0.0', '10.0.0.1', '::', '::2', '::ffff:10.0.0.1', '::7f00:1', 'fe80::1'])(
-  '%s is not of the loopback',
+  '%s is not a loopback address',
   (address) => {
     expect(isLoopback(address)).toBe(false);
   },
 );
 
-describe('a caller that is not on the loopback', () => {
+describe('a caller outside the loopback interface', () => {
   const TOKEN = 'a-token-of-tests';
   const ask = (authorization?: string, token?: string) =>
     refuseChange({ socket: { remoteAddress: '10.0.0.1' }, headers: { authorization } }, token)?.status ?? 'allowed';
 
-  test('is refused where no token is set, whatever it sends', () => {
+  test('is refused when no token is set, whatever it sends', () => {
     expect([ask(), ask('Bearer '), ask('Bearer undefined'), ask(`Bearer ${TOKEN}`)]).toEqual([403, 403, 403, 403]);
   });
 
@@ -39,7 +39,7 @@ describe('a caller that is not on the loopback', () => {
     expect(ask(authorization, TOKEN)).toBe(401);
   });
 
-  test.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`])('is let through with %j', (authorization) => {
+  test.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`])('is allowed with %j', (authorization) => {
     expect(ask(authorization, TOKEN)).toBe('allowed');
   });
 });

@@ -24,7 +24,7 @@ test.each([
     },
   ],
   ['redis-cluster://me:a:b@10.0.0.1:1', { seeds: [['10.0.0.1', 1]], username: 'me', password: 'a:b' }],
-])('%s is read', (address, { seeds, ...rest }) => {
+])('%s is parsed', (address, { seeds, ...rest }) => {
   expect(parseClusterAddress(address)).toEqual({
     username: '',
     password: '',
@@ -43,6 +43,6 @@ test.each([
   'redis-cluster://me:sec%ret@a',
   'redis-cluster://a/1',
   'redis-cluster://a,me:secret@b',
-])('%s is refused, and not quoted', (address) => {
+])('%s is rejected, and not quoted', (address) => {
   expect(() => parseClusterAddress(address)).toThrow(/^(?!.*sec)/);
 });

@@ -38,47 +38,47 @@ describe('a misspelled setting', () => {
     ['pg_pool_size', 'PG_POOL_SIZE'],
     ['PGQUERY_TIMEOUT', 'PG_QUERY_TIMEOUT'],
     ['DATABASE_URL_FILES', 'DATABASE_URL_FILE'],
-  ])('%s is reported with the setting that was meant', (name, meant) => {
+  ])('%s is reported with the intended setting', (name, meant) => {
     const warning = `Configuration: ${name} is not a setting of this process. Did you mean ${meant}?\n`;
     expect(warningsOf({ [name]: 'pa55word' })).toBe(warning);
   });
 
-  test('is not assumed for the settings themselves and for unrelated variables', () => {
+  test('is not reported for correct settings and unrelated variables', () => {
     expect(warningsOf({ PG_POOL_SIZE: '5', HOST: 'x', PATH: '/bin', WORKER_CONCURRENCY: '4' })).toBe('');
   });
 });
 
 describe('a setting from a file', () => {
-  test.each(['', '\n', '\r\n', '\n\n'])('is what the file holds without the line break at its end: %j', async (end) => {
+  test.each(['', '\n', '\r\n', '\n\n'])('is the content of the file without trailing line breaks: %j', async (end) => {
     expect(read({ DATABASE_URL_FILE: await file(ADDRESS + end) }).DATABASE_URL).toBe(ADDRESS);
   });
 
-  test('keeps blanks and line breaks within', async () => {
+  test('keeps spaces and inner line breaks', async () => {
     const schema = { NOTE: Joi.string() };
     expect(readEnvironment(schema, { NOTE_FILE: await file(' a\nb \n') })).toEqual({ NOTE: ' a\nb ' });
   });
 
-  test('follows the same rules, and is not echoed', async () => {
+  test('is validated by the same rules, and not quoted', async () => {
     const wrong = file('mysql://me:pa55word@db');
     expect(await wrong.then((path) => reasonOf({ DATABASE_URL_FILE: path }))).toBe(
       'Configuration: DATABASE_URL must be a valid uri with a scheme matching the postgres|postgresql pattern.',
     );
   });
 
-  test('is one that the reader knows: of other names the file is not opened', () => {
+  test('is only read for known names', () => {
     expect(read({ DATABASE_URL: ADDRESS, OTHER_FILE: '/nonexistent' }).DATABASE_URL).toBe(ADDRESS);
   });
 
   test.each([
-    ['a file that is not there', '/nonexistent/pa55word', 'DATABASE_URL_FILE must be a file that can be read'],
+    ['a missing file', '/nonexistent/pa55word', 'DATABASE_URL_FILE must be a file that can be read'],
     ['a directory', '/', 'DATABASE_URL_FILE must be a file that can be read'],
     ['the value instead of a path', ADDRESS, 'DATABASE_URL_FILE must be a file that can be read'],
-    ['nothing in it', '/dev/null', 'DATABASE_URL_FILE is an empty file'],
-  ])('%s is refused in one line', (_, path, reason) => {
+    ['an empty file', '/dev/null', 'DATABASE_URL_FILE is an empty file'],
+  ])('%s is rejected in one line', (_, path, reason) => {
     expect(reasonOf({ DATABASE_URL_FILE: path })).toBe(`Configuration: ${reason}.`);
   });
 
-  test('with the setting itself set too is refused; one that is empty counts as unset', async () => {
+  test('is rejected when the setting itself is set too; an empty variable counts as unset', async () => {
     const path = await file(ADDRESS);
     expect(reasonOf({ DATABASE_URL: ADDRESS, DATABASE_URL_FILE: path })).toBe(
       'Configuration: DATABASE_URL and DATABASE_URL_FILE are both set; set one of them.',
@@ -103,11 +103,11 @@ describe('PGPASSWORD', () => {
     ['postgresql://db/orders?sslmode=verify-full', 'postgresql://:p%40ss%2F%25@db/orders?sslmode=verify-full'],
     ['postgres:///orders?host=/run/postgresql', 'postgres://:p%40ss%2F%25@/orders?host=/run/postgresql'],
     [ADDRESS, ADDRESS],
-  ])('goes into an address of Postgres that has no password: %s', (DATABASE_URL, address) => {
+  ])('is added to a Postgres URL without a password: %s', (DATABASE_URL, address) => {
     expect(read({ DATABASE_URL, PGPASSWORD: 'p@ss/%' })).toMatchObject({ DATABASE_URL: address });
   });
 
-  test('comes from a file as well, and stays out of the settings themselves', async () => {
+  test('can come from a file, and is not one of the returned settings', async () => {
     const settings = read({ DATABASE_URL: 'postgres://orders@db/orders', PGPASSWORD_FILE: await file('pa55word\n') });
     expect(settings).toEqual({ DATABASE_URL: ADDRESS, PG_POOL_SIZE: 10, PG_PREPARED: true, PG_QUERY_TIMEOUT: 10_000 });
   });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createFairBudget } from '../src/index.ts';
 
-/** Takes one at a time until there is no more. @returns how many. */
+/** Takes units until the budget refuses. @returns their number. */
 function fill(budget: ReturnType<typeof createFairBudget>, accountId: number): number {
   let count = 0;
   while (budget.take(accountId, 1)) count += 1;
@@ -15,12 +15,12 @@ test('one account gets half, the next half of what is left, and there is always 
   expect(budget.hasRoom(5, 1)).toBe(true);
 });
 
-test('two accounts that take whenever they can come to a third each', () => {
+test('two accounts that always take get a third each', () => {
   const budget = createFairBudget(900);
   fill(budget, 1);
   for (let round = 0; round < 2000; round += 1) {
     for (const accountId of [1, 2]) {
-      if (budget.heldBy(accountId) > 0 && round % 2 === 0) budget.give(accountId, 1);
+      if (budget.heldBy(accountId) > 0 && round % 2 === 0) budget.release(accountId, 1);
       budget.take(accountId, 1);
     }
   }
@@ -32,11 +32,11 @@ test('a budget of one still serves one', () => {
   const budget = createFairBudget(1);
   expect(budget.take(1, 1)).toBe(true);
   expect(budget.take(2, 1)).toBe(false);
-  budget.give(1, 1);
+  budget.release(1, 1);
   expect(budget.take(2, 1)).toBe(true);
 });
 
-test('it never gives more than there is, and all comes back', () => {
+test('it never grants more than its maximum, and everything can be released', () => {
   const steps = fc.array(
     fc.record({ accountId: fc.integer({ min: 1, max: 4 }), amount: fc.integer({ min: 1, max: 40 }) }),
   );
@@ -46,7 +46,7 @@ test('it never gives more than there is, and all comes back', () => {
       const granted = taken.filter(({ accountId, amount }) => budget.take(accountId, amount));
       expect(budget.taken).toBe(granted.reduce((sum, { amount }) => sum + amount, 0));
       expect(budget.taken).toBeLessThanOrEqual(100);
-      for (const { accountId, amount } of granted) budget.give(accountId, amount);
+      for (const { accountId, amount } of granted) budget.release(accountId, amount);
       expect([budget.taken, budget.heldBy(1)]).toEqual([0, 0]);
     }),
   );

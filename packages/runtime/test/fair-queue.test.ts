@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createFairQueue } from '../src/index.ts';
 
-/** Queues work under keys, each of which ends when the test says so. */
+/** Queues work that ends when the test calls `endNext`. */
 function started(maxConcurrent: number) {
   const runFairly = createFairQueue<string>(maxConcurrent);
   const order: string[] = [];
@@ -20,7 +20,7 @@ function started(maxConcurrent: number) {
   return { order, add, endNext };
 }
 
-test('keys are served in rotation, and the work of one key in its order', async () => {
+test('keys are served round-robin, and the work of one key in FIFO order', async () => {
   const { order, add, endNext } = started(1);
   const results = Promise.all(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => add(name)));
   for (let ended = 0; ended < 7; ended += 1) await endNext();
@@ -28,7 +28,7 @@ test('keys are served in rotation, and the work of one key in its order', async 
   expect(await results).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
 });
 
-test('no more runs at once than it allows, and a failure makes room', async () => {
+test('no more work runs than allowed, and a failure frees its slot', async () => {
   const { order, add, endNext } = started(2);
   const failed = add('a1', true).catch((error: Error) => error.message);
   const others = Promise.all([add('a2'), add('b1')]);
@@ -41,20 +41,25 @@ test('no more runs at once than it allows, and a failure makes room', async () =
   expect(await others).toEqual(['a2', 'b1']);
 });
 
-test('work that is aborted before its turn leaves the queue and never runs', async () => {
+test('work that is aborted while it waits leaves the queue and never runs', async () => {
   const runFairly = createFairQueue<string>(1);
   const order: string[] = [];
   const running = Promise.withResolvers<void>();
   const add = (name: string, signal?: AbortSignal) =>
     runFairly(name[0] as string, async () => order.push(name), signal).catch((error: Error) => error.message);
   const first = runFairly('a', () => running.promise);
-  const [gone, kept] = [new AbortController(), new AbortController()];
-  const results = Promise.all([add('a1', gone.signal), add('a2', kept.signal), add('b1', gone.signal), add('c1')]);
-  gone.abort(new Error('gone'));
-  expect(await add('a3', gone.signal)).toBe('gone');
+  const [aborted, kept] = [new AbortController(), new AbortController()];
+  const results = Promise.all([
+    add('a1', aborted.signal),
+    add('a2', kept.signal),
+    add('b1', aborted.signal),
+    add('c1'),
+  ]);
+  aborted.abort(new Error('aborted'));
+  expect(await add('a3', aborted.signal)).toBe('aborted');
   running.resolve();
   await first;
-  expect(await results).toEqual(['gone', 1, 'gone', 2]);
+  expect(await results).toEqual(['aborted', 1, 'aborted', 2]);
   expect(order).toEqual(['a2', 'c1']);
   kept.abort();
   expect(await add('d1')).toBe(3);

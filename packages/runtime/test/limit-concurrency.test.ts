@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { limitConcurrency } from '../src/index.ts';
 
-test('so many at once, the others in the order in which they came, also behind one that fails', async () => {
+test('runs up to the limit and the rest in FIFO order, also after a failure', async () => {
   const started: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  const runFairly = limitConcurrency(2);
+  const runLimited = limitConcurrency(2);
   const add = (name: string) =>
-    runFairly(() => {
+    runLimited(() => {
       started.push(name);
       return new Promise<string>((resolve, reject) => {
         ends.set(name, (error) => (error ? reject(error) : resolve(name)));

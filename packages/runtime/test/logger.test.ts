@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 const SOURCE = new URL('../src/index.ts', import.meta.url).href;
 
-test('what was logged last is still written when the process exits at once', async () => {
+test('pending lines are written when the process exits', async () => {
   const script = `
     import { createLogger } from '${SOURCE}';
     const logger = createLogger({ service: 'test', level: 'info', format: 'json' });

@@ -2,15 +2,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { createMicroBatcher } from '../src/index.ts';
 
-/** Groups of at most three, on two atOnce, each of which ends when it is told to. */
-function startGroups() {
+/** Up to two concurrent batches of at most three items, which end when the test calls `end`. */
+function startBatches() {
   const started: string[][] = [];
   const ends: (() => void)[] = [];
   const add = createMicroBatcher<string>({
     maxConcurrent: 2,
     take: (waiting) => Math.min(waiting.length, 3),
-    work: (group) => {
-      started.push(group);
+    work: (batch) => {
+      started.push(batch);
       return new Promise((resolve) => ends.push(resolve));
     },
   });
@@ -22,8 +22,8 @@ function startGroups() {
   return { add, started, end };
 }
 
-test('what comes alone goes at once, what comes in one turn goes together', async () => {
-  const { add, started, end } = startGroups();
+test('a single item is processed immediately, items of one event loop iteration share a batch', async () => {
+  const { add, started, end } = startBatches();
   add('a');
   await turn();
   expect(started).toEqual([['a']]);
@@ -34,17 +34,17 @@ test('what comes alone goes at once, what comes in one turn goes together', asyn
   expect(started).toEqual([['a'], ['b', 'c']]);
 });
 
-test('what comes while a group is under way waits for it, unless it fills a group of its own', async () => {
-  const { add, started, end } = startGroups();
+test('items wait for the running batch, unless they fill a second one', async () => {
+  const { add, started, end } = startBatches();
   add('a');
   await turn();
-  for (const one of ['b', 'c']) add(one);
+  for (const item of ['b', 'c']) add(item);
   await turn();
   expect(started).toEqual([['a']]);
-  for (const one of ['d', 'e']) add(one);
+  for (const item of ['d', 'e']) add(item);
   await turn();
   expect(started).toEqual([['a'], ['b', 'c', 'd']]);
-  for (const one of ['f', 'g', 'h', 'i']) add(one);
+  for (const item of ['f', 'g', 'h', 'i']) add(item);
   await turn();
   expect(started).toHaveLength(2);
   await end(1);

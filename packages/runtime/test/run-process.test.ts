@@ -4,18 +4,21 @@ import { expect, test } from '@jest/globals';
 
 const SOURCE = new URL('../src/index.ts', import.meta.url).href;
 
-/** An error as a database throws it: all over it, what nobody may read in a log. */
-const TELLTALE = `Object.assign(new Error('0501234567\\n    at 0501234567'), { code: '23514', detail: '0501234567', input: '0501234567' })`;
+/** A database error that is full of personal data. */
+const LEAKY_ERROR = `Object.assign(new Error('0501234567\\n    at 0501234567'), { code: '23514', detail: '0501234567', input: '0501234567' })`;
 
 test.each([
-  ['while the service is put together', `() => { throw ${TELLTALE}; }`],
-  ['at the start', `() => ({ ...ready, service: { start: async () => { throw ${TELLTALE}; } } })`],
+  ['while the service is created', `() => { throw ${LEAKY_ERROR}; }`],
+  ['at the start', `() => ({ ...ready, service: { start: async () => { throw ${LEAKY_ERROR}; } } })`],
   [
-    'and nobody caught it',
-    `() => ({ ...ready, service: { start: async () => void setImmediate(() => { throw ${TELLTALE}; }) } })`,
+    'that is not caught',
+    `() => ({ ...ready, service: { start: async () => void setImmediate(() => { throw ${LEAKY_ERROR}; }) } })`,
   ],
-  ['and nobody awaited it', `() => ({ ...ready, service: { start: async () => void Promise.reject(${TELLTALE}) } })`],
-])('an error %s ends the process with 1, and only what may be known of it is said', async (_when, create) => {
+  [
+    'in a promise that is not awaited',
+    `() => ({ ...ready, service: { start: async () => void Promise.reject(${LEAKY_ERROR}) } })`,
+  ],
+])('an error %s ends the process with exit code 1, and no personal data is logged', async (_when, create) => {
   const script = `
     import { createLogger, runProcess } from '${SOURCE}';
     const ready = { logger: createLogger({ service: 'test', level: 'debug', format: 'json' }), drainTimeout: 1000 };
@@ -24,8 +27,8 @@ test.each([
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
   const { code, stdout, stderr } = await run.catch((error) => error);
   expect(code).toBe(1);
-  const said = `${stdout}${stderr}`;
-  expect(said.trim().split('\n')).toHaveLength(1);
-  expect(said).toContain('"error":{"name":"Error","code":"23514","at":["at '.slice(8));
-  expect(said).not.toContain('0501234567');
+  const output = `${stdout}${stderr}`;
+  expect(output.trim().split('\n')).toHaveLength(1);
+  expect(output).toContain('"error":{"name":"Error","code":"23514","at":["at '.slice(8));
+  expect(output).not.toContain('0501234567');
 });

@@ -1,4 +1,4 @@
-import { findUser, inviteUser, listUsers, type MadeInvitation, removeUser, type User } from '@orders/database';
+import { type CreatedInvitation, findUser, inviteUser, listUsers, removeUser, type User } from '@orders/database';
 import { ConfigurationError } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { email, json, span } from '../arguments.ts';
@@ -73,7 +73,7 @@ async function invite(
   knex: Knex,
   address: string,
   options: { account?: string; operator?: boolean; expires: number },
-): Promise<MadeInvitation> {
+): Promise<CreatedInvitation> {
   const user = await findUser(knex, address);
   const account = options.account === undefined ? null : await requireAccount(knex, options.account);
   if (!user && !account && !options.operator)
@@ -95,11 +95,11 @@ async function remove(knex: Knex, address: string): Promise<User> {
   return user;
 }
 
-function invitationJson({ email, role, accountId, isUser }: MadeInvitation, link: string, expires: Date): object {
+function invitationJson({ email, role, accountId, isUser }: CreatedInvitation, link: string, expires: Date): object {
   return { email, role, account_id: accountId, link, expires_at: expires, sets_new_password: isUser };
 }
 
-function describe({ email, role, accountId, isUser }: MadeInvitation, link: string, expires: Date): string {
+function describe({ email, role, accountId, isUser }: CreatedInvitation, link: string, expires: Date): string {
   const text = details([
     ['link', link],
     ['for', email],

@@ -74,7 +74,7 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
         if (isReleased || isHeld) return;
         isReleased = true;
         upload.release();
-        if (hasSlot) budget.give(accountId, 1);
+        if (hasSlot) budget.release(accountId, 1);
       };
       return {
         addBytes: upload.addBytes,

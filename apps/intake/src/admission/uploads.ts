@@ -66,13 +66,13 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
         if (isComplete) return;
         isComplete = true;
         incomplete.delete(upload);
-        uploads.give(accountId, 1);
+        uploads.release(accountId, 1);
       };
       const release = () => {
         if (isReleased) return;
         isReleased = true;
         complete();
-        bytes.give(accountId, size);
+        bytes.release(accountId, size);
       };
       const upload: Incomplete = { request, accountId, startedAt: performance.now(), release };
       incomplete.add(upload);
@@ -80,7 +80,7 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
         addBytes(count) {
           const add = (isTaken: boolean) => {
             // This body may have been cut off meanwhile, even to make room for itself.
-            if (isTaken && isReleased) bytes.give(accountId, count);
+            if (isTaken && isReleased) bytes.release(accountId, count);
             else if (isTaken) size += count;
             return isTaken && !isReleased;
           };

@@ -33,7 +33,7 @@ export function openReadReplica(
       await findReceipt(database, 0, NO_RECEIPT);
       isDown = false;
       recoveredAt = performance.now();
-      outage.over();
+      outage.recovered();
     } catch {
       scheduleProbe();
     }
@@ -52,7 +52,7 @@ export function openReadReplica(
         return await run(database);
       } catch (error) {
         if (isPoolBusy(error)) return null;
-        outage.met(error);
+        outage.failed(error);
         if (isDown) return null;
         isDown = true;
         if (performance.now() - recoveredAt > RELAPSE_MS) pauseMs = PAUSE_MS;

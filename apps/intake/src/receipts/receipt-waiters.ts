@@ -62,7 +62,7 @@ export function createReceiptWaiters(reader: ReceiptReader): ReceiptWaiters {
           const others = waiters.get(receiptId);
           others?.delete(done);
           if (others?.size === 0) waiters.delete(receiptId);
-          budget.give(accountId, 1);
+          budget.release(accountId, 1);
           resolve(waited);
         };
         const abort = () => done(null);

@@ -36,7 +36,7 @@ export function serviceRoutes({ knex, queues }: PortalDeps): Router {
     });
     const before = died_at && receipt_id ? { died_at, receipt_id } : undefined;
     const rows = await listDeadLetters(knex, { before, limit: PAGE_SIZE + 1 });
-    const { shown, next } = paginate(rows, PAGE_SIZE, ({ place }) => place);
+    const { shown, next } = paginate(rows, PAGE_SIZE, ({ cursor }) => cursor);
     response.json({ dead: shown.map(({ dead }) => dead), next });
   });
 

@@ -6,18 +6,18 @@ import type { WorkerMetrics } from '../metrics.ts';
 import { type PeriodicRun, runPeriodically } from '../run-periodically.ts';
 import { ACTIVITY_INTERVAL_MS, rollUpActivityOnce } from './activity-rollup.ts';
 import { type Maintenance, RETENTION_INTERVAL_MS, removeExpiredKeys, retain } from './retention.ts';
-import { fillSearchTerms, SEARCH_TERMS_INTERVAL_MS } from './search-terms.ts';
+import { fillSearchTermsUntilDone, SEARCH_TERMS_INTERVAL_MS } from './search-terms.ts';
 
-/** Activity and search terms hold a lock on one connection each while they work on another; all work shares the third. */
+/** Activity and search terms each hold a lock on one connection; all statements share the third. */
 const POOL_SIZE = 3;
-/** For a connection that no longer answers. Steps are limited by their portions, not by this. */
+/** Only for a connection that hangs. Chunk sizes limit how long a step's statement takes. */
 const QUERY_TIMEOUT_MS = 60_000;
-/** Keys are removed in small portions while they are few. */
+/** Short, so that few keys have expired at each run. */
 const KEYS_INTERVAL_MS = 60_000;
 
 /**
- * Keeps the tables in order beside the orders, from a small pool of its own: partitions and what is past its retention, idempotency keys,
- * activity and search terms, each on a timer of its own, so that none waits for another. Harmless in several workers at once.
+ * Runs periodic maintenance on a small connection pool of its own: partitions and retention, idempotency keys, activity rollup and search
+ * terms. Each has its own timer, so none waits for another. Several workers may run it at the same time.
  */
 export function createMaintenance(
   config: WorkerConfig,
@@ -60,11 +60,11 @@ export function createMaintenance(
         every(RETENTION_INTERVAL_MS, (maintenance) => retain(maintenance, config.RECEIPT_RETENTION)),
         every(KEYS_INTERVAL_MS, (maintenance) => removeExpiredKeys(maintenance, config.IDEMPOTENCY_TTL)),
         every(ACTIVITY_INTERVAL_MS, rollUpActivityOnce),
-        every(SEARCH_TERMS_INTERVAL_MS, fillSearchTerms),
+        every(SEARCH_TERMS_INTERVAL_MS, fillSearchTermsUntilDone),
       ];
     },
     async close() {
-      // A statement under way may take longer than a drain may. What is left of it is rolled back with its connection.
+      // A running statement may take longer than the drain timeout. Closing its connection rolls it back.
       const grace = sleep(config.DRAIN_TIMEOUT / 2, null, { ref: false });
       await Promise.race([Promise.all(runs.map((run) => run.stop())), grace]);
       await Promise.race([knex.destroy(), grace]);

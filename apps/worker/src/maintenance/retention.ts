@@ -11,25 +11,25 @@ import {
 import type { Logger } from '@orders/runtime';
 import type { MaintenanceStep, WorkerMetrics } from '../metrics.ts';
 
-/** How often partitions are made and dropped, in milliseconds. */
+/** Interval at which partitions are created and dropped, in milliseconds. */
 export const RETENTION_INTERVAL_MS = 600_000;
-/** How long, and how many of each account, refusals stay in the log of rejected deliveries. */
+/** Limits of the log of rejected deliveries: age, and number per account. */
 const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
 const REJECTED_KEPT = 500;
 
-/** What one run of maintenance works with. */
+/** Context of a maintenance run. */
 export interface Maintenance {
   knex: ReturnType<typeof openKnex>;
-  /** Fires when the worker drains; long steps then end early. */
+  /** Aborted when the worker drains; long steps then stop early. */
   stopping: AbortSignal;
   logger: Logger;
   metrics: WorkerMetrics;
-  /** Runs one step; a failure is logged and counted under its name, and the steps after it run all the same. */
+  /** Runs one step. A failure is logged and counted under its name; the steps after it still run. */
   step(name: MaintenanceStep, run: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Makes partitions ahead, drops those past their retention, and removes rejected deliveries and what is left of sign-ins past their time.
+ * Creates partitions ahead, drops those past their retention, and removes old rejected deliveries and expired sign-in data.
  *
  * @param receiptRetention milliseconds.
  */
@@ -37,7 +37,7 @@ export async function retain(maintenance: Maintenance, receiptRetention: number)
   const { knex, stopping, logger, metrics, step } = maintenance;
   await step('make_partitions', async () => {
     for (const partition of await makePartitions(knex, Date.now(), stopping))
-      logger.info('partition made', { partition });
+      logger.info('partition created', { partition });
   });
   await step('drop_partitions', async () => {
     const { dropped, kept } = await dropOldPartitions(knex, receiptRetention, stopping);

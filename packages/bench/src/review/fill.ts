@@ -1,4 +1,4 @@
-import { createAccount, fillWords, migrate, openKnex } from '@orders/database';
+import { createAccount, fillSearchTerms, migrate, openKnex } from '@orders/database';
 import pg from 'pg';
 
 const CHUNK = 100_000;
@@ -85,7 +85,7 @@ export async function fillReview(databaseUrl: string, orders: number, say: (text
       stored = last;
       say(`    ${stored.toLocaleString('en')} of ${orders.toLocaleString('en')} orders wait`);
       if (stored < vacuumedTo) continue;
-      while ((await fillWords(knex)) > 0);
+      while ((await fillSearchTerms(knex)) > 0);
       if (stored === vacuumedTo) await client.query('vacuum analyze orders, order_words');
     }
     return account_id;

@@ -5,7 +5,7 @@ import {
   closeDatabase,
   createAccount,
   type Database,
-  fillWords,
+  fillSearchTerms,
   migrate,
   openDatabase,
   openKnex,
@@ -99,11 +99,11 @@ async function measureWords({ url, database }: Subject): Promise<WriteCost> {
     };
     const before = { ticks: await ticks(), wal: await walBytes(database) };
     let [count, slowestMs] = [0, 0];
-    const goesOn = async (ms: number) => {
+    const shouldContinue = async (ms: number) => {
       slowestMs = Math.max(slowestMs, ms);
       return true;
     };
-    for (let filled = -1; filled !== 0; count += filled) filled = await fillWords(knex, goesOn);
+    for (let filled = -1; filled !== 0; count += filled) filled = await fillSearchTerms(knex, shouldContinue);
     const microseconds = (((await ticks()) - before.ticks) * TICK_US) / count;
     return { what: 'its words', microseconds, walBytes: ((await walBytes(database)) - before.wal) / count, slowestMs };
   } finally {

@@ -7,18 +7,18 @@ export interface Account {
   state: 'active' | 'suspended';
   signing_enabled: boolean;
   rate_limit: AccountRateLimit;
-  /** What happens to an order in review that is sent again with other content: it is only shown, or waits for a decision. */
+  /** Whether a resend with other content of an order in review is only shown, or holds the order until a decision. */
   resends: 'ignore' | 'hold';
   created_at: Date;
   suspended_at: Date | null;
 }
 
-/** The rate limit set for the account of the row `a`, as `AccountRateLimit`. */
+/** SQL: the `AccountRateLimit` of the account row `a`. */
 export const RATE_LIMIT = `
 case when a.rate_unlimited then '"none"'::jsonb
      when a.rate_requests is not null then jsonb_build_object('requests', a.rate_requests, 'seconds', a.rate_seconds) end`;
 
-/** All accounts, by id, as the query that others narrow. */
+/** Query for all accounts by id, for callers to narrow. */
 export function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
   return db('accounts as a')
     .select('a.account_id', 'a.name', 'a.created_at', 'a.suspended_at')
@@ -33,7 +33,7 @@ export function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> 
     .orderBy('a.account_id');
 }
 
-/** Makes an account; names need not be unique, ids are. */
+/** Creates an account; names need not be unique. */
 export async function createAccount(db: Knex, name: string): Promise<Account> {
   const [{ account_id }] = await db('accounts').insert({ name }).returning('account_id');
   return (await findAccount(db, account_id)) as Account;
@@ -51,8 +51,8 @@ export async function findAccount(db: Knex, accountId: number): Promise<Account 
 }
 
 /**
- * The account of this id, or null, which nobody else locks until the transaction is over: what is decided by its state holds, and of two
- * who make signing secrets at once the second waits.
+ * Finds and locks an account until the end of the transaction, so that its state does not change, and concurrent changes of its keys and
+ * secrets are serialized.
  */
 export async function lockAccount(trx: Knex, accountId: number): Promise<Account | null> {
   await trx('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
@@ -64,14 +64,14 @@ export async function findAccountsByName(db: Knex, name: string): Promise<Accoun
   return selectAccounts(db).where('a.name', name);
 }
 
-/** Suspends or resumes an account; intake heeds it within 5 seconds. What it sent before is still processed. */
+/** Suspends or resumes an account, effective in intake within 5 seconds. Receipts accepted before are still processed. */
 export async function setSuspended(db: Knex, accountId: number, suspended: boolean): Promise<void> {
   await db('accounts')
     .where({ account_id: accountId })
     .update({ suspended_at: suspended ? db.raw('coalesce(suspended_at, now())') : null });
 }
 
-/** Sets what rate holds for an account; intake heeds it within 5 seconds. */
+/** Sets an account's rate limit, effective in intake within 5 seconds. */
 export async function setRateLimit(db: Knex, accountId: number, limit: AccountRateLimit): Promise<void> {
   const own = limit === 'none' ? null : limit;
   await db('accounts')
@@ -83,7 +83,7 @@ export async function setRateLimit(db: Knex, accountId: number, limit: AccountRa
     });
 }
 
-/** Sets whether an order in review that is sent again with other content waits for somebody's decision. */
+/** Sets whether a resend with other content holds an order in review until a decision. */
 export async function setHoldResends(db: Knex, accountId: number, hold: boolean): Promise<void> {
   await db('accounts').where({ account_id: accountId }).update({ hold_resends: hold });
 }

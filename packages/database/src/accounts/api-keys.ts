@@ -14,7 +14,7 @@ export interface ApiKey {
   last_used_at: Date | null;
 }
 
-/** A key at the only moment it can be read. */
+/** A new key; its plain text is available only here. */
 export interface NewApiKey extends ApiKey {
   key: string;
 }
@@ -27,19 +27,18 @@ function selectKeys(db: Knex): Knex.QueryBuilder<ApiKey, ApiKey[]> {
 }
 
 const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
-/** Keys of one account that work at the same time. */
 const MAX_LIVE_KEYS = 100;
-/** Keys of a list: all that work, and the newest of those that do not. */
+/** All live keys, and the newest of the others. */
 const MAX_LISTED = 200;
 
 /**
- * Makes a key and returns it with its text, which is not stored.
+ * Creates a key and returns it with its plain text, which is not stored.
  *
- * @throws {Problem} `too_many_keys` when the account has 100 that work.
+ * @throws {Problem} `too_many_keys` when the account has 100 live keys.
  */
 export async function createKey(db: Knex, accountId: number, name: string): Promise<NewApiKey> {
   return db.transaction(async (trx) => {
-    // Of two at once the second counts what the first made.
+    // Serializes concurrent calls, so that the count is correct.
     await lockAccount(trx, accountId);
     const [live] = await trx('api_keys').where({ account_id: accountId }).whereRaw(LIVE).count();
     if (Number(live?.count) >= MAX_LIVE_KEYS) throw new Problem('too_many_keys');
@@ -50,7 +49,7 @@ export async function createKey(db: Knex, accountId: number, name: string): Prom
   });
 }
 
-/** The keys of an account, oldest first, without their texts: those that work, and of the others the newest, 200 in all. */
+/** The keys of an account, oldest first, without plain texts: all live keys and the newest of the others, 200 in total. */
 export async function listKeys(db: Knex, accountId: number): Promise<ApiKey[]> {
   const listed = db('api_keys')
     .where({ account_id: accountId })
@@ -60,7 +59,7 @@ export async function listKeys(db: Knex, accountId: number): Promise<ApiKey[]> {
   return selectKeys(db).where({ account_id: accountId }).whereIn('key_id', listed);
 }
 
-/** The key of this id without its text, or null; with `accountId`, another account's is as unknown as one that never existed. */
+/** The key with this id without its plain text, or null; with `accountId`, also null for another account's key. */
 export async function findKey(db: Knex, keyId: number, accountId?: number): Promise<ApiKey | null> {
   const [key] = await selectKeys(db).where(only(keyId, accountId));
   return key ?? null;
@@ -71,12 +70,11 @@ function only(keyId: number, accountId: number | undefined) {
 }
 
 /**
- * Makes a new key of the same name and lets the old one work for another `graceMs` milliseconds, 0 for none; a key that would expire
- * sooner still does.
+ * Creates a new key with the same name. The old key works for `graceMs` more milliseconds, unless it expires sooner.
  *
  * @param accountId as in `findKey`.
- * @returns null when the old key is not active, or unknown.
- * @throws {Problem} `too_many_keys`, as `createKey`; a key that is replaced without grace works no more and does not count.
+ * @returns null when the old key is unknown or not active.
+ * @throws {Problem} `too_many_keys`, as `createKey`; a key that is replaced without grace does not count.
  */
 export async function replaceKey(
   db: Knex,
@@ -85,7 +83,7 @@ export async function replaceKey(
   accountId?: number,
 ): Promise<NewApiKey | null> {
   return db.transaction(async (trx) => {
-    // Of two replacements at once, or a revocation, the second sees what the first did.
+    // Serializes concurrent replacements and revocations.
     await trx('api_keys').where(only(keyId, accountId)).forUpdate().select('key_id');
     const old = await findKey(trx, keyId, accountId);
     if (old?.state !== 'active') return null;
@@ -96,10 +94,10 @@ export async function replaceKey(
 }
 
 /**
- * Revokes a key; it stops working everywhere within 5 seconds. A second time changes nothing.
+ * Revokes a key; it stops working everywhere within 5 seconds. Idempotent.
  *
  * @param accountId as in `findKey`.
- * @returns the key, or null when there is none of this id.
+ * @returns the key, or null when there is none with this id.
  */
 export async function revokeKey(db: Knex, keyId: number, accountId?: number): Promise<ApiKey | null> {
   await db('api_keys').where(only(keyId, accountId)).whereNull('revoked_at').update({ revoked_at: db.fn.now() });

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { type Database, run } from '../connect.ts';
 import { type SecretsKeys, tryToUnseal } from './seal.ts';
 
-/** More than one look would take too much memory; the newest are the ones in use. */
+/** Limits memory; the newest secrets are the ones in use. */
 const MAX_SECRETS = 10_000;
-/** Opened without a pause: about a millisecond. */
+/** Secrets decrypted before yielding to the event loop: about a millisecond. */
 const CHUNK = 100;
 
 const LIST_LIVE = {
@@ -14,7 +14,7 @@ select account_id as "accountId", sealed from signing_secrets
 where expires_at is null or expires_at > now() order by secret_id desc limit ${MAX_SECRETS}`,
 };
 
-/** The number of signing secrets that verify now (of the newest 10,000) and that none of the keys opens. */
+/** The number of live signing secrets (of the newest 10,000) that none of the keys decrypts. */
 export async function countUnreadableSecrets(database: Database, keys: SecretsKeys): Promise<number> {
   const secrets = await run<{ accountId: number; sealed: Buffer }>(database, LIST_LIVE, []);
   let unreadable = 0;

@@ -3,13 +3,13 @@ import { type Database, run } from '../connect.ts';
 import { RATE_LIMIT } from './accounts.ts';
 import { MAX_LIVE_SECRETS } from './signing-secrets.ts';
 
-/** Whose key it is, and what the account may do. */
+/** A valid key with its account and what the account may do. */
 export interface AuthenticatedKey {
   accountId: number;
   keyId: number;
   suspended: boolean;
   rateLimit: AccountRateLimit;
-  /** The account's signing secrets that verify now, still encrypted, the newest two at most; none: signing is not enabled. */
+  /** The account's live signing secrets, encrypted, at most the newest two; empty when signing is not enabled. */
   sealedSecrets: Buffer[];
 }
 
@@ -31,9 +31,9 @@ join accounts a on a.account_id = k.account_id`,
 };
 
 /**
- * Finds the holders of keys that are valid now: neither unknown, nor expired or replaced, nor revoked.
+ * Finds keys by their hashes.
  *
- * @returns one for each hash, in their order; null for a key that is not valid.
+ * @returns one element per hash, in the same order; null for a key that is unknown, expired, replaced or revoked.
  */
 export async function findAuthenticatedKeys(
   database: Database,
@@ -52,7 +52,7 @@ update api_keys set last_used_at = now()
 where account_id = $1::int and key_id = $2::int and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
 };
 
-/** Notes that a key was used, to the minute. */
+/** Records the use of a key, to the minute. */
 export async function touchKey(database: Database, accountId: number, keyId: number): Promise<void> {
   await run(database, TOUCH, [accountId, keyId]);
 }

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
-import { isSealedAnew, type SecretsKeys, seal, tryToUnseal } from './seal.ts';
+import { isSealedWithCurrentKey, type SecretsKeys, seal, tryToUnseal } from './seal.ts';
 
-/** What became of all signing secrets, those included that were rotated out. */
+/** Counts of all signing secrets, including those that were rotated out. */
 export interface Resealed {
   resealed: number;
-  /** They are sealed with the current key already. */
+  /** Already sealed with the current key. */
   unchanged: number;
-  /** Accounts with a secret that no key opens; ascending. */
+  /** Accounts with a secret that no key decrypts; ascending. */
   unreadable: number[];
 }
 
@@ -17,8 +17,8 @@ interface SealedRow {
 }
 
 /**
- * Seals every signing secret with the current key that still is with the previous one; what no key opens stays as it is. Until the
- * transaction ends that `trx` must be, whoever would make a secret waits: it would come after the look, and be with the previous key.
+ * Seals every signing secret of the previous key with the current key; secrets that no key decrypts stay as they are. `trx` must be a
+ * transaction: until it ends, new secrets wait for its lock, as one sealed with the previous key would be missed.
  */
 export async function resealSecrets(trx: Knex, keys: SecretsKeys): Promise<Resealed> {
   await trx.raw('lock table signing_secrets in share row exclusive mode');
@@ -26,7 +26,7 @@ export async function resealSecrets(trx: Knex, keys: SecretsKeys): Promise<Resea
   const outcome = { resealed: 0, unchanged: 0 };
   const unreadable = new Set<number>();
   for (const { account_id, secret_id, sealed } of rows) {
-    if (isSealedAnew(keys, account_id, sealed)) {
+    if (isSealedWithCurrentKey(keys, account_id, sealed)) {
       outcome.unchanged += 1;
       continue;
     }

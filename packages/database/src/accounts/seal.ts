@@ -5,8 +5,8 @@ const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 
 /**
- * Encrypts a signing secret for rest: nonce, tag, ciphertext of AES-256-GCM. The account's id is bound in, so that a row copied to
- * another account does not open.
+ * Encrypts a signing secret at rest: nonce, tag and ciphertext of AES-256-GCM. The account id is authenticated data, so a row that is
+ * copied to another account cannot be decrypted.
  *
  * @param keys each 32 bytes.
  */
@@ -17,13 +17,13 @@ export function seal(keys: SecretsKeys, accountId: number, secret: string): Buff
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** The key that secrets are sealed with; while it is exchanged also another, which opens as well. The first one seals. */
+/** The key that encrypts; during a key rotation also the previous key, which only decrypts. */
 export type SecretsKeys = Buffer | readonly [current: Buffer, previous: Buffer];
 
 /**
- * Opens what `seal` made.
+ * Decrypts a result of `seal`.
  *
- * @throws {Error} when the key is another one, or the bytes or the account are not those that were sealed.
+ * @throws {Error} when the key, the bytes or the account are not those that were used for sealing.
  */
 export function unseal(keys: SecretsKeys, accountId: number, sealed: Buffer): string {
   if (Buffer.isBuffer(keys)) return open(keys, accountId, sealed);
@@ -35,12 +35,11 @@ export function unseal(keys: SecretsKeys, accountId: number, sealed: Buffer): st
   }
 }
 
-/** Whether this is sealed with the key that seals now. */
-export function isSealedAnew(keys: SecretsKeys, accountId: number, sealed: Buffer): boolean {
+export function isSealedWithCurrentKey(keys: SecretsKeys, accountId: number, sealed: Buffer): boolean {
   return tryToUnseal(currentOf(keys), accountId, sealed) !== null;
 }
 
-/** As `unseal`; null when none of the keys opens it. */
+/** As `unseal`, but null when no key decrypts it. */
 export function tryToUnseal(keys: SecretsKeys, accountId: number, sealed: Buffer): string | null {
   try {
     return unseal(keys, accountId, sealed);
@@ -50,8 +49,7 @@ export function tryToUnseal(keys: SecretsKeys, accountId: number, sealed: Buffer
 }
 
 /**
- * Names the key that secrets are sealed with, so that processes can be compared: eight hex digits, which tell nothing of a key of
- * 32 random bytes.
+ * Fingerprint of the current key, to compare processes: eight hex digits, which reveal nothing about a key of 32 random bytes.
  */
 export function fingerprintOf(keys: SecretsKeys): string {
   return createHmac('sha256', currentOf(keys)).update('orders: fingerprint').digest('hex').slice(0, 8);

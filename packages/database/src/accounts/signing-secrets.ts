@@ -3,30 +3,30 @@ import type { Knex } from 'knex';
 import { lockAccount } from './accounts.ts';
 import { type SecretsKeys, seal, unseal } from './seal.ts';
 
-/** A signing secret, readable; `expires_at` is the end of its overlap once it was rotated out. */
+/** A decrypted signing secret; `expires_at` is the end of its overlap after a rotation. */
 export interface SigningSecret {
   secret: string;
   created_at: Date;
   expires_at: Date | null;
 }
 
-/** What may be said of a signing secret without showing it. */
+/** A signing secret without its plain text. */
 export interface SigningSecretRow {
   secret_id: number;
   created_at: Date;
   expires_at: Date | null;
-  /** When a webhook was last verified by it though there was a newer one, to the minute. */
+  /** When it last verified a webhook although there was a newer secret, to the minute. */
   last_used_at: Date | null;
 }
 
-/** Each webhook is tried with every secret that verifies. */
+/** Each webhook is verified with every live secret. */
 export const MAX_LIVE_SECRETS = 2;
-/** Rotations of one account within an hour. */
+/** Max rotations of one account per hour. */
 const MAX_ROTATIONS = 10;
-/** Secrets kept after they have ended: the newest few tell a sender that it signs with a former one. */
+/** Secrets kept, including expired ones: the newest of these let intake tell a sender that it signs with an old secret. */
 const KEPT_SECRETS = 20;
 
-/** The secrets that verify now, newest first, without their texts. */
+/** The live secrets, newest first, without plain texts. */
 export async function listSigning(db: Knex, accountId: number): Promise<SigningSecretRow[]> {
   return selectLive(db, accountId).select('secret_id', 'created_at', 'expires_at', 'last_used_at');
 }
@@ -39,7 +39,7 @@ function selectLive(db: Knex, accountId: number): Knex.QueryBuilder {
     .limit(MAX_LIVE_SECRETS);
 }
 
-/** The secrets that verify now, newest first; none: signing is not enabled. `keys`: of `SECRETS_KEY`. */
+/** The live secrets, newest first; empty when signing is not enabled. */
 export async function showSigning(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret[]> {
   const rows: (Omit<SigningSecret, 'secret'> & { sealed: Buffer })[] = await selectLive(db, accountId).select(
     'sealed',
@@ -53,7 +53,7 @@ export async function showSigning(db: Knex, keys: SecretsKeys, accountId: number
   }));
 }
 
-/** Gives the account its first signing secret; one that has a secret keeps it. */
+/** Creates the account's first signing secret; an account that has a secret keeps it. */
 export async function enableSigning(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret> {
   return db.transaction(async (trx) => {
     await lockAccount(trx, accountId);
@@ -63,11 +63,11 @@ export async function enableSigning(db: Knex, keys: SecretsKeys, accountId: numb
 }
 
 /**
- * Makes a new secret; the old one verifies for another `overlapMs` milliseconds. While an older one still overlaps, only a rotation
- * without overlap is possible, which ends both: a third secret would end one that a sender may still sign with.
+ * Creates a new secret; the old one stays live for `overlapMs` more milliseconds. While there are two live secrets, only a rotation without
+ * overlap is possible, which ends both: with an overlap, a third secret would end one that a sender may still use.
  *
  * @returns null when signing is not enabled.
- * @throws {Problem} `signing_secrets_overlap`, or `rate_limited` after ten rotations within an hour.
+ * @throws {Problem} `signing_secrets_overlap`, or `rate_limited` after ten rotations in an hour.
  */
 export async function rotateSigning(
   db: Knex,
@@ -83,9 +83,9 @@ export async function rotateSigning(
     await checkRate(trx, accountId);
     const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [overlapMs]);
     await trx('signing_secrets').where({ account_id: accountId }).update({ expires_at: end });
-    const made = await addSecret(trx, keys, accountId);
-    await removeFormer(trx, accountId);
-    return made;
+    const secret = await addSecret(trx, keys, accountId);
+    await removeOldSecrets(trx, accountId);
+    return secret;
   });
 }
 
@@ -102,7 +102,7 @@ async function checkRate(trx: Knex, accountId: number): Promise<void> {
   throw new Problem('rate_limited', { detail, headers: { 'Retry-After': String(Math.ceil(oldest.secondsLeft)) } });
 }
 
-async function removeFormer(trx: Knex, accountId: number): Promise<void> {
+async function removeOldSecrets(trx: Knex, accountId: number): Promise<void> {
   const kept = trx('signing_secrets')
     .where({ account_id: accountId })
     .orderBy('secret_id', 'desc')
@@ -111,7 +111,7 @@ async function removeFormer(trx: Knex, accountId: number): Promise<void> {
   await trx('signing_secrets').where({ account_id: accountId }).whereNotIn('secret_id', kept).delete();
 }
 
-/** Takes all secrets away: the webhook route answers `signing_unavailable` within 5 seconds. */
+/** Deletes all secrets: the webhook route responds `signing_unavailable` within 5 seconds. */
 export async function disableSigning(db: Knex, accountId: number): Promise<void> {
   await db('signing_secrets').where({ account_id: accountId }).delete();
 }

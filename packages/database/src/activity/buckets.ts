@@ -1,23 +1,23 @@
 import type { Knex } from 'knex';
 import { timeOf } from '../receipts/partitions.ts';
 
-/** How long a bucket of activity is, in milliseconds; weeks, by which receipts are dropped, begin with one. */
+/** Length of an activity bucket in milliseconds; a partition's week is a multiple of it. */
 export const BUCKET_MS = 300_000;
 
-/** The start of the bucket that a moment falls into, which for a receipt is the time of its id (`timeOf`), in Unix milliseconds. */
+/** The start of the bucket that contains a time, in Unix milliseconds. A receipt's bucket is that of its id's time (`timeOf`). */
 export function bucketOf(time: number): number {
   return Math.floor(time / BUCKET_MS) * BUCKET_MS;
 }
 
 /**
- * Has the buckets of these receipts computed again, whoever is computing them just now: to be called in the transaction that makes final
- * receipts pending.
+ * Marks the buckets of these receipts to be recomputed, even if they are being computed now. Must be called in the transaction that makes
+ * final receipts pending.
  */
 export async function reopenBuckets(
   trx: Knex,
   receipts: readonly { receipt_id: string; account_id: number }[],
 ): Promise<void> {
-  const buckets = new Set(receipts.map((one) => `${one.account_id} ${bucketOf(timeOf(one.receipt_id))}`));
+  const buckets = new Set(receipts.map((receipt) => `${receipt.account_id} ${bucketOf(timeOf(receipt.receipt_id))}`));
   const rows = [...buckets].map((bucket) => bucket.split(' ').map(Number) as [number, number]);
   await trx.raw(
     `insert into activity as a (account_id, bucket_start, reopened)

@@ -1,21 +1,21 @@
 import type { Knex } from 'knex';
 import { quantile, type SlotCount } from './latency.ts';
 
-/** What became of the receipts that came in within some time; they may still move on while neither final nor failed for good. */
+/** Receipts accepted in a time range, by their current outcome. */
 export interface Outcomes {
   accepted: number;
   written: number;
   duplicate: number;
-  /** Waiting for another attempt. */
+  /** Waiting for a retry. */
   failed: number;
   dead: number;
-  /** Time from received to written of those written, in milliseconds; null when none is. */
+  /** Time from received to written in milliseconds; null when none is written. */
   p50_ms: number | null;
   p99_ms: number | null;
 }
 
 export interface ActivityPoint extends Outcomes {
-  /** When it begins. */
+  /** Start of the step. */
   at: Date;
 }
 
@@ -27,7 +27,7 @@ export interface WarningCount {
 }
 
 export interface Activity {
-  /** When the newest receipts were last looked at; null if never. */
+  /** Time of the last rollup; null if there was none. */
   as_of: Date | null;
   from: Date;
   to: Date;
@@ -43,9 +43,9 @@ type Counts = Pick<Outcomes, 'accepted' | 'written' | 'duplicate' | 'failed' | '
 const NONE: Counts = { accepted: 0, written: 0, duplicate: 0, failed: 0, dead: 0 };
 
 /**
- * The activity of an account up to now, in steps, from what `rollUpActivity` computed.
+ * The activity of an account up to now, in steps, as computed by `rollUpActivity`.
  *
- * @param stepMs a multiple of five minutes in milliseconds, of which `rangeMs` is one.
+ * @param stepMs milliseconds, a multiple of five minutes; `rangeMs` must be a multiple of it.
  */
 export async function readActivity(
   db: Knex,
@@ -67,7 +67,7 @@ export async function readActivity(
     const at = from + index * stepMs;
     return { at: new Date(at), ...(countsAt.get(at) ?? NONE), ...quantiles(slotsAt.get(at) ?? []) };
   });
-  const totals = counts.reduce((sum, one) => add(sum, one), NONE);
+  const totals = counts.reduce(add, NONE);
   return {
     as_of: clock.as_of,
     from: within.from,
@@ -115,12 +115,12 @@ function sumSlots(slots: readonly SlotCount[]): SlotCount[] {
   return [...sums].map(([slot, count]) => ({ slot, count }));
 }
 
-function add(sum: Counts, one: Counts): Counts {
+function add(sum: Counts, counts: Counts): Counts {
   return {
-    accepted: sum.accepted + one.accepted,
-    written: sum.written + one.written,
-    duplicate: sum.duplicate + one.duplicate,
-    failed: sum.failed + one.failed,
-    dead: sum.dead + one.dead,
+    accepted: sum.accepted + counts.accepted,
+    written: sum.written + counts.written,
+    duplicate: sum.duplicate + counts.duplicate,
+    failed: sum.failed + counts.failed,
+    dead: sum.dead + counts.dead,
   };
 }

@@ -4,21 +4,21 @@ import { firstUuidAt, timeOf } from '../receipts/partitions.ts';
 import { BUCKET_MS, bucketOf } from './buckets.ts';
 import { latencySlot } from './latency.ts';
 
-/** Any number will do that nothing else in this database locks. */
+/** Advisory lock; the number must be unique in this database. */
 const ACTIVITY_LOCK = 7_310_443;
-/** So long after its end a bucket may still get receipts: one whose commit was slow, or whose intake's clock is late. */
+/** After its end a bucket can still get receipts for this long, by slow commits or a slow clock of an intake. */
 const SETTLES_AFTER_MS = 180_000;
-/** Buckets that are not settled, computed again in one turn, and how long a turn goes on beginning with more. */
-const REOPENED_A_TURN = 12;
-const TURN_MS = 3000;
-/** Warnings of one receipt that are counted; it may have a thousand, under names of its sender's choosing. */
+/** Max unsettled buckets recomputed per run, and the time after which a run starts no more buckets. */
+const MAX_UNSETTLED = 12;
+const MAX_RUN_MS = 3000;
+/** Max warnings counted per receipt; it can have a thousand, with pointers chosen by its sender. */
 const WARNINGS_COUNTED = 50;
-/** Kinds of warnings kept of an account in a bucket: those there are most of. */
+/** Kinds of warnings kept per account and bucket, the most frequent ones. */
 const WARNING_KINDS = 50;
 
 const FINAL = FINAL_STATES.map((state) => `'${state}'`).join(', ');
 
-// Read twice, as keeping three million receipts aside takes longer. What is written then is a row for each account.
+// Reads the receipts twice, as materializing three million of them takes longer. Writes one row per account.
 const COMPUTE = `
 with grouped as (
   select account_id, state,
@@ -60,38 +60,37 @@ on conflict (account_id, bucket_start) do update
 set accepted = excluded.accepted, written = excluded.written, duplicate = excluded.duplicate, failed = excluded.failed,
     dead = excluded.dead, latency_slots = excluded.latency_slots, latency_counts = excluded.latency_counts,
     warnings = excluded.warnings, computed_at = excluded.computed_at,
-    -- What was redriven since this statement began is not in what it read.
+    -- Receipts redriven since this statement began are not in its snapshot.
     settled = excluded.settled and a.reopened = excluded.reopened`;
 
 /**
- * Brings activity up to date: computes the buckets of just now, those that are not settled, and those that were never looked at, as far
- * as the time of a turn goes. A bucket is settled once it ended a while ago and each receipt in it is final; a redrive reopens it.
- * Of several workers one does it at a time.
+ * Updates the activity: computes the current buckets, unsettled buckets and buckets that were never computed, within the time of a run. A
+ * bucket is settled when it ended some time ago and all its receipts are final; a redrive reopens it. One worker does it at a time.
  *
- * @param notWithin nothing is done so many milliseconds after the last turn, whoever's that was.
- * @returns how many buckets it computed.
+ * @param notWithin does nothing if the last run, by any worker, was less than this many milliseconds ago.
+ * @returns the number of computed buckets.
  */
 export async function rollUpActivity(knex: Knex, notWithin = 0): Promise<number> {
-  // The lock is held by a transaction that has done nothing else: it holds back neither vacuum nor dispatchable_orders.
+  // The lock's transaction does nothing else, so it delays neither vacuum nor dispatchable_orders.
   return knex.transaction(async (guard) => {
     const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked, now() as now', [ACTIVITY_LOCK]);
-    // It is idle while the buckets are computed.
+    // The transaction is idle while the buckets are computed.
     await guard.raw("set local idle_in_transaction_session_timeout = '1min'");
     const [{ locked, now }] = rows as [{ locked: boolean; now: Date }];
     const clock = await knex('activity_clock').first<{ as_of: Date | null; computed_to: Date }>();
     const isDue = clock.as_of === null || now.getTime() - clock.as_of.getTime() >= notWithin;
     if (!locked || !isDue) return 0;
-    return turn(knex, now, clock.computed_to.getTime());
+    return computeBuckets(knex, now, clock.computed_to.getTime());
   });
 }
 
-async function turn(knex: Knex, now: Date, computedTo: number): Promise<number> {
+async function computeBuckets(knex: Knex, now: Date, computedTo: number): Promise<number> {
   const startedAt = performance.now();
-  const hasTime = () => performance.now() - startedAt < TURN_MS;
+  const hasTime = () => performance.now() - startedAt < MAX_RUN_MS;
   const settledTo = now.getTime() - SETTLES_AFTER_MS;
   const recent = [...new Set([bucketOf(settledTo), bucketOf(now.getTime())])];
   let [computed, failure]: [number, unknown] = [0, null];
-  // One that cannot be computed does not hold up the others.
+  // A bucket that fails does not block the others.
   const attempt = async (start: number) => {
     computed += 1;
     await compute(knex, start, settledTo).catch((error: unknown) => (failure ??= error));
@@ -103,7 +102,7 @@ async function turn(knex: Knex, now: Date, computedTo: number): Promise<number> 
     await attempt(start);
   }
 
-  // What nobody computed while there was no worker, or before there was this table.
+  // Buckets that were not computed while no worker ran, or before this table existed.
   const [caughtUp] = recent as [number];
   let next: number | null = computedTo;
   while (next !== null && next < caughtUp && hasTime()) {
@@ -127,7 +126,7 @@ async function compute(knex: Knex, start: number, settledTo: number): Promise<vo
   });
 }
 
-/** Those computed longest ago first, so that none waits for ever. */
+/** Least recently computed first, so that none starves. */
 async function findUnsettled(knex: Knex, except: readonly number[]): Promise<number[]> {
   const rows = await knex('activity')
     .where({ settled: false })
@@ -137,12 +136,12 @@ async function findUnsettled(knex: Knex, except: readonly number[]): Promise<num
     )
     .groupBy('bucket_start')
     .orderByRaw('min(computed_at) nulls first')
-    .limit(REOPENED_A_TURN)
+    .limit(MAX_UNSETTLED)
     .select<{ bucket_start: Date }[]>('bucket_start');
   return rows.map((row) => row.bucket_start.getTime());
 }
 
-/** The first bucket from this one on that holds a receipt; null when none does. */
+/** The first bucket from `start` on that has a receipt; null when there is none. */
 async function findBucketFrom(knex: Knex, start: number): Promise<number | null> {
   const [id] = await knex('receipts')
     .where('receipt_id', '>=', firstUuidAt(start))

@@ -1,28 +1,26 @@
 import { type CustomerSearch, contactsIn, mentionsAny, type ReviewState, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { keepWords } from '../orders/keep-words.ts';
 import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
+import { updateSearchTerms } from '../orders/update-search-terms.ts';
 import { eraseReceipts } from './erase-receipts.ts';
 import { type CustomerOrder, isRedacted, type StoredOrder } from './find-customer.ts';
-import { inPortions, payloadOf, readReceipts, withBodies } from './scan-receipts.ts';
+import { inChunks, payloadOf, readReceipts, withBodies } from './scan-receipts.ts';
 
-/** What was changed of one order. */
 interface ErasedOrder {
-  /** The state that the order is in; null where it is not written yet, or was erased before. */
+  /** The order's state; null if it is not written yet, or was erased before. */
   order: ReviewState | null;
   receipts: number;
 }
 
 /**
- * Removes the personal data from all that an account has of one order, on record: from its receipts and their bodies, from the order, its
- * words and the log of what people did to it. What is left is the order as `redactOrder` says; a receipt that is not written yet is written
- * as that. Again, it changes nothing.
+ * Removes personal data from an order, its receipts and bodies, its search terms and its audit events, and audits the erasure. The order is
+ * redacted by `redactOrder`; a receipt that is not written yet will be written in that form. Idempotent.
  *
- * Many receipts take several transactions, as `dispatchable_orders` waits for each. What the order was found by is in the last one, so
- * that an erasure that was cut short finds it again.
+ * Many receipts take several transactions, as `dispatchable_orders` waits for each. The receipt that the customer was found in is in the
+ * last one, so that an interrupted erasure finds the order again.
  *
- * @param by what the customer was looked for by, such as `phone`.
+ * @param by the kinds of search criteria, such as `phone`.
  */
 export async function eraseOrder(
   db: Knex,
@@ -43,13 +41,12 @@ export async function eraseOrder(
 ): Promise<ErasedOrder> {
   const contacts = await findContacts(db, { accountId, sourceOrderId, receiptIds });
   const isMentioned = mentionsAny([...search.contacts, ...contacts]);
-  const portions = [...inPortions([...receiptIds.filter((id) => id !== foundBy), ...(foundBy ? [foundBy] : [])])];
-  const last = portions.pop() ?? [];
+  const chunks = [...inChunks([...receiptIds.filter((id) => id !== foundBy), ...(foundBy ? [foundBy] : [])])];
+  const last = chunks.pop() ?? [];
   let receipts = 0;
-  for (const ids of portions)
-    receipts += await db.transaction((trx) => eraseReceipts(trx, accountId, ids, isMentioned));
+  for (const ids of chunks) receipts += await db.transaction((trx) => eraseReceipts(trx, accountId, ids, isMentioned));
   return db.transaction(async (trx) => {
-    // Receipts before the order, as whoever writes an order.
+    // Locks receipts before the order, as workers do.
     receipts += await eraseReceipts(trx, accountId, last, isMentioned);
     const order = await eraseWritten(trx, accountId, sourceOrderId, isMentioned);
     const subject = order ? `order:${order.order_id}` : `receipt:${receiptIds.at(-1)}`;
@@ -59,7 +56,7 @@ export async function eraseOrder(
   });
 }
 
-/** The phone numbers and e-mail addresses in an order and its receipts: the numbers and items that stay may hold them too. */
+/** The phone numbers and e-mail addresses in an order and its receipts; fields that stay, such as items, may contain them too. */
 async function findContacts(
   db: Knex,
   { accountId, sourceOrderId, receiptIds }: Pick<CustomerOrder, 'sourceOrderId' | 'receiptIds'> & { accountId: number },
@@ -75,7 +72,7 @@ async function findContacts(
   return contacts;
 }
 
-/** @returns the order as it was, or null where there is none or nothing of the customer was left. */
+/** @returns the order as it was; null if there is none, or it contained no data of the customer. */
 async function eraseWritten(
   trx: Knex.Transaction,
   accountId: number,
@@ -86,12 +83,12 @@ async function eraseWritten(
     .where({ account_id: accountId, source_order_id: sourceOrderId })
     .forUpdate();
   if (!row) return null;
-  // Also of an order that was erased before: it may be rejected since, in somebody's own words.
-  const around =
+  // Also for an order that was erased before: it may have been rejected since, with a reason in free text.
+  const relatedRows =
     (await eraseHistory(trx, accountId, row.order_id)) + (await eraseChanges(trx, accountId, row.order_id));
   const order = toOrder(toJson(row));
   if (row.erased_at !== null && row.review_reason === null && isRedacted(order, isMentioned))
-    return around > 0 ? row : null;
+    return relatedRows > 0 ? row : null;
   const { customer, items, ...rest } = redactOrder(order, isMentioned);
   await trx('orders')
     .where({ account_id: accountId, order_id: row.order_id })
@@ -106,12 +103,12 @@ async function eraseWritten(
       review_reason: null,
       erased_at: trx.raw('clock_timestamp()'),
     });
-  // Also where there are none yet: fillWords, which may have read the order before, leaves those that it finds.
-  await keepWords(trx, accountId, [row.order_id]);
+  // Even if there are none yet: fillSearchTerms may have read the order before, and does not replace existing ones.
+  await updateSearchTerms(trx, accountId, [row.order_id]);
   return row;
 }
 
-/** Leaves who did what when; @returns of how many events something was removed. */
+/** Keeps actor, action and time. @returns the number of changed events. */
 async function eraseHistory(trx: Knex.Transaction, accountId: number, orderId: number): Promise<number> {
   const { rowCount } = await trx.raw<{ rowCount: number }>(
     `update audit_events
@@ -126,10 +123,10 @@ async function eraseHistory(trx: Knex.Transaction, accountId: number, orderId: n
 }
 
 /**
- * Of what was sent again the order keeps which receipts it came by, and what was decided. A worker that is about to keep changes waits for
- * the order, or has kept them.
+ * Removes the changes of resends and keeps their receipt ids and decisions. A worker that is about to insert changes waits for the lock on
+ * the order.
  *
- * @returns of how many receipts something was removed.
+ * @returns the number of changed resends.
  */
 async function eraseChanges(trx: Knex.Transaction, accountId: number, orderId: number): Promise<number> {
   return trx('resends')

@@ -5,15 +5,15 @@ import { ascending } from '../receipts/id-in.ts';
 import { isRedacted } from './find-customer.ts';
 import { lockReceipts, payloadOf, type StoredReceipt } from './scan-receipts.ts';
 
-/** Where a body lies in a row of bodies; the start counts from 1. */
+/** The range of a body in a row of bodies; the start counts from 1. */
 type Range = Pick<StoredReceipt, 'body_start' | 'body_length'>;
 
 /**
- * Removes the personal data from receipts and their bodies. The new body goes into a row of its own, so that a worker whose statement began
- * before finds none rather than the old one; in the old row, which holds those of other receipts too, blanks take its place.
+ * Removes personal data from receipts and their bodies. The redacted body is stored in a new row, so that a worker whose statement began
+ * before finds no body instead of the old one. In the old row, which has bodies of other receipts too, it is overwritten with spaces.
  *
- * @param receiptIds no more than one portion.
- * @returns how many had any.
+ * @param receiptIds at most one chunk.
+ * @returns the number of receipts that had personal data.
  */
 export async function eraseReceipts(
   trx: Knex.Transaction,
@@ -22,15 +22,16 @@ export async function eraseReceipts(
   isMentioned: (text: string) => boolean,
 ): Promise<number> {
   if (receiptIds.length === 0) return 0;
-  const left = new Map<string, Range[]>();
+  const oldRanges = new Map<string, Range[]>();
   let erased = 0;
   for (const receipt of await lockReceipts(trx, accountId, ascending(receiptIds))) {
     if (!(await moveRedacted(trx, accountId, receipt, isMentioned))) continue;
     erased += 1;
-    left.set(receipt.batch_id, [...(left.get(receipt.batch_id) ?? []), receipt]);
+    oldRanges.set(receipt.batch_id, [...(oldRanges.get(receipt.batch_id) ?? []), receipt]);
   }
-  // In the order of their ids, so that two erasures wait for one another instead of deadlocking.
-  for (const batchId of ascending([...left.keys()])) await blank(trx, accountId, batchId, left.get(batchId) ?? []);
+  // In id order, so that two erasures do not deadlock.
+  for (const batchId of ascending([...oldRanges.keys()]))
+    await overwriteBodies(trx, accountId, batchId, oldRanges.get(batchId) ?? []);
   return erased;
 }
 
@@ -44,9 +45,9 @@ async function moveRedacted(
   const { order } = normalizeOrder(payloadOf({ source_order_id, body }));
   if (erased_at !== null && isRedacted(order, isMentioned)) return false;
   const redacted = redactedBody(redactOrder(order, isMentioned));
-  const newBatchId = batchIdBeside(receipt_id);
+  const newBatchId = newBatchIdFor(receipt_id);
   await trx('receipt_payloads').insert({ batch_id: newBatchId, account_id: accountId, bodies: redacted });
-  // A worker that has taken it writes nothing without its lease; the promise in the outbox stays, and it is taken again.
+  // Removing the lease stops a worker that has claimed it; the outbox row stays, so it is claimed again.
   await trx.raw(
     `update receipts
      set batch_id = ?::uuid, body_start = 1, body_length = ?, warnings = null, erased_at = clock_timestamp(),
@@ -58,12 +59,12 @@ async function moveRedacted(
 }
 
 /** A UUIDv7 of the same millisecond, so that the body is dropped with its receipt. */
-function batchIdBeside(receiptId: string): string {
+function newBatchIdFor(receiptId: string): string {
   return `${receiptId.slice(0, 14)}7${randomUUID().slice(15)}`;
 }
 
-/** Once for all of a row: each time all of it is written anew. */
-async function blank(trx: Knex.Transaction, accountId: number, batchId: string, ranges: readonly Range[]) {
+/** One update for all ranges of a row, as each update rewrites the whole row. */
+async function overwriteBodies(trx: Knex.Transaction, accountId: number, batchId: string, ranges: readonly Range[]) {
   const bodies = ranges.reduce((sql) => `overlay(${sql} placing ? from ? for ?)`, 'bodies');
   const values = ranges.flatMap((range) => [Buffer.alloc(range.body_length, ' '), range.body_start, range.body_length]);
   await trx.raw(`update receipt_payloads set bodies = ${bodies} where batch_id = ?::uuid and account_id = ?`, [

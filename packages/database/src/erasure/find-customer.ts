@@ -12,37 +12,37 @@ import type { Knex } from 'knex';
 import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
 import { FIRST_UUID, payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
-/** Orders, or events of the log, that one statement reads: each may be as large as a body. */
+/** Orders or audit events per query; each can be as large as a body. */
 const PAGE = 100;
 
-/** How much was looked through so far. */
+/** Progress: numbers of examined rows. */
 export interface Examined {
   orders: number;
   receipts: number;
 }
 
-/** All that an account has of one order: receipts of the same `source_order_id` may tell of one customer in different spellings. */
+/** An order of the customer with all its receipts; receipts of one `source_order_id` can spell the customer differently. */
 export interface CustomerOrder {
   sourceOrderId: string;
   /** Ascending. */
   receiptIds: string[];
-  /** The last of the receipts that the customer was found in, if any. */
+  /** The last receipt in which the customer was found, if any. */
   foundBy: string | null;
   /**
-   * Names of the fields in which they were found, none of a sender's own members; `history` is the log of what people did to it, `resends`
-   * what was sent again of it.
+   * Names of the fields in which the customer was found, without members defined by the sender; `history` is the audit log, `resends` the
+   * changes of resends.
    */
   matched: Set<string>;
-  /** These two are null while it is not written. */
+  /** This and the next are null while the order is not written. */
   orderId: number | null;
   reviewState: ReviewState | null;
 }
 
 /**
- * Finds what an account has of a customer, by going through all of its orders, what people changed in them, and its receipts. It locks
- * nothing, and reads a bounded number at a time.
+ * Finds a customer's orders by scanning all orders, audit events, resends and receipts of an account. It takes no locks and reads bounded
+ * pages.
  *
- * @param onProgress is told after each page.
+ * @param onProgress is called after each page.
  */
 export async function findCustomer(
   db: Knex,
@@ -54,12 +54,12 @@ export async function findCustomer(
   const found = new Map<string, CustomerOrder>();
   const add = (sourceOrderId: string, matched: readonly string[], receiptId: string | null = null) => {
     if (matched.length === 0) return;
-    const one = found.get(sourceOrderId) ?? newlyFound(sourceOrderId);
-    for (const field of matched) one.matched.add(field);
-    one.foundBy = receiptId ?? one.foundBy;
-    found.set(sourceOrderId, one);
+    const order = found.get(sourceOrderId) ?? emptyOrder(sourceOrderId);
+    for (const field of matched) order.matched.add(field);
+    order.foundBy = receiptId ?? order.foundBy;
+    found.set(sourceOrderId, order);
   };
-  for await (const rows of walkOrders(db, accountId)) {
+  for await (const rows of scanOrders(db, accountId)) {
     for (const row of rows) add(row.source_order_id, whereInOrder(row, search));
     examined.orders += rows.length;
     onProgress(examined);
@@ -74,16 +74,20 @@ export async function findCustomer(
     examined.receipts += ids.length;
     onProgress(examined);
   }
-  if (found.size > 0) await complete(db, accountId, found);
+  if (found.size > 0) await addReceiptsAndStates(db, accountId, found);
   return { found: [...found.values()], examined };
 }
 
-function newlyFound(sourceOrderId: string): CustomerOrder {
+function emptyOrder(sourceOrderId: string): CustomerOrder {
   return { sourceOrderId, receiptIds: [], foundBy: null, matched: new Set(), orderId: null, reviewState: null };
 }
 
-/** Once it is known which orders they are: all of their receipts, also those in which the customer is not mentioned. */
-async function complete(db: Knex, accountId: number, found: ReadonlyMap<string, CustomerOrder>): Promise<void> {
+/** Adds all receipts of the found orders, including those that do not mention the customer, and the orders' ids and states. */
+async function addReceiptsAndStates(
+  db: Knex,
+  accountId: number,
+  found: ReadonlyMap<string, CustomerOrder>,
+): Promise<void> {
   for await (const ids of scanReceipts(db, accountId)) {
     for await (const receipts of readReceipts(db, accountId, ids))
       for (const receipt of receipts) found.get(receipt.source_order_id)?.receiptIds.push(receipt.receipt_id);
@@ -98,10 +102,9 @@ async function complete(db: Knex, accountId: number, found: ReadonlyMap<string, 
   }
 }
 
-/** An order with what people did to it. */
 export type StoredOrder = OrderRow & { review_reason: string | null; erased_at: Date | null };
 
-async function* walkOrders(db: Knex, accountId: number): AsyncGenerator<StoredOrder[]> {
+async function* scanOrders(db: Knex, accountId: number): AsyncGenerator<StoredOrder[]> {
   for (let after = 0; ; ) {
     const rows: StoredOrder[] = await db('orders')
       .where({ account_id: accountId })
@@ -129,7 +132,7 @@ function whereInReceipt({ body, erased_at, source_order_id }: StoredReceipt, sea
   return erased_at === null ? search.whereIn(order, payload) : notRedacted(order, search.isMentioned);
 }
 
-/** Whether erasing the customer changes nothing of this order. Its `source_order_id` stays, so it may go on mentioning them. */
+/** Whether an erasure would change nothing in this order. The `source_order_id` is not redacted, even if it mentions the customer. */
 export function isRedacted(order: Order, isMentioned: (text: string) => boolean): boolean {
   return notRedacted(order, isMentioned).length === 0;
 }
@@ -140,7 +143,7 @@ function notRedacted(order: Order, isMentioned: (text: string) => boolean): stri
   return fields.filter((field) => !isDeepStrictEqual(redacted[field], order[field]));
 }
 
-/** Orders about which the log says something of the customer, such as what somebody changed: their payload may be gone. */
+/** Orders whose audit events mention the customer, such as in an edit; their payload may no longer exist. */
 async function findInHistory(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
   const orderIds = new Set<number>();
   for (let after = 0, count = PAGE; count === PAGE; ) {
@@ -159,7 +162,7 @@ async function findInHistory(db: Knex, accountId: number, search: CustomerSearch
   return sourceIdsOf(db, accountId, orderIds);
 }
 
-/** Orders of which something was sent again with other content, also where both payloads are gone. */
+/** Orders whose resends mention the customer; the payloads may no longer exist. */
 async function findInResends(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
   const orderIds = new Set<number>();
   for (let after: [number, string] = [0, FIRST_UUID], count = PAGE; count === PAGE; ) {
@@ -195,7 +198,7 @@ function isEventAbout({ changes = [], reason }: Details, search: CustomerSearch)
     search.isMentioned(reason) ||
     changes.some(({ pointer, before, after }) => {
       const [, member] = CUSTOMER.exec(pointer) ?? [];
-      // By the name of the field, which says what its digits are.
+      // With the field's name, which tells the search what the digits mean.
       const field = pointer.slice(pointer.lastIndexOf('/') + 1);
       if (search.isMentioned([{ [field]: before }, { [field]: after }])) return true;
       return member && [before, after].some((value) => search.isCustomer({ [member]: value }));

@@ -2,12 +2,12 @@ import { parseBody } from '@orders/domain';
 import type { Knex } from 'knex';
 import { ascending, idIn } from '../receipts/id-in.ts';
 
-/** Receipts of all accounts that one statement goes through: none of them is found by its account. */
+/** Receipts of all accounts that one statement scans, as there is no index by account. */
 const EXAMINED = 50_000;
-/** Whose bodies are in memory at a time, or change in one transaction. Each may bring a whole row of bodies, some MiB at most. */
-const PORTION = 50;
+/** Receipts with bodies in memory, or changed in one transaction. Each can load a whole row of bodies, up to some MiB. */
+const CHUNK_SIZE = 50;
 
-/** A receipt with its body as it is stored, or null where that is gone. */
+/** A receipt with its stored body; null when it no longer exists. */
 export interface StoredReceipt {
   receipt_id: string;
   source_order_id: string;
@@ -18,7 +18,6 @@ export interface StoredReceipt {
   body: Buffer | null;
 }
 
-/** Before all others. */
 export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 
 const FIND_PAGE = `
@@ -28,7 +27,7 @@ with examined as materialized (
 select (select receipt_id from examined order by receipt_id desc limit 1) as last,
        array(select receipt_id::text from examined where account_id = :accountId order by receipt_id) as ids`;
 
-/** Ids of an account's receipts, oldest first, page by page; a page may be empty. Locks nothing. */
+/** Yields pages of ids of an account's receipts, oldest first; a page can be empty. Takes no locks. */
 export async function* scanReceipts(db: Knex, accountId: number): AsyncGenerator<string[]> {
   for (let after: string | null = FIRST_UUID; after !== null; ) {
     const page = await findPage(db, accountId, after);
@@ -39,13 +38,13 @@ export async function* scanReceipts(db: Knex, accountId: number): AsyncGenerator
 
 interface Page {
   ids: string[];
-  /** The last that was examined; null when there was none. */
+  /** The last examined id; null when there was none. */
   last: string | null;
 }
 
 async function findPage(db: Knex, accountId: number, after: string): Promise<Page> {
   return db.transaction(async (trx) => {
-    // By the key's order it stops at the end of the page; to sort it would read all there is first.
+    // In key order it stops at the end of the page; a sort would read the whole table first.
     await trx.raw('set local enable_sort = off');
     await trx.raw('set local enable_bitmapscan = off');
     const { rows } = await trx.raw<{ rows: Page[] }>(FIND_PAGE, { after, accountId });
@@ -56,21 +55,21 @@ async function findPage(db: Knex, accountId: number, after: string): Promise<Pag
 const COLUMNS = 'receipt_id, source_order_id, erased_at, batch_id, body_start, body_length';
 const SELECT = `select ${COLUMNS} from receipts where ${idIn('receipt_id', ':ids')} and account_id = :accountId order by receipt_id`;
 
-/** Receipts of these ids, which are in ascending order, some at a time and without bodies. */
+/** Yields chunks of receipts without bodies. @param receiptIds in ascending order. */
 export async function* readReceipts(
   db: Knex,
   accountId: number,
   receiptIds: readonly string[],
 ): AsyncGenerator<Omit<StoredReceipt, 'body'>[]> {
-  for (const ids of inPortions(receiptIds)) yield (await db.raw(SELECT, { ids, accountId })).rows;
+  for (const ids of inChunks(receiptIds)) yield (await db.raw(SELECT, { ids, accountId })).rows;
 }
 
-/** As many at a time as may be in memory with their bodies, or change in one transaction. */
-export function* inPortions(receiptIds: readonly string[]): Generator<string[]> {
-  for (let start = 0; start < receiptIds.length; start += PORTION) yield receiptIds.slice(start, start + PORTION);
+/** Yields chunks that can be in memory with their bodies, or be changed in one transaction. */
+export function* inChunks(receiptIds: readonly string[]): Generator<string[]> {
+  for (let start = 0; start < receiptIds.length; start += CHUNK_SIZE) yield receiptIds.slice(start, start + CHUNK_SIZE);
 }
 
-/** Locks a portion of receipts, whose ids are in ascending order, in that order for the rest of the transaction. */
+/** Locks a chunk of receipts in id order until the end of the transaction. @param receiptIds in ascending order. */
 export async function lockReceipts(
   trx: Knex.Transaction,
   accountId: number,
@@ -83,7 +82,7 @@ export async function lockReceipts(
 const FIND_BODIES = `
 select batch_id, bodies from receipt_payloads where ${idIn('batch_id', ':ids')} and account_id = :accountId`;
 
-/** The same receipts with their bodies. */
+/** Adds the bodies. */
 export async function withBodies(
   db: Knex,
   accountId: number,
@@ -100,7 +99,7 @@ export async function withBodies(
   });
 }
 
-/** The payload of a receipt; where its body is none, which intake would not have accepted, one that holds it as a text. */
+/** The payload of a receipt. If the body cannot be parsed, which intake would have rejected, a payload with the body as a string. */
 export function payloadOf({
   source_order_id,
   body,

@@ -1,14 +1,14 @@
 import { editOrder, type OrderChange, type OrderEdits } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { keepWords } from './keep-words.ts';
 import { type OrderJson, type OrderRow, toJson, toOrder } from './orders.ts';
+import { updateSearchTerms } from './update-search-terms.ts';
 
 /**
- * Edits an order that needs review, as `editOrder` of the domain does, and keeps on record what changed.
+ * Edits an order that needs review by `editOrder` of the domain, and audits the changes.
  *
- * @returns whether it was edited, false when it does not need review or its customer was erased; null when the account has no such order.
- * @throws {Problem} `invalid_request`, naming what cannot be edited.
+ * @returns false when the order does not need review or its customer was erased; null when the account has no such order.
+ * @throws {Problem} `invalid_request`, which names the fields that cannot be edited.
  */
 export async function editStoredOrder(
   db: Knex,
@@ -30,7 +30,7 @@ export async function editStoredOrder(
   });
 }
 
-/** Locks an order. @returns `conflict` when it does not need review or its customer was erased; null when the account has no such order. */
+/** Locks an order. @returns `conflict` when it does not need review or its customer was erased; null if the account has no such order. */
 export async function lockEditable(
   trx: Knex.Transaction,
   accountId: number,
@@ -43,9 +43,9 @@ export async function lockEditable(
 }
 
 /**
- * Edits an order that is locked.
+ * Edits a locked order.
  *
- * @throws {Problem} `invalid_request`, naming what cannot be edited.
+ * @throws {Problem} `invalid_request`, which names the fields that cannot be edited.
  */
 export async function storeEdits(trx: Knex.Transaction, stored: OrderJson, edits: OrderEdits): Promise<OrderChange[]> {
   const { order, warnings, changes } = editOrder({ order: toOrder(stored), warnings: stored.warnings }, edits);
@@ -68,6 +68,6 @@ export async function storeEdits(trx: Knex.Transaction, stored: OrderJson, edits
       delivery_instructions: order.delivery_instructions,
       warnings: JSON.stringify(warnings),
     });
-  await keepWords(trx, account_id, [order_id]);
+  await updateSearchTerms(trx, account_id, [order_id]);
   return changes;
 }

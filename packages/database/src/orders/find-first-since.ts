@@ -5,8 +5,8 @@ const firstSince = (state: ReviewState): Statement => {
   const inList = `orders where account_id = $1::int and review_state = '${state}'`;
   return {
     name: `first-order-since-${state}`,
-    // Halves the range of ids, at most 63 times: written_at has no index, but grows with the id. Where a statement says min(order_id), a
-    // plan that was made while the table was empty reads all of them.
+    // Binary search over ids, at most 63 steps: written_at has no index but grows with the id. With min(order_id), a plan made for an empty
+    // table would read all orders.
     text: `
 with recursive halves(low, high) as (
   select (select order_id from ${inList} order by order_id limit 1),
@@ -25,7 +25,7 @@ select low as order_id from halves where low = high`,
   };
 };
 
-/** An id that divides an account's list by time: orders below it were written before, but for those written at the same time; null for an empty list. */
+/** The id that splits an account's list by time: orders below it were written before `since`, except for concurrent writes; null if the list is empty. */
 export async function findFirstSince(
   database: Database,
   { accountId, state, since }: { accountId: number; state: ReviewState; since: Date },

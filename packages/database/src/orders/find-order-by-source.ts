@@ -5,7 +5,7 @@ const FIND = {
   text: 'select receipt_id, order_id from orders where account_id = $1::int and source_order_id = $2::text',
 };
 
-/** The order of this account and `source_order_id`, of which another one would be a duplicate, and its receipt; null if there is none. */
+/** The ids of the order with this `source_order_id` and of its receipt; null if there is none. */
 export async function findOrderBySource(
   database: Connection,
   accountId: number,

@@ -4,15 +4,14 @@ import { type Database, run } from '../connect.ts';
 import { LISTED_COLUMNS, type ListedRow, type OrderJson, type OrderRow, orderRow, toJson } from './orders.ts';
 import { UNDO_SECONDS } from './review-orders.ts';
 
-/** How an order stands in its account's review. */
 export interface OrderReview {
   state: ReviewState;
-  /** Who last confirmed, rejected or reopened it; null while nobody did, or when that was undone. */
+  /** Who last confirmed, rejected or reopened it; null if nobody did, or it was undone. */
   by: string | null;
   at: Date | null;
   /** Why it was rejected. */
   reason: string | null;
-  /** Set while what was done last can be taken back. */
+  /** Set while the last action can be undone. */
   undo_until: Date | null;
 }
 
@@ -35,10 +34,10 @@ type ReviewColumns = {
   erased_at: Date | null;
 };
 
-/** An order as a reviewer sees it, with as many items as one can have today; `item_count` says how many it was written with. */
+/** An order for reviewers. Its items are cut to today's maximum; `item_count` is the number it was written with. */
 export type ReviewedOrder = OrderJson & { item_count: number; warning_count: number };
 
-/** An order of this account, how its review stands, and when its customer's data was removed; null when the account has no such order. */
+/** An order of this account with its review; null when the account has no such order. */
 export async function findReviewedOrder(
   database: Database,
   accountId: number,
@@ -62,20 +61,20 @@ export type OrderAction =
   | 'resend_refused'
   | 'order_erased';
 
-/** What somebody did to an order. */
+/** An action on an order. */
 export interface OrderEvent {
   at: Date;
   by: string;
   action: OrderAction;
   reason: string | null;
   changes: OrderChange[] | null;
-  /** There were changes that are too long to be shown. */
+  /** Set if the changes are too long to be shown. */
   changes_omitted?: true;
 }
 
 const MAX_EVENTS = 200;
 
-/** Changes of all events of an order together, in characters of their JSON; those of older events are left out. */
+/** Max total length of the changes of an order's events, in characters of JSON; changes of older events are omitted. */
 const MAX_CHANGES = 524_288;
 
 const FIND_HISTORY = {
@@ -96,7 +95,7 @@ from (
 order by event_id desc`,
 };
 
-/** What people did to an order of this account, newest first, at most 200 of it, without changes that are too long. */
+/** The last 200 actions on an order of this account, newest first, without changes that are too long. */
 export async function findOrderHistory(database: Database, accountId: number, orderId: number): Promise<OrderEvent[]> {
   const subject = `order:${orderId}`;
   const events = await run<OrderEvent & { isTooLong: boolean }>(database, FIND_HISTORY, [accountId, subject]);
@@ -107,7 +106,7 @@ export async function findOrderHistory(database: Database, accountId: number, or
   }));
 }
 
-/** With its members in the order in which they are shown: jsonb has one of its own. */
+/** Restores the order of members, which jsonb does not keep. */
 function changeJson({ pointer, before, after }: OrderChange): OrderChange {
   return { pointer, before, after };
 }

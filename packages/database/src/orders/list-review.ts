@@ -17,8 +17,8 @@ import {
 export interface ReviewPage {
   orders: ListedOrder[];
   /**
-   * Where the next page begins; null at the end of the list. A page that has another may be short, and even empty, when what is looked
-   * for is rare: each page is looked for in a bounded part of the list.
+   * Cursor of the next page; null at the end of the list. Each page scans a bounded part of the list, so it can be short or empty without
+   * being the last.
    */
   nextBelow: number | null;
 }
@@ -26,12 +26,12 @@ export interface ReviewPage {
 /** Above every order id. */
 const ANY_ID = Number.MAX_SAFE_INTEGER;
 
-/** Orders that are looked at one after the other before the index of words is asked, and once more; fewer where words must be made. */
-const STRETCHES = { plain: [2000, 10_000], words: [500, 5000] } as const;
-/** What the index of words may find: more matches cannot be fetched and sorted within the time of a page. */
+/** Orders per short and long scan; fewer if the filter has words, which must be computed for each order. */
+const SCAN_LENGTHS = { plain: [2000, 10_000], words: [500, 5000] } as const;
+/** Max matches of the search index; more cannot be fetched and sorted in the time of a page. */
 const MAX_MATCHES = 5000;
 
-const walk = (state: ReviewState): Statement => ({
+const scan = (state: ReviewState): Statement => ({
   name: `walk-orders-${state}`,
   text: `
 select ${LISTED_COLUMNS} from (
@@ -41,13 +41,13 @@ where ${MATCHES}
 order by order_id desc limit $11::int`,
 });
 
-/** The first order behind a stretch. */
-const walkEnd = (state: ReviewState): Statement => ({
+/** The first order after a scan. */
+const scanEnd = (state: ReviewState): Statement => ({
   name: `walk-end-${state}`,
   text: `select order_id from orders where ${inState(state)} order by order_id desc offset $4::int limit 1`,
 });
 
-/** Up to which order the index of words knows all that need review. It only grows, so it may be read before the index, never after. */
+/** The search index contains all orders that need review up to this id. It only grows, so it must be read before the index. */
 const MARK = {
   name: 'find-words-mark',
   text: 'select filled_to from order_words_marks where account_id = $1::int',
@@ -55,8 +55,8 @@ const MARK = {
 
 const FIND = {
   name: 'find-orders-by-words',
-  // The account is in the words; to say it otherwise would let the planner choose another index. The words of an order that needs review
-  // are always its own; of others, some are left.
+  // The search terms contain the account. A plain condition on it would let the planner choose another index, hence `+ 0`. Orders that need
+  // no review can have outdated terms.
   text: `
 with found as materialized (
   select order_id from order_words where words @@ $6::tsquery and account_id + 0 = $1::int limit ${MAX_MATCHES}
@@ -75,9 +75,8 @@ order by o.order_id desc`,
 };
 
 /**
- * A page of the list of orders, newest first, of those with ids below `below`. What it costs does not grow with the list: it is looked for
- * among the next orders, by the index of words, and among some more, and when it is not full then, the rest is for the next page. Orders
- * that the index does not know yet are only walked.
+ * A page of orders with ids below `below`, newest first, at a bounded cost: a short scan of the next orders, the search index and a long
+ * scan. If the page is not full then, the next page continues. Orders that are not indexed yet are only scanned.
  */
 export async function listReview(
   database: Database,
@@ -96,16 +95,16 @@ export async function listReview(
     const orders = found.slice(0, limit).map(toListed);
     return { orders, nextBelow: found.length > limit ? (orders.at(-1)?.order_id ?? null) : nextBelow };
   };
-  /** Whether that was all: the page is full, or the list at its end. */
-  const walkOn = async (stretch: number): Promise<boolean> => {
-    const values = [...parametersOf(prepared, from, floor), stretch, limit + 1 - found.length];
-    found.push(...(await run<ListedRow>(database, walk(state), values)));
+  /** @returns whether the page is full or the list at its end. */
+  const scanNext = async (length: number): Promise<boolean> => {
+    const values = [...parametersOf(prepared, from, floor), length, limit + 1 - found.length];
+    found.push(...(await run<ListedRow>(database, scan(state), values)));
     if (found.length > limit) return true;
-    const [next] = await run<{ order_id: number }>(database, walkEnd(state), [accountId, from, floor, stretch]);
+    const [next] = await run<{ order_id: number }>(database, scanEnd(state), [accountId, from, floor, length]);
     if (next) from = next.order_id + 1;
     return !next;
   };
-  /** Whether the index of words knows all orders that are left, and found few enough of them, which then are all. */
+  /** @returns whether the search index contains all remaining orders and had few enough matches, which are then complete. */
   const findRest = async (): Promise<boolean> => {
     if (!isIndexed()) return false;
     const rest = await findByWords(database, prepared, { below: from, floor, limit: limit + 1 - found.length });
@@ -113,18 +112,18 @@ export async function listReview(
     return rest !== null;
   };
 
-  const [short, long] = STRETCHES[prepared.words === null ? 'plain' : 'words'];
-  if (await walkOn(short)) return toPage(null);
+  const [short, long] = SCAN_LENGTHS[prepared.words === null ? 'plain' : 'words'];
+  if (await scanNext(short)) return toPage(null);
   const [mark] = prepared.indexed === null ? [] : await run<{ filled_to: number }>(database, MARK, [accountId]);
   const isIndexed = () => mark !== undefined && from - 1 <= mark.filled_to;
   const isFrequent = (found.length / short) * long >= limit - found.length;
-  for (const step of isFrequent || !isIndexed() ? [() => walkOn(long), findRest] : [findRest, () => walkOn(long)]) {
+  for (const step of isFrequent || !isIndexed() ? [() => scanNext(long), findRest] : [findRest, () => scanNext(long)]) {
     if (await step()) return toPage(null);
   }
   return toPage(from);
 }
 
-/** Matches with ids in a range, newest first; null when there are too many to tell which are the newest. */
+/** Matches with ids in a range, newest first; null when there are too many to find the newest. */
 async function findByWords(
   database: Database,
   { filter, indexed }: PreparedFilter,

@@ -7,9 +7,9 @@ export interface OrderState {
 }
 
 /**
- * Locks orders in the order of their ids and says in which state they are now.
+ * Locks orders in id order and returns their states.
  *
- * @returns null when the account has not all of them.
+ * @returns null when the account does not have all of them.
  */
 export async function lockOrders(
   trx: Knex.Transaction,
@@ -25,7 +25,7 @@ export async function lockOrders(
   return rows.length === ids.length ? rows : null;
 }
 
-/** The states of those of these orders that the account has. */
+/** The states of the orders that belong to the account. */
 export async function statesOf(db: Knex, accountId: number, orderIds: readonly number[]): Promise<OrderState[]> {
   return db('orders')
     .where({ account_id: accountId })

@@ -9,7 +9,7 @@ import {
 } from '@orders/domain';
 import type { Knex } from 'knex';
 
-/** An order as JSON shows it everywhere (contract, section 7). */
+/** An order in JSON, the same everywhere (contract, section 7). */
 export type OrderJson = NormalizedOrder['order'] & {
   order_id: number;
   account_id: number;
@@ -21,7 +21,7 @@ export type OrderJson = NormalizedOrder['order'] & {
   written_at: Date;
 };
 
-/** An order as a list has it: of its items and warnings the numbers only, as these may be a thousand times as long. */
+/** An order in a list, with only the numbers of items and warnings, which can be a thousand times longer. */
 export type ListedOrder = Omit<OrderJson, 'items' | 'warnings'> & { item_count: number; warning_count: number };
 
 type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
@@ -34,7 +34,7 @@ type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
 export type OrderRow = Flat<OrderJson>;
 export type ListedRow = Flat<ListedOrder>;
 
-/** SQL: the columns of a `ListedRow`, of the row `o` of `orders`. */
+/** SQL: the columns of a `ListedRow`, from `orders o`. */
 export const LISTED_COLUMNS = `
   o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name, o.customer_phone,
   o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
@@ -87,23 +87,23 @@ function behindWarnings({ review_state, received_at, written_at }: Common) {
   return { review_state, received_at, written_at };
 }
 
-/** The fields of it that a sender fills in. */
+/** The fields that senders provide. */
 export function toOrder(stored: OrderJson): Order {
   const { source_order_id, order_number, customer, address, emirate, emirate_code, area } = stored;
   const { items, total, currency, delivery_instructions } = stored;
-  const place = { address, emirate, emirate_code, area };
-  return { source_order_id, order_number, customer, ...place, items, total, currency, delivery_instructions };
+  const location = { address, emirate, emirate_code, area };
+  return { source_order_id, order_number, customer, ...location, items, total, currency, delivery_instructions };
 }
 
 /**
- * SQL: the row of `orders` of this account and id, as a statement that can stand in another. Said as a range in order, it is found by the
- * primary key also by a plan that was made while the table was empty, when every index looks as good as any other.
+ * SQL: a subquery for the order with this account and id. As an ordered range, it uses the primary key even if the plan was made for an
+ * empty table, when all indexes look equally good.
  */
 export const orderRow = (accountId: string, orderId: string) => `
   select * from orders where account_id = ${accountId} and order_id >= ${orderId} and order_id <= ${orderId} order by order_id limit 1`;
 
-/** Orders read at once, and the most of their items and warnings in characters, or those of a single order. */
-const PORTION = { count: 500, length: 4_194_304 };
+/** Max orders per query, and max characters of their items and warnings, unless a single order has more. */
+const CHUNK = { count: 500, length: 4_194_304 };
 
 export interface OrderFilter {
   accountId?: number | undefined;
@@ -111,12 +111,12 @@ export interface OrderFilter {
   limit?: number | undefined;
 }
 
-/** Orders, oldest first, in portions that fit into memory whatever they hold. */
+/** Yields orders, oldest first, in chunks that fit into memory. */
 export async function* readOrders(db: Knex, filter: OrderFilter): AsyncGenerator<OrderJson[]> {
-  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  let remaining = filter.limit ?? Number.POSITIVE_INFINITY;
   let after = 0;
-  while (left > 0) {
-    const next = db('orders').where('order_id', '>', after).orderBy('order_id').limit(Math.min(left, PORTION.count));
+  while (remaining > 0) {
+    const next = db('orders').where('order_id', '>', after).orderBy('order_id').limit(Math.min(remaining, CHUNK.count));
     if (filter.accountId !== undefined) next.where({ account_id: filter.accountId });
     if (filter.reviewState !== undefined) next.where({ review_state: filter.reviewState });
     const length = 'octet_length(items::text) + octet_length(warnings::text)';
@@ -125,29 +125,29 @@ export async function* readOrders(db: Knex, filter: OrderFilter): AsyncGenerator
       .select('*', db.raw(`sum(${length}) over (order by order_id) - (${length}) as length_before`));
     const rows: OrderRow[] = await db
       .from(measured.as('measured'))
-      .where('length_before', '<', PORTION.length)
+      .where('length_before', '<', CHUNK.length)
       .orderBy('order_id');
     if (rows.length === 0) return;
     yield rows.map(toJson);
-    left -= rows.length;
+    remaining -= rows.length;
     after = rows.at(-1)?.order_id ?? after;
   }
 }
 
-/** All of them at once. */
+/** Like `readOrders`, in one array. */
 export async function listOrders(db: Knex, filter: OrderFilter): Promise<OrderJson[]> {
   const orders: OrderJson[] = [];
-  for await (const portion of readOrders(db, filter)) orders.push(...portion);
+  for await (const chunk of readOrders(db, filter)) orders.push(...chunk);
   return orders;
 }
 
-/** The order of this id, whosever it is, or null. */
+/** The order with this id of any account, or null. */
 export async function findOrder(db: Knex, orderId: number): Promise<OrderJson | null> {
   const [row] = await db<OrderRow>('orders').where({ order_id: orderId });
   return row ? toJson(row as OrderRow) : null;
 }
 
-/** Who last confirmed, rejected or reopened an order, and when; nulls while nobody did. Beside the order's JSON, which does not hold it. */
+/** Who last confirmed, rejected or reopened an order, and when; null if nobody did. It is not part of `OrderJson`. */
 export interface Review {
   reviewed_by: string | null;
   reviewed_at: Date | null;
@@ -155,7 +155,7 @@ export interface Review {
   review_reason: string | null;
 }
 
-/** How the review of an order stands, whosever it is. */
+/** The review of an order of any account. */
 export async function findReview(db: Knex, orderId: number): Promise<Review> {
   const [review] = await db('orders')
     .where({ order_id: orderId })

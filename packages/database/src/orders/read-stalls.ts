@@ -1,23 +1,23 @@
 import { type Database, run } from '../connect.ts';
 
-/** What holds dispatching and vacuum up, in seconds; 0 where nothing does. */
+/** What delays dispatching and vacuum, in seconds; 0 if nothing does. */
 export interface Stalls {
-  /** Age of the oldest transaction with a transaction id, prepared ones included; null without `pg_read_all_stats`. */
+  /** Age of the oldest transaction with a transaction id, including prepared ones; null without `pg_read_all_stats`. */
   oldestWritingSeconds: number | null;
-  /** Age of the oldest transaction with a snapshot and without such an id; null without `pg_read_all_stats`. */
+  /** Age of the oldest transaction with a snapshot and without a transaction id; null without `pg_read_all_stats`. */
   oldestReadingSeconds: number | null;
-  /** How long a confirmed order past its undo time has waited for `dispatchable_orders` to show it. */
+  /** How long a confirmed order past its undo time has been missing in `dispatchable_orders`. */
   dispatchDelaySeconds: number;
 }
 
-/** Confirmed orders looked at; those confirmed first come first. */
+/** Max confirmed orders examined, the earliest confirmed first. */
 const CONFIRMED_LOOKED_AT = 1000;
 const AGE = (oldest: string) => `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${oldest}), 0))::float8`;
 
 const READ = {
   name: 'read-stalls',
-  // Of other roles' sessions, pg_stat_activity hides when a transaction began from whoever has not pg_read_all_stats: their minimum would
-  // be that of our own. A transaction id of any database of the cluster holds the view back.
+  // Without pg_read_all_stats, pg_stat_activity hides when transactions of other roles began, so the minimum would only cover our own. A
+  // transaction id of any database of the cluster delays the view.
   text: `
 select case when is_told then (
   select ${AGE('min(began)')} from (
@@ -41,7 +41,7 @@ select case when is_told then (
 from (select pg_has_role('pg_read_all_stats', 'usage') as is_told) as role`,
 };
 
-/** Reads what holds dispatching up, at a cost that does not grow with what is stored. @throws {pg.DatabaseError} or the connection's error. */
+/** Its cost does not grow with the stored data. @throws {pg.DatabaseError} or the connection's error. */
 export async function readStalls(database: Database): Promise<Stalls> {
   const [stalls] = await run<Stalls>(database, READ, []);
   return stalls as Stalls;

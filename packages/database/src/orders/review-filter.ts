@@ -2,26 +2,26 @@ import type { Channel, ReviewState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 import { queryForFilter, queryForWords } from './search-query.ts';
 
-/** Which orders of an account's list are looked for; null asks nothing. */
+/** Filter of an account's list of orders; null matches all. */
 export interface ReviewFilter {
   accountId: number;
   state: ReviewState;
-  /** Words, each the beginning of one in a number or name of the order, or a phone number or its end. */
+  /** Words, each a prefix of a word in a number or name of the order, or a phone number or its end. */
   words: string | null;
   channel: Channel | null;
   /** A code of ISO 3166-2, or `none` for orders without one. */
   emirate: string | null;
-  /** Whether best effort had to mend something. */
+  /** Whether normalization added warnings. */
   warned: boolean | null;
-  /** When the order was written, at or after the one time and before the other. */
+  /** When the order was written: from `writtenAfter`, inclusive, to `writtenBefore`, exclusive. */
   writtenAfter: Date | null;
   writtenBefore: Date | null;
 }
 
-/** Orders are written in the order of their ids, but for those that are written at the same time: within this. */
+/** Orders are written in id order, except for concurrent writes within this time. */
 export const SLACK_MS = 60_000;
 
-/** Orders of the account $1 in a state, with ids below $2 and at least $3. The state is no parameter: its index is a partial one. */
+/** SQL: orders of account $1 in a state, with ids below $2 and at least $3. The state is a literal, as its index is partial. */
 export const inState = (state: ReviewState) =>
   `account_id = $1::int and review_state = '${state}' and order_id < $2::bigint and order_id >= $3::bigint`;
 
@@ -31,17 +31,16 @@ export const WORDS =
 export const WRITTEN = `
   ($4::timestamptz is null or written_at >= $4::timestamptz) and ($5::timestamptz is null or written_at < $5::timestamptz)`;
 
-/** The cheap conditions first: making the words of an order takes some five microseconds. */
+/** Cheap conditions first: computing the search terms of an order takes about five microseconds. */
 export const MATCHES = `${WRITTEN}
   and ($6::text is null or channel = $6::text) and ($7::text is null or coalesce(emirate_code, 'none') = $7::text)
   and ($8::boolean is null or (warnings <> '[]') = $8::boolean) and ($9::tsquery is null or ${WORDS} @@ $9::tsquery)`;
 
-/** A filter as the statements take it. */
 export interface PreparedFilter {
   filter: ReviewFilter;
-  /** What `words` are looked for by. */
+  /** The `tsquery` for `filter.words`. */
   words: string | null;
-  /** The same and what the other conditions ask for of the index of words; null when that could not help. */
+  /** The `tsquery` for the search index, with the other conditions; null when the index cannot help. */
   indexed: string | null;
 }
 
@@ -56,7 +55,7 @@ export async function prepareFilter(database: Database, filter: ReviewFilter): P
   return { filter, words, indexed: state === 'needs_review' ? indexed : null };
 }
 
-/** The parameters $1 to $9 of these conditions. */
+/** The parameters $1 to $9 of `inState` and `MATCHES`. */
 export function parametersOf({ filter, words }: PreparedFilter, below: number, floor: number): unknown[] {
   const { accountId, writtenAfter, writtenBefore, channel, emirate, warned } = filter;
   return [accountId, below, floor, writtenAfter, writtenBefore, channel, emirate, warned, words];

@@ -2,15 +2,14 @@ import type { ReviewState } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { findHeld } from '../resends/find-held.ts';
-import { dropWords, keepWords } from './keep-words.ts';
 import { lockOrders, type OrderState } from './lock-orders.ts';
+import { deleteSearchTerms, updateSearchTerms } from './update-search-terms.ts';
 
-/** Who does what to which orders of one account. */
 export interface ReviewRequest {
   accountId: number;
   orderIds: readonly number[];
   to: ReviewState;
-  /** A user's e-mail address, or who the command line says it acts for. */
+  /** A user's e-mail address, or the actor given to the CLI. */
   by: string;
   /** Why an order is rejected. */
   reason?: string | null | undefined;
@@ -18,9 +17,9 @@ export interface ReviewRequest {
 
 export interface ReviewOutcome {
   changed: number[];
-  /** Those that were in a state that does not allow this; or `held`, which waits for a decision about what was sent again of it. */
+  /** Orders whose state does not allow this, or that are `held` until a decision about a resend. */
   unchanged: (OrderState & { held?: true })[];
-  /** Until when people are told that this can be taken back; null when nothing changed, or it is a reopening. */
+  /** Until when users can undo it; null when nothing changed, or for a reopening. */
   undoUntil: Date | null;
 }
 
@@ -36,14 +35,14 @@ const ACTIONS: Record<ReviewState, string> = {
   needs_review: 'order_reopened',
 };
 
-/** How long people are told that a confirmation or rejection can be taken back, in seconds; `undo-review.ts` allows a little more. */
+/** How long users can undo a confirmation or rejection, in seconds; `undo-review.ts` allows a little more. */
 export const UNDO_SECONDS = 7;
 
 /**
- * Confirms or rejects orders that need review, or reopens (`needs_review`) rejected ones, on record; all in one transaction. Orders are
- * locked in the order of their ids, so that two who share some wait for one another instead of deadlocking.
+ * Confirms or rejects orders that need review, or reopens (`needs_review`) rejected ones, with audit, in one transaction. Orders are locked
+ * in id order, so that concurrent calls do not deadlock.
  *
- * @returns null when the account has not all of them, and nothing changed.
+ * @returns null when the account does not have all of them; then nothing changed.
  */
 export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<ReviewOutcome | null> {
   const { accountId, orderIds, to, by, reason = null } = request;
@@ -59,7 +58,7 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
       else changed.push(order.order_id);
     }
     if (changed.length === 0) return { changed, unchanged, undoUntil: null };
-    // By the clock, not by the beginning of the transaction, which may have waited for the locks: the time to undo begins here.
+    // clock_timestamp() and not now(), as the transaction may have waited for locks and the time to undo begins here.
     const { rows } = await trx.raw<{ rows: { undo_until: Date }[] }>(
       `with reviewed as (select clock_timestamp() as at)
        update orders o
@@ -70,7 +69,7 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
        returning reviewed.at + interval '${UNDO_SECONDS} seconds' as undo_until`,
       { to, by, reason, accountId, changed },
     );
-    await (to === 'needs_review' ? keepWords : dropWords)(trx, accountId, changed);
+    await (to === 'needs_review' ? updateSearchTerms : deleteSearchTerms)(trx, accountId, changed);
     await recordAudit(
       trx,
       ...changed.map((id) => ({

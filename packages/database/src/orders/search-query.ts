@@ -1,6 +1,6 @@
 import { EMIRATE_CODES, toAsciiDigits } from '@orders/domain';
 
-/** What a filter asks of `order_words` (migration 005); absent where it asks nothing. */
+/** The conditions of a filter that `order_words` (migration 005) contains; null matches all. */
 export interface WordFilter {
   channel: string | null;
   /** A code, or `none`. */
@@ -8,22 +8,22 @@ export interface WordFilter {
   warned: boolean | null;
 }
 
-/** A phone number that is written in groups. */
+/** A phone number, possibly in groups. */
 const PHONE = /(?<!\S)[+(]?\d[\d\s().+-]{5,}\d(?!\S)/g;
 const MIN_PHONE_DIGITS = 4;
-/** From so many digits on, a leading zero is the one that is dialled, and not of the number as it is stored. */
+/** In a number with at least this many digits, leading zeros are a dialling prefix, which is not stored. */
 const MIN_DIALLED_DIGITS = 9;
 
 /**
- * The words that somebody looks for as a `tsquery`: each is the beginning of a word of the order, or the end of its phone number.
+ * The `tsquery` for search words: each is a prefix of a word of the order, or the end of its phone number.
  *
- * @param folded as `fold_words` returns it.
- * @returns null when there is no word in it.
+ * @param folded result of `fold_words`.
+ * @returns null when it contains no word.
  */
 export function queryForWords(accountId: number, folded: string): string | null {
   const queries: string[] = [];
   let at = 0;
-  // A digit of any script is one character, so places in the one text are places in the other.
+  // A digit of any script is one character, so indexes are the same in both strings.
   for (const { 0: run, index } of toAsciiDigits(folded).matchAll(PHONE)) {
     const end = index + run.length;
     queries.push(...queriesIn(accountId, folded.slice(at, index)));
@@ -34,13 +34,15 @@ export function queryForWords(accountId: number, folded: string): string | null 
   return queries.length === 0 ? null : all(queries);
 }
 
-/** What the filters ask for as a `tsquery`, or null when they ask nothing. */
+/** The `tsquery` for the other conditions, or null when there are none. */
 export function queryForFilter(accountId: number, { channel, emirate, warned }: WordFilter): string | null {
   if (channel === null && emirate === null && warned === null) return null;
   const channels = channel === null ? ['rest', 'webhook'] : [channel];
   const emirates = emirate === null ? [...EMIRATE_CODES, 'none'] : [emirate];
   const warnings = warned === null ? ['no', 'yes'] : [warned ? 'yes' : 'no'];
-  const words = channels.flatMap((one) => emirates.flatMap((code) => warnings.map((sign) => `${one},${code},${sign}`)));
+  const words = channels.flatMap((name) =>
+    emirates.flatMap((code) => warnings.map((sign) => `${name},${code},${sign}`)),
+  );
   return either(words.map((word) => lexeme(`${accountId}=${word}`)));
 }
 
@@ -49,7 +51,7 @@ function queriesIn(accountId: number, text: string): string[] {
   return words.flatMap(({ word, parts }) => (parts.length > 0 ? [queryForWord(accountId, word, parts)] : []));
 }
 
-/** The parts that `id_words` makes of a word, without articles as `fold_words` leaves them. */
+/** Splits a word as `id_words` does, without articles as `fold_words` does. */
 function partsOf(word: string): string[] {
   const parts = word.split(/[-_/#]/).map((part, index) => (index === 0 ? part : part.replace(/^ال/, '')));
   return parts.filter((part) => part !== '');

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { keepWords } from './keep-words.ts';
 import { lockOrders, type OrderState, statesOf } from './lock-orders.ts';
+import { updateSearchTerms } from './update-search-terms.ts';
 
 /**
- * Two seconds less than `dispatchable_orders` waits: the undo has to be visible to everybody before the order is. A statement gets half a
- * second, and the last one looks at the clock again, so at least one second is left for the commit.
+ * Two seconds less than `dispatchable_orders` waits, as the undo must be visible before the order is. A statement may take half a second,
+ * and the last one checks the clock again, so at least one second is left for the commit.
  */
 const ALLOWED_SECONDS = 8;
 const LAST_SECONDS = 9;
@@ -13,22 +13,22 @@ const STATEMENT_MS = 500;
 
 export interface UndoOutcome {
   changed: number[];
-  /** Those that were not confirmed or rejected, or too long ago. */
+  /** Orders that were not confirmed or rejected, or too long ago. */
   unchanged: OrderState[];
 }
 
 /**
- * Takes confirmations and rejections back whose time to undo is not over, on record; never one that a dispatcher could have seen.
+ * Undoes recent confirmations and rejections, with audit; never one that a dispatcher could have seen.
  *
- * @returns null when the account has not all of these orders, and nothing changed.
+ * @returns null when the account does not have all of these orders; then nothing changed.
  */
 export async function undoReview(
   db: Knex,
   { accountId, orderIds, by }: { accountId: number; orderIds: readonly number[]; by: string },
 ): Promise<UndoOutcome | null> {
-  const inRolledBackTransaction = db.transaction(async (trx) => {
+  const outcome = db.transaction(async (trx) => {
     await trx.raw(`set local statement_timeout = ${STATEMENT_MS}`);
-    // Nor may this process stop before it says commit.
+    // Also limits the time until the commit if this process stops.
     await trx.raw(`set local idle_in_transaction_session_timeout = ${STATEMENT_MS}`);
     const found = await lockOrders(trx, accountId, orderIds);
     if (!found) return null;
@@ -48,7 +48,7 @@ export async function undoReview(
     const changed = rows.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
     const unchanged = found.filter(({ order_id }) => !changed.includes(order_id));
     if (changed.length === 0) return { changed, unchanged };
-    await keepWords(trx, accountId, changed);
+    await updateSearchTerms(trx, accountId, changed);
     await recordAudit(
       trx,
       ...rows.map(({ order_id, review_state }) => ({
@@ -67,13 +67,12 @@ export async function undoReview(
     if (clock.rows[0]?.is_late) throw new TooLate('the time to undo was over before it was done');
     return { changed, unchanged };
   });
-  return inRolledBackTransaction.catch(async (error) => {
+  return outcome.catch(async (error) => {
     if (!(error instanceof TooLate)) throw error;
     return { changed: [], unchanged: await statesOf(db, accountId, orderIds) };
   });
 }
 
-/** Rolls back. */
 class TooLate extends Error {
   override readonly name = 'TooLate';
 }

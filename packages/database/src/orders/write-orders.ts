@@ -2,7 +2,7 @@ import type { NormalizedOrder } from '@orders/domain';
 import { type Connection, run } from '../connect.ts';
 import { idIn } from '../receipts/id-in.ts';
 
-/** A claimed receipt with what its payload was normalized to. */
+/** A claimed receipt with its normalized order. */
 export interface WritableOrder extends NormalizedOrder {
   receiptId: string;
   accountId: number;
@@ -12,22 +12,21 @@ export interface WritableOrder extends NormalizedOrder {
 export interface Written {
   receiptId: string;
   orderId: number;
-  /** From its receipt on, in seconds. */
+  /** Time since it was received, in seconds. */
   seconds: number;
 }
 
-/** A receipt whose order the account has already. */
-export interface Repeat {
+/** A receipt of an order that the account already has. */
+export interface DuplicateReceipt {
   receiptId: string;
   orderId: number;
 }
 
 const WRITE = {
   name: 'write-orders',
-  // First the receipts: the lease is the right to write, so only what is moved under it becomes an order. Those of which there is an
-  // order are only named, so that what is new does not wait for what they are compared with. Orders are inserted in key order, so that two
-  // workers with the same keys wait for one another instead of deadlocking. A key that the other one has committed meanwhile is refused by
-  // the unique index, and with it the whole statement.
+  // Receipts are updated first: only those moved under the lease become orders. Duplicates are only returned, so that new orders do not
+  // wait for the comparison. Orders are inserted in key order, so that two workers with the same keys do not deadlock. If another worker
+  // has committed a key meanwhile, the unique index makes the whole statement fail.
   text: `
 with input as materialized (
   select i.*, (
@@ -63,7 +62,7 @@ with input as materialized (
 ), settled as (
   delete from outbox
   where batch_id = any($2::uuid[])
-    and not exists (select from unnest(receipt_ids) as promised(id) where id not in (select receipt_id from moved))
+    and not exists (select from unnest(receipt_ids) as pending(id) where id not in (select receipt_id from moved))
 )
 select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds from moved
 union all
@@ -71,23 +70,22 @@ select receipt_id, earlier_order_id, null from input where earlier_order_id is n
 };
 
 /**
- * Writes orders and moves their receipts to `written`: one transaction, all or nothing. A receipt whose lease is no longer ours is left
- * alone and not returned. So is one of which the account has an order with that `source_order_id`, but for its name among the `repeats`, as
- * it may be our own; `writeDuplicates` is for these. Of the promises in the outbox those go in the same transaction of which each receipt
- * was moved.
+ * Writes orders and moves their receipts to `written` in one transaction. A receipt whose lease is no longer ours is not changed and not
+ * returned. If the account already has an order with the `source_order_id`, the receipt is not changed and returned in `duplicates`, for
+ * `writeDuplicates`. Deletes, in the same transaction, the outbox rows whose receipts were all moved.
  *
- * @param batchIds names the promises that may be kept by this.
- * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of them, or when two of
- * them that are new have the same account and `source_order_id`.
+ * @param batchIds ids of the outbox rows to check.
+ * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of the orders, or when two
+ * new ones have the same account and `source_order_id`.
  */
 export async function writeOrders(
   database: Connection,
   leaseId: string,
   batchIds: readonly string[],
   written: readonly WritableOrder[],
-): Promise<{ written: Written[]; repeats: Repeat[] }> {
+): Promise<{ written: Written[]; duplicates: DuplicateReceipt[] }> {
   const orders = written.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
-  const rows = await run<Repeat & { seconds: number | null }>(database, WRITE, [
+  const rows = await run<DuplicateReceipt & { seconds: number | null }>(database, WRITE, [
     leaseId,
     batchIds,
     orders.map(({ receiptId }) => receiptId),
@@ -105,10 +103,10 @@ export async function writeOrders(
     orders.map(({ order }) => order.total),
     orders.map(({ order }) => order.currency),
     orders.map(({ order }) => order.delivery_instructions),
-    // One text for all: to put texts of JSON into an array, the driver escapes each quote in them, which may take ten times their length.
+    // One JSON string for all: for an array of JSON strings, the driver escapes each quote, which can take ten times their length.
     JSON.stringify(orders.map(({ order }) => order.items)),
     JSON.stringify(orders.map(({ warnings }) => warnings)),
   ]);
-  const isWritten = (row: Repeat & { seconds: number | null }) => row.seconds !== null;
-  return { written: rows.filter(isWritten) as Written[], repeats: rows.filter((row) => !isWritten(row)) };
+  const isWritten = (row: DuplicateReceipt & { seconds: number | null }) => row.seconds !== null;
+  return { written: rows.filter(isWritten) as Written[], duplicates: rows.filter((row) => !isWritten(row)) };
 }

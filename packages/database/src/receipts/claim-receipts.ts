@@ -2,17 +2,17 @@ import type { ReceiptState } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 import { ascending, idIn } from './id-in.ts';
 
-/** A receipt held under a lease, with the body to work on. */
+/** A receipt claimed under a lease. */
 export interface ClaimedReceipt {
   receiptId: string;
   accountId: number;
-  /** Null where it was not read, or the statement did not see it: an erasure just moved it, or it is not there any more. */
+  /** Null when it was not requested, was just moved by an erasure, or no longer exists. */
   body: Buffer | null;
-  /** Attempts that failed before this one. */
+  /** Failed attempts before this one. */
   attempts: number;
 }
 
-/** A row of `claimed`; the bodies of an account in a batch come with the first of its receipts only. */
+/** A row of `claimed`. Only the first receipt of an account in a batch has the account's bodies. */
 interface ClaimedRow {
   receiptId: string;
   accountId: number;
@@ -24,9 +24,8 @@ interface ClaimedRow {
   bodies: Buffer | null;
 }
 
-// The bodies are joined, not looked up by a subquery among the columns: where a row that is to be locked was just changed by another worker,
-// Postgres 18 initializes all subqueries of the statement once more, and one that picks its partition as it runs then works with what was
-// freed. That ends the server.
+// The bodies are joined, not selected by a scalar subquery. If another worker has just changed a row that is to be locked, Postgres 18
+// reinitializes all subqueries of the statement, and one with run-time partition pruning then uses freed memory, which crashes the server.
 const selectClaimed = (readsBodies: string) => `
 select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
        c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength", p.bodies
@@ -41,23 +40,23 @@ left join lateral (
 order by c.received_at, c.batch_id, c.body_start`;
 
 function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
-  const known = new Map<string, Buffer>();
+  const bodiesByKey = new Map<string, Buffer>();
   return rows.map(({ receiptId, accountId, attempts, batchId, bodyStart, bodyLength, bodies }) => {
     const key = `${batchId} ${accountId}`;
-    if (bodies) known.set(key, bodies);
-    const body = known.get(key)?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
+    if (bodies) bodiesByKey.set(key, bodies);
+    const body = bodiesByKey.get(key)?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
     return { receiptId, accountId, attempts, body };
   });
 }
 
-// Free to be taken: new, due again, or given back by a worker that met an outage.
+// Available: new, due for a retry, or released by a worker in an outage.
 const FREE = `(state = 'received' or (state = 'failed' and next_attempt_at <= now()) or (state = 'normalized' and lease_id is null))`;
 const LAPSED = `(state = 'normalized' and lease_id is not null and lease_expires_at < now())`;
 
 const CLAIM = {
   name: 'claim-receipts',
-  // SKIP LOCKED: whoever holds a row is taking it or writing it; waiting for them could deadlock. The commit need not be flushed: if
-  // Postgres forgets a claim in a crash, the receipts are free again and the write under its lease finds nothing.
+  // SKIP LOCKED: a locked row is being claimed or written by another worker, and waiting could deadlock. The commit need not be flushed: if
+  // a crash of Postgres loses the claim, the receipts are available again and the write under the lost lease matches no row.
   text: `
 with unflushed as materialized (
   select set_config('synchronous_commit', 'off', true)
@@ -77,10 +76,10 @@ ${selectClaimed('$4')}`,
 };
 
 /**
- * Takes those of the receipts that are free under one lease, in the order in which they were received.
+ * Claims the available receipts under one lease and returns them in the order in which they were received.
  *
- * @param leaseMs how long the lease lasts, in milliseconds.
- * @param readsBodies false leaves the bodies where they are: one that cannot be read would make the whole claim fail.
+ * @param leaseMs duration of the lease in milliseconds.
+ * @param readsBodies false does not read the bodies, as one unreadable body makes the whole claim fail.
  */
 export async function claimReceipts(
   database: Database,
@@ -97,7 +96,7 @@ const FIND_SUSPECTS = {
   text: `select receipt_id from receipts where ${idIn('receipt_id', '$1')} and (${LAPSED} or (runs_alone and ${FREE})) order by 1`,
 };
 
-/** Those of the receipts whose worker died, now or in an earlier attempt: they must run alone. */
+/** Returns the receipts whose worker crashed, now or in an earlier attempt. They must be processed alone. */
 export async function findSuspects(database: Database, receiptIds: readonly string[]): Promise<string[]> {
   const rows = await run<{ receipt_id: string }>(database, FIND_SUSPECTS, [ascending(receiptIds)]);
   return rows.map((row) => row.receipt_id);
@@ -129,11 +128,11 @@ ${selectClaimed('$5')}`,
 };
 
 /**
- * Takes one receipt whose worker died under a lease of its own.
+ * Claims one receipt whose worker crashed, under its own lease.
  *
- * @param maxCrashes after so many crashes alone it ends `dead`, `worker_crashed`, instead.
+ * @param maxCrashes after this many crashes alone the receipt becomes `dead` with `worker_crashed` instead.
  * @param readsBodies as for `claimReceipts`.
- * @returns `dead` if that is how it just ended, null if it is not to be had.
+ * @returns `dead` if it has just become dead; null if it is not available.
  */
 export async function claimAlone(
   database: Database,
@@ -155,7 +154,7 @@ update receipts set lease_id = null, lease_expires_at = null, updated_at = now()
 where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'`,
 };
 
-/** Gives receipts back unharmed: the next to come takes them at once, and no attempt and no crash is counted. */
+/** Releases receipts: any worker can claim them immediately, and no attempt or crash is counted. */
 export async function releaseLease(database: Database, receiptIds: readonly string[], leaseId: string): Promise<void> {
   await run(database, RELEASE, [ascending(receiptIds), leaseId]);
 }

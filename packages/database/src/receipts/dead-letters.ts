@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 
-/** Which dead receipts of an account, by the table of those that a trigger keeps (migration 007); what is not given does not matter. */
+/** Filter for an account's dead receipts, by the table `dead_letters`, which a trigger maintains (migration 007). */
 export interface DeadFilter {
   errorCode?: string | undefined;
-  /** What their `source_order_id` begins with. */
+  /** Prefix of their `source_order_id`. */
   sourcePrefix?: string | undefined;
-  /** When they died: from this moment on, and up to that one. */
+  /** When they became dead; both bounds are inclusive. */
   from?: Date | undefined;
   to?: Date | undefined;
 }
@@ -34,7 +34,7 @@ export async function findDead(
     .pluck('receipt_id');
 }
 
-/** How many there are, by error code. */
+/** Number of dead receipts by error code. */
 export async function countDead(
   db: Knex,
   accountId: number,
@@ -46,7 +46,7 @@ export async function countDead(
     .select('error_code', db.raw('count(*)::int as count'));
 }
 
-/** Ids of dead receipts, oldest first; of one account where that is given. */
+/** Ids of dead receipts, oldest first; of all accounts unless `accountId` is given. */
 export async function listDead(db: Knex, accountId?: number): Promise<string[]> {
   const dead = db('dead_letters').orderBy('receipt_id').pluck('receipt_id');
   return accountId === undefined ? dead : dead.where({ account_id: accountId });

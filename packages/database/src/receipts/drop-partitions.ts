@@ -3,23 +3,23 @@ import { removeOldResends } from '../resends/remove-old-resends.ts';
 import { firstUuidAt, listPartitions, type Partition, RETENTION_LOCK, timeOf } from './partitions.ts';
 import { withLockRetries } from './with-lock-retries.ts';
 
-/** While the table is locked, the outbox is read once more; with a backlog of millions that takes longer, and the drop has to wait. */
+/** Limit for reading the outbox again while the table is locked. With a backlog of millions it takes longer, and the drop is postponed. */
 const CHECK_UNDER_LOCK_MS = 300;
 
-/** What a turn of retention did, by names of tables. */
+/** Result of a retention run: names of tables. */
 export interface Retention {
   dropped: string[];
-  /** Past their retention, and kept because a receipt in them, or in a partition before, is not final. */
+  /** Past their retention, but kept because a receipt in them or in an older partition is not final. */
   kept: string[];
 }
 
 /**
- * Drops each partition of receipts once all in it is older than `retention` milliseconds, by Postgres' clock, and final, and those before
- * it are gone; then the partitions of bodies that no receipt is left for. Each goes in a transaction of its own: intake locks bodies
- * before receipts, so a transaction that drops both would be a deadlock with it. What a stopped worker left half done is found again.
+ * Drops each partition of receipts when all its receipts are final and older than `retention` milliseconds by Postgres' clock, and all
+ * older partitions are dropped. Then drops the partitions of bodies that have no receipts left. Each drop is its own transaction: intake
+ * locks bodies before receipts, so a transaction that drops both would deadlock with it. An interrupted run is completed by the next one.
  *
- * @param signal ends it between two partitions.
- * @throws {pg.DatabaseError} 55P03, 40P01 or 57014 when a lock was not available; what was dropped before stays dropped.
+ * @param signal stops it between two partitions.
+ * @throws {pg.DatabaseError} 55P03, 40P01 or 57014 when a lock was not available; earlier drops stay.
  */
 export async function dropOldPartitions(knex: Knex, retention: number, signal?: AbortSignal): Promise<Retention> {
   const result: Retention = { dropped: [], kept: [] };
@@ -38,7 +38,7 @@ export async function dropOldPartitions(knex: Knex, retention: number, signal?: 
     result.dropped.push(partition.name);
     left = left.filter(({ name }) => name !== partition.name);
   }
-  // A batch is named after its receipts, so a body may lie in the partition after that of its receipt, and never in one before.
+  // A batch id is newer than the ids of its receipts, so a body can be in the partition after its receipt's, never in one before.
   const firstLeft = Math.min(left[0]?.from ?? Number.POSITIVE_INFINITY, await firstInDefault(knex));
   for (const { name, to } of bodies) {
     if (signal?.aborted) return result;
@@ -49,9 +49,9 @@ export async function dropOldPartitions(knex: Knex, retention: number, signal?: 
   return result;
 }
 
-/** @returns whether it is gone; false when a receipt in it is not final. */
+/** @returns whether it is dropped; false when a receipt in it is not final. */
 async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSignal): Promise<boolean> {
-  // First without any lock, as this is what keeps a week for long, and takes a while with a large backlog.
+  // Checked without a lock first, as it is slow with a large backlog and is the usual reason to keep a partition.
   if (await hasPending(knex, partition)) return false;
   const stillPending = Symbol('still pending');
   const dropping = withLockRetries(
@@ -62,7 +62,7 @@ async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSign
       if (!(await trx.schema.hasTable(partition.name))) return;
       await trx.raw('set local statement_timeout = 0');
       await trx('dead_letters').where(idsWithin('receipt_id', partition)).delete();
-      // From here on intake waits, and no receipt can come into the partition or change in it.
+      // From here on intake waits, and no receipt can be added to the partition or changed in it.
       await trx.raw('lock table only receipts in access exclusive mode');
       await trx.raw(`set local statement_timeout = ${CHECK_UNDER_LOCK_MS}`);
       if (await findPending(trx, partition)) throw stillPending;
@@ -80,7 +80,7 @@ async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSign
   );
 }
 
-/** Without a time limit, also behind a pooler whose connections bring one. */
+/** Without a statement timeout, even if a pooler's connections have one. */
 async function hasPending(knex: Knex, partition: Partition): Promise<boolean> {
   return knex.transaction(async (trx) => {
     await trx.raw('set local statement_timeout = 0');
@@ -89,9 +89,9 @@ async function hasPending(knex: Knex, partition: Partition): Promise<boolean> {
 }
 
 /**
- * Whether a receipt of the partition is not final, by the outbox: the id of each such receipt is in it, in every snapshot, as
- * `reconcileReceipts` explains. So this costs what the backlog costs, not what the partition holds. It stays true until the partition is
- * dropped if nobody can record or redrive a receipt meanwhile.
+ * Whether a receipt of the partition is not final. The outbox contains the id of every such receipt in every snapshot, as
+ * `reconcileReceipts` explains, so the cost depends on the backlog and not on the size of the partition. While nobody can record or redrive
+ * a receipt, the result stays valid until the drop.
  */
 async function findPending(knex: Knex, { from, to }: Partition): Promise<boolean> {
   const { rows } = await knex.raw<{ rows: { pending: boolean }[] }>(
@@ -115,10 +115,10 @@ async function firstInDefault(knex: Knex): Promise<number> {
 }
 
 /**
- * Removes what is kept about receipts whose partitions are gone: their activity, and what was sent again of their orders. It reads both
- * tables whole, so it belongs behind a drop; a worker that ends between the two leaves it to the next drop.
+ * Removes activity and resends of receipts whose partitions were dropped. It scans both tables, so it only runs after a drop. If a worker
+ * stops in between, it runs after the next drop.
  *
- * @param signal ends it between two portions.
+ * @param signal stops it between two chunks.
  */
 export async function removeLeftovers(knex: Knex, signal?: AbortSignal): Promise<void> {
   const [first] = (await listPartitions(knex)).filter(({ table }) => table === 'receipts');

@@ -5,19 +5,19 @@ import { faultOf, isDamage, sqlstateOf } from '../database-errors.ts';
 import { writeOrders } from '../orders/write-orders.ts';
 import { findReceiptBody } from './find-receipt.ts';
 
-/** How a dead receipt would end if it were redriven now. */
+/** The outcome of a dead receipt if it were redriven now. */
 export type DryRunResult =
   | { outcome: 'written' | 'duplicate'; sourceOrderId: string }
   | { outcome: 'failing'; code: 'write_refused' | 'body_unreadable' | 'unexpected_error'; sqlstate: string | null }
-  /** It is no longer dead. */
+  /** The receipt is no longer dead. */
   | { outcome: 'gone' }
-  /** Something is in its way just now, or Postgres is busy. */
+  /** A lock is not available now, or Postgres is busy. */
   | { outcome: 'undecided' };
 
-// Whoever waits for a row of ours waits no longer than these, also when this process stops.
+// They limit how long others wait for rows locked here, even if this process stops.
 const LIMITS = { lock_timeout: 200, statement_timeout: 2000, idle_in_transaction_session_timeout: 2000 };
 
-const TAKE: Statement = {
+const CLAIM: Statement = {
   name: 'rehearse-receipt',
   text: `
 update receipts set state = 'normalized', lease_id = $3::uuid
@@ -26,8 +26,8 @@ returning receipt_id`,
 };
 
 /**
- * Does to a dead receipt what a worker would, in a transaction that is then rolled back: nothing is written, but a number of the
- * sequence of order ids is used up.
+ * Processes a dead receipt as a worker would, in a transaction that is rolled back. Nothing is written, but one value of the order id
+ * sequence is used.
  */
 export async function dryRunReceipt(database: Database, accountId: number, receiptId: string): Promise<DryRunResult> {
   try {
@@ -41,8 +41,8 @@ export async function dryRunReceipt(database: Database, accountId: number, recei
 
 async function dryRun(connection: Connection, accountId: number, receiptId: string): Promise<DryRunResult> {
   const leaseId = randomUUID();
-  const taken = await run(connection, TAKE, [accountId, receiptId, leaseId]);
-  if (taken.length === 0) return { outcome: 'gone' };
+  const claimed = await run(connection, CLAIM, [accountId, receiptId, leaseId]);
+  if (claimed.length === 0) return { outcome: 'gone' };
   let body: Buffer | null;
   try {
     body = await findReceiptBody(connection, accountId, receiptId);
@@ -52,8 +52,8 @@ async function dryRun(connection: Connection, accountId: number, receiptId: stri
   }
   if (!body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
   const normalized = normalizeOrder(parseBody(body));
-  const { written, repeats } = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);
+  const { written, duplicates } = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);
   const sourceOrderId = normalized.order.source_order_id;
-  if (repeats.length > 0) return { outcome: 'duplicate', sourceOrderId };
+  if (duplicates.length > 0) return { outcome: 'duplicate', sourceOrderId };
   return written.length > 0 ? { outcome: 'written', sourceOrderId } : { outcome: 'undecided' };
 }

@@ -1,7 +1,7 @@
 import type { ReceiptState, Warning } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 
-/** What went wrong with one attempt: our code, and of the database's error only what holds no personal data. */
+/** The error of one attempt: our code, and the parts of the database error that contain no personal data. */
 export interface AttemptError {
   code: string;
   sqlstate: string | null;
@@ -38,10 +38,10 @@ returning r.state`,
 };
 
 /**
- * Counts a failed attempt: the receipt becomes `failed` and due again after `delayMs` milliseconds, or `dead` when that was the last. If
- * its order exists by then, nothing was lost: it becomes `duplicate`, compared with nothing.
+ * Records a failed attempt. The receipt becomes `failed` and due again after `delayMs` milliseconds. After the last attempt it becomes
+ * `dead`, or `duplicate` without a comparison if its order exists by then.
  *
- * @returns the state it is in now; null when the lease was no longer ours and nothing changed.
+ * @returns the new state; null when the lease is no longer ours and nothing changed.
  */
 export async function failReceipt(
   database: Database,

@@ -2,12 +2,12 @@ import type { ListedReceipt, Receipt, ReceiptState } from '@orders/domain';
 import { type Connection, type Database, run } from '../connect.ts';
 import { ascending, idIn } from './id-in.ts';
 
-/** A receipt, and whose it is. */
+/** A receipt and its account. */
 export interface ReceiptRow extends Receipt {
   account_id: number;
 }
 
-/** A receipt in a list: of its warnings and changes the numbers only. */
+/** A receipt in a list, with only the numbers of its warnings and changes. */
 export type ListedReceiptRow = ListedReceipt & { account_id: number };
 
 const COMMON_COLUMNS = `
@@ -16,16 +16,15 @@ const COMMON_COLUMNS = `
   case when r.state in ('failed', 'dead') then r.error_code end as error_code,
   o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
 
-/** The columns of a `ReceiptRow`, from `receipts r` and what `JOIN_ORIGINAL` joins. */
+/** SQL: the columns of a `ReceiptRow`, from `receipts r` and `JOIN_ORIGINAL`. */
 export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes`;
 
-/** The columns of a `ListedReceiptRow`, from the same. */
+/** SQL: the columns of a `ListedReceiptRow`, from the same tables. */
 export const LISTED_RECEIPT_COLUMNS = `${COMMON_COLUMNS},
   coalesce(jsonb_array_length(r.warnings), 0) as warning_count, coalesce(jsonb_array_length(s.changes), 0) as change_count`;
 
 /**
- * Joins `receipts r` to the order it is a duplicate of, and to what it says differently. `offset 0` leaves the planner no way but to look
- * that one up.
+ * SQL: joins `receipts r` to the order that it duplicates and to its changes. `offset 0` forces the planner to look up that one row.
  */
 export const JOIN_ORIGINAL = `
   left join lateral (
@@ -43,7 +42,7 @@ const FIND = {
   text: `select ${RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL} where r.receipt_id = $1::uuid and r.account_id = $2::int`,
 };
 
-/** Finds a receipt of this account; another account's is as unknown as one that never existed. */
+/** Finds a receipt of this account; null for another account's receipt. */
 export async function findReceipt(
   database: Database,
   accountId: number,
@@ -53,7 +52,7 @@ export async function findReceipt(
   return row ?? null;
 }
 
-/** The bytes of `receipts r` as they came. */
+/** SQL: the body of `receipts r` as received. */
 export const BODY = `
   (select substring(p.bodies from r.body_start for r.body_length) from receipt_payloads p
    where p.batch_id = r.batch_id and p.account_id = r.account_id)`;
@@ -63,7 +62,7 @@ const FIND_BODY = {
   text: `select ${BODY} as body from receipts r where r.receipt_id = $1::uuid and r.account_id = $2::int`,
 };
 
-/** The payload of a receipt of this account exactly as it was received; null when its retention is over. */
+/** The body of a receipt of this account, exactly as received; null when it no longer exists. */
 export async function findReceiptBody(
   database: Connection,
   accountId: number,
@@ -73,7 +72,7 @@ export async function findReceiptBody(
   return row?.body ?? null;
 }
 
-/** A receipt that has come to rest. */
+/** A receipt in a final state. */
 export interface FinalReceipt {
   receipt_id: string;
   state: ReceiptState;
@@ -87,7 +86,7 @@ select receipt_id, state, order_id from receipts
 where ${idIn('receipt_id', '$1')} and state in ('written', 'duplicate', 'dead')`,
 };
 
-/** Those of the given receipts that are in a final state. */
+/** Returns the receipts that are in a final state. */
 export async function findFinalReceipts(database: Database, receiptIds: readonly string[]): Promise<FinalReceipt[]> {
   return run<FinalReceipt>(database, FIND_FINAL, [ascending(receiptIds)]);
 }

@@ -1,6 +1,6 @@
 /**
- * SQL: the column's value is one of an array of receipt ids **in ascending order**. Its bounds are said too, for by them Postgres leaves
- * out the partitions that hold none of these; from the array alone it would search each one for each id.
+ * SQL: the column's value is in an array of receipt ids **in ascending order**. The explicit bounds let Postgres prune partitions; with the
+ * array alone it would search every partition for each id.
  *
  * @param parameter such as `$1`.
  */
@@ -9,7 +9,7 @@ export function idIn(column: string, parameter: string): string {
   return `${column} = any(${ids}) and ${column} between (${ids})[1] and (${ids})[cardinality(${ids})]`;
 }
 
-/** The order that `among` asks for: that of the text, as ids are all lower case. */
+/** Sorts ids as `idIn` requires; string order works, as ids are lower case. */
 export function ascending(receiptIds: readonly string[]): string[] {
   return receiptIds.toSorted((a, b) => (a < b ? -1 : 1));
 }

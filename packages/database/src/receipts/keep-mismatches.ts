@@ -9,25 +9,25 @@ import {
   WITHOUT_REFUSED,
 } from './record-receipts.ts';
 
-/** A delivery under an idempotency key that another content used first. */
+/** A delivery that reuses an idempotency key with other content. */
 export interface Mismatch extends IncomingReceipt {
-  /** That of its content, by `contentKey`. */
+  /** The `contentKey` of its content. */
   idempotencyKey: string;
-  /** The receipt that used the client's key first. */
+  /** The receipt that first used the client's key. */
   originalId: string;
-  /** Whether it names the same order as the original: then it is a resend, else it is dead until somebody redrives it. */
+  /** Whether it has the same `source_order_id` as the original. If so it is a resend, otherwise it is dead until it is redriven. */
   isResend: boolean;
 }
 
-/** The idempotency key of one content under a client's key. No client can send the space. */
+/** The idempotency key of a content under a client's key. A client's key cannot contain a space. */
 export function contentKey(idempotencyKey: string, fingerprint: string): string {
   return `${idempotencyKey} sha256:${fingerprint}`;
 }
 
 const KEEP = {
   name: 'keep-mismatches',
-  // Keys are taken in key order, so two intakes that share keys wait for one another instead of deadlocking. A dead letter is inserted here
-  // because the trigger that keeps that table acts on updates: as an insert trigger it would cost every receipt something.
+  // Keys are inserted in key order, so that two intakes with the same keys do not deadlock. Dead letters are inserted here because the
+  // trigger that maintains that table only fires on updates; an insert trigger would slow down every receipt.
   text: `
 with incoming as (
   select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $14::uuid[], $15::boolean[])
@@ -44,7 +44,7 @@ with incoming as (
   select * from incoming where receipt_id in (select receipt_id from keyed)
 ), payloads as (
   ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
-), promised as (
+), queued as (
   ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted where is_resend having count(*) > 0
 ), dead as (
   insert into dead_letters (account_id, receipt_id, error_code, source_order_id, died_at)
@@ -61,11 +61,11 @@ select receipt_id as "receiptId" from accepted`,
 };
 
 /**
- * Stores mismatches of one account as receipts of their own, all or nothing, in one statement: resends with an outbox row, the others dead.
+ * Stores mismatches of one account as new receipts, atomically in one statement: resends with an outbox row, the others as dead.
  *
- * @param batchId names the outbox row, if there is one.
- * @param graceMs how long a wake-up of this process has before the sweeper sends one instead, in milliseconds.
- * @returns the ids of those stored; the content of one that is missing was kept before, or comes twice here.
+ * @param batchId id of the outbox row, if there is one.
+ * @param graceMs milliseconds until the sweeper sends a wake-up if this process's wake-up is lost.
+ * @returns the ids of the stored receipts. A missing one has content that was stored before, or that occurs twice in `mismatches`.
  */
 export async function keepMismatches(
   database: Database,
@@ -87,7 +87,7 @@ const FORGET = {
   text: 'delete from idempotency_keys where account_id = $1::int and idempotency_key = $2::text and receipt_id = $3::uuid',
 };
 
-/** Removes an idempotency key of an account whose receipt is gone, so that the next delivery uses it first. */
+/** Removes an idempotency key whose receipt no longer exists, so that the next delivery can use it. */
 export async function forgetKey(
   database: Database,
   accountId: number,
@@ -104,7 +104,7 @@ select idempotency_key as "idempotencyKey", receipt_id as "receiptId" from idemp
 where account_id = $1::int and idempotency_key = any($2::text[])`,
 };
 
-/** The receipts that idempotency keys of an account belong to, by key. */
+/** The ids of the receipts of an account's idempotency keys, by key. */
 export async function findReceiptsByKeys(
   database: Database,
   accountId: number,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** A dead receipt and whose it is. */
+/** A dead receipt and its account. */
 export interface DeadLetterOfAccount {
   receipt_id: string;
   account_id: number;
@@ -9,17 +9,17 @@ export interface DeadLetterOfAccount {
   died_at: Date;
 }
 
-/** A place in the list; `died_at` is a text to the microsecond, as a `Date` would lose the rows of the same millisecond. */
+/** `died_at` is a string with microseconds, as a `Date` would skip rows of the same millisecond. */
 export interface DeadLetterCursor {
   died_at: string;
   receipt_id: string;
 }
 
-/** The dead receipts of all accounts, those that died last first; before a place, where that is given. */
+/** The dead receipts of all accounts, the most recently dead first, each with its cursor. */
 export async function listDeadLetters(
   db: Knex,
   filter: { before?: DeadLetterCursor | undefined; limit: number },
-): Promise<{ dead: DeadLetterOfAccount; place: DeadLetterCursor }[]> {
+): Promise<{ dead: DeadLetterOfAccount; cursor: DeadLetterCursor }[]> {
   const { before, limit } = filter;
   const { rows } = await db.raw<{ rows: (DeadLetterOfAccount & { died_at_text: string })[] }>(
     `select d.receipt_id, d.account_id, a.name as account_name, d.error_code, d.died_at,
@@ -31,6 +31,6 @@ export async function listDeadLetters(
   );
   return rows.map(({ died_at_text, ...dead }) => ({
     dead,
-    place: { died_at: died_at_text, receipt_id: dead.receipt_id },
+    cursor: { died_at: died_at_text, receipt_id: dead.receipt_id },
   }));
 }

@@ -6,21 +6,21 @@ import { JOIN_ORIGINAL, LISTED_RECEIPT_COLUMNS, type ListedReceiptRow } from './
 import { ascending, idIn } from './id-in.ts';
 import { firstUuidAt, timeOf } from './partitions.ts';
 
-/** Receipts of all accounts that one look goes through at most; an index by account would cost each order more than this does. */
+/** Max receipts of all accounts that one query scans. An index by account would cost more on each order. */
 export const EXAMINED = 50_000;
-/** For statements that go through so many: by the key's order they stop there, while to sort they would read all there is first. */
+/** For statements with that limit: in key order they stop at the limit, while a sort reads the whole table first. */
 export const IN_KEY_ORDER = { statement_timeout: 5000, enable_sort: 'off', enable_bitmapscan: 'off' };
 export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export interface ReceiptPage {
   receipts: ListedReceiptRow[];
-  /** Where to go on, older; null when there are no more. */
+  /** Cursor of the next, older page; null at the end. */
   next: string | null;
 }
 
 const BROWSE = {
   name: 'browse-receipts',
-  // From the newest on, one after the other, until the page is full. `offset 0` leaves no way but to look each of this account's up.
+  // Scans from the newest until the page is full. `offset 0` forces a lookup of each receipt of this account.
   text: `
 select ${LISTED_RECEIPT_COLUMNS}
 from (select receipt_id, account_id from receipts where receipt_id < $2::uuid order by receipt_id desc limit ${EXAMINED}) e
@@ -39,10 +39,10 @@ const LAST_EXAMINED = {
 };
 
 /**
- * Receipts of an account, newest first. Of those that are not dead only a bounded number of everybody's is gone through for a page, so
- * a page may hold fewer than `limit`, or none, and yet not be the last.
+ * Receipts of an account, newest first. A page scans a bounded number of receipts of all accounts, so it can have fewer than `limit`
+ * receipts, or none, without being the last.
  *
- * @param page.before a receipt's id, or `next` of the page before.
+ * @param page.before a receipt id, or `next` of the previous page.
  */
 export async function listAccountReceipts(
   database: Database,
@@ -58,7 +58,7 @@ export async function listAccountReceipts(
   });
   if (receipts.length === limit) return { receipts, next: last?.receipt_id ?? null };
   if (!last) return { receipts, next: null };
-  // The last that was examined may be another account's, and no concern of this one; its time will do.
+  // The last scanned receipt may be another account's, so only its time is used.
   const next = firstUuidAt(timeOf(last.receipt_id) + 1);
   return { receipts: receipts.filter(({ receipt_id }) => receipt_id >= next), next };
 }
@@ -70,7 +70,7 @@ select ${LISTED_RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL}
 where ${idIn('r.receipt_id', '$2')} and r.account_id = $1::int order by r.receipt_id desc`,
 };
 
-/** Those of the receipts that the account has, newest first. */
+/** Returns the receipts that belong to the account, newest first. */
 export async function findReceipts(
   database: Connection,
   accountId: number,

@@ -14,20 +14,20 @@ import { withLockRetries } from './with-lock-retries.ts';
 const WEEKS_AHEAD = 4;
 
 const KEYS: Record<PartitionedTable, string> = { receipts: 'receipt_id', receipt_payloads: 'batch_id' };
-/** A receipt is updated twice: room for three versions keeps both updates on its page (HOT). Figures are in docs/performance.md. */
+/** A receipt is updated twice. With room for three versions, both updates stay on its page (HOT); measured in docs/performance.md. */
 const OPTIONS: Record<PartitionedTable, string> = {
   receipts: 'fillfactor = 35, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02',
   receipt_payloads: 'toast_tuple_target = 8160',
 };
 
-/** Rows moved out of a default partition in one transaction: some 0.3 s, and after each Postgres reads what is left, under a lock. */
-const PORTION = 50_000;
-/** Rests between portions, in milliseconds, in which those who waited get their turn. */
-const RETRY_DELAY_MS = 300;
-/** With more rows than this where new ones are still coming, none is moved that is younger than `STILL_COMING_MS`. */
-const FEW = 1000;
-const STILL_COMING_MS = 60_000;
-/** Ids of a later time cannot be dates of four digits, so they are no UUIDv7 of ours. */
+/** Rows moved out of a default partition per transaction: about 0.3 s. After each, Postgres scans the remaining rows under a lock. */
+const CHUNK_ROWS = 50_000;
+/** Pause between chunks for waiting transactions, in milliseconds. */
+const PAUSE_MS = 300;
+/** If a range that still receives rows has more rows than this, rows younger than `SETTLE_MS` are not moved. */
+const BUSY_ROWS = 1000;
+const SETTLE_MS = 60_000;
+/** Ids of a later time are not our UUIDv7s. */
 const LATEST = Date.UTC(9999, 0);
 
 interface Range {
@@ -36,13 +36,13 @@ interface Range {
 }
 
 /**
- * Makes the partitions that are missing: of this week, of the four after it, and of each week of which the default partition has rows.
- * Those rows move along, in portions with a partition each, so a week may end up with several.
+ * Creates missing partitions for this week, the next four weeks, and each week that has rows in the default partition. Those rows are moved
+ * in chunks with one partition each, so a week can have several partitions.
  *
  * @param now Unix milliseconds.
- * @param signal ends it between two portions.
- * @returns the names of the tables made.
- * @throws {pg.DatabaseError} 55P03 when a lock was not available; the partitions made before stay.
+ * @param signal stops it between two chunks.
+ * @returns the names of the created tables.
+ * @throws {pg.DatabaseError} 55P03 when a lock was not available; partitions created before stay.
  */
 export async function makePartitions(knex: Knex, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
   const thisWeek = Math.floor(now / WEEK_MS) * WEEK_MS;
@@ -63,7 +63,7 @@ export async function makePartitions(knex: Knex, now = Date.now(), signal?: Abor
   return made;
 }
 
-/** The weeks of which a default partition has rows, at the cost of a look into its index for each. */
+/** The weeks that have rows in a default partition; costs one index lookup per week. */
 async function findWeeksInDefault(knex: Knex, table: PartitionedTable): Promise<number[]> {
   const weeks: number[] = [];
   for (let from = 0; from < LATEST; ) {
@@ -76,7 +76,7 @@ async function findWeeksInDefault(knex: Knex, table: PartitionedTable): Promise<
   return weeks;
 }
 
-/** The id that comes after `offset` others of a range. */
+/** The id at position `offset` of a range. */
 async function findIdInDefault(
   knex: Knex,
   table: PartitionedTable,
@@ -94,7 +94,7 @@ async function findIdInDefault(
   return ids[0];
 }
 
-/** What of a range no partition covers; these are in ascending order. */
+/** The parts of a range that no partition covers. @param partitions in ascending order. */
 function gapsIn({ from, to }: Range, partitions: readonly Partition[]): Range[] {
   const gaps: Range[] = [];
   let next = from;
@@ -107,14 +107,14 @@ function gapsIn({ from, to }: Range, partitions: readonly Partition[]): Range[] 
 }
 
 /**
- * Where the default partition is receiving rows at some rate, what is just coming stays out: an insert that waits for its lock would be
- * refused (23514) once there is another place for it. The next call finds what was left out, as nothing comes there any more.
+ * Excludes current rows if the default partition receives many. An insert that waits for the partition's lock would fail (23514) once the
+ * row belongs to a new partition. The next call handles the excluded range, which then receives no more rows.
  */
 async function withoutIncoming(knex: Knex, table: PartitionedTable, gap: Range, now: number): Promise<Range[]> {
-  const isBusy = gap.from < now && now < gap.to && (await findIdInDefault(knex, table, gap, FEW)) !== undefined;
+  const isBusy = gap.from < now && now < gap.to && (await findIdInDefault(knex, table, gap, BUSY_ROWS)) !== undefined;
   if (!isBusy) return [gap];
-  const after = { from: Math.min(now + STILL_COMING_MS, gap.to), to: gap.to };
-  const before = { from: gap.from, to: Math.max(now - STILL_COMING_MS, gap.from) };
+  const after = { from: Math.min(now + SETTLE_MS, gap.to), to: gap.to };
+  const before = { from: gap.from, to: Math.max(now - SETTLE_MS, gap.from) };
   return [after, before].filter(({ from, to }) => from < to);
 }
 
@@ -126,8 +126,8 @@ async function fillRange(
 ): Promise<string[]> {
   const made: string[] = [];
   while (from < to && !signal?.aborted) {
-    if (made.length > 0) await sleep(RETRY_DELAY_MS, null, { signal }).catch(() => {});
-    const next = await findIdInDefault(knex, table, { from, to }, PORTION);
+    if (made.length > 0) await sleep(PAUSE_MS, null, { signal }).catch(() => {});
+    const next = await findIdInDefault(knex, table, { from, to }, CHUNK_ROWS);
     const end = next === undefined ? to : Math.min(timeOf(next) + 1, to);
     const name = await makePartition(knex, table, { from, to: end }, signal);
     if (name) made.push(name);
@@ -141,7 +141,7 @@ function nameOf(table: string, { from }: Range): string {
   return `${table}_${from % WEEK_MS === 0 ? digits.slice(0, 8) : digits}`;
 }
 
-/** @returns its name; null when somebody else has made it. */
+/** @returns its name; null when it already exists. */
 async function makePartition(
   knex: Knex,
   table: PartitionedTable,
@@ -153,16 +153,16 @@ async function makePartition(
   return withLockRetries(
     knex,
     async (trx) => {
-      // One at a time, and the table before its default partition, as a drop locks them. Neither readers nor writers wait for this.
+      // Serializes partition changes, and locks the table before its default partition, as a drop does. It blocks neither reads nor writes.
       await trx.raw(`lock table only ${table} in share update exclusive mode`);
       if (await trx.schema.hasTable(name)) return null;
       await trx.raw(`create table ${name} (like ${table} including all) with (${OPTIONS[table]})`);
       if ((await moveRows(trx, table, name, range)) > 0) {
-        // A statement that was planned before and reads after would find the rows in neither place: it has this lock, so it is waited for.
+        // Waits for statements that were planned before the move: they would find the rows in neither partition.
         await trx.raw(`lock table only ${table} in access exclusive mode`);
         await moveRows(trx, table, name, range);
       }
-      // Fails (23514) if a row has come into an empty range meanwhile; the next attempt moves that.
+      // Fails (23514) if a row was added to an empty range meanwhile; the next attempt moves it.
       await trx.raw(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
       return name;
     },
@@ -170,7 +170,7 @@ async function makePartition(
   );
 }
 
-/** Only who writes to one of these rows waits for it. */
+/** Blocks only writers of these rows. */
 async function moveRows(
   trx: Knex.Transaction,
   table: PartitionedTable,
@@ -187,7 +187,7 @@ async function moveRows(
 
 const IN_DEFAULT_COUNTED_TO = 10_000;
 
-/** How many rows the default partitions have, receipts and bodies, each counted to 10,000. */
+/** Number of rows in the default partitions of receipts and bodies; each count stops at 10,000. */
 export async function countInDefault(knex: Knex): Promise<number> {
   const counts = PARTITIONED.map(
     (table) => `(select count(*) from (select from ${table}_default limit ${IN_DEFAULT_COUNTED_TO}) as counted)`,

@@ -1,7 +1,7 @@
 import { type Database, run } from '../connect.ts';
 import { ascending, idIn } from './id-in.ts';
 
-/** A batch of receipts that somebody has to ring for. */
+/** An outbox row: a batch with pending receipts. */
 export interface Batch {
   batchId: string;
   receiptIds: string[];
@@ -19,8 +19,7 @@ returning batch_id as "batchId", receipt_ids as "receiptIds"`,
 };
 
 /**
- * Takes up to `limit` batches that have waited too long; each comes up again after `leaseMs` milliseconds at the earliest.
- * Workers that sweep at once take different ones.
+ * Takes up to `limit` overdue batches and makes them due again in `leaseMs` milliseconds. Concurrent sweeps take different batches.
  */
 export async function sweepOutbox(database: Database, limit: number, leaseMs: number): Promise<Batch[]> {
   return run<Batch>(database, SWEEP, [limit, leaseMs]);
@@ -33,8 +32,8 @@ const FIND_OUTBOX_ROWS = {
 
 const SETTLE = {
   name: 'settle-promise',
-  // Only a promise that is as it was read: if somebody else has settled it meanwhile, that is as good. The ids come from outside, and not
-  // from the row under a lock, for the reason given at `selectClaimed`.
+  // Changes only a row that is as it was read; otherwise another worker has settled it. The ids are a parameter and are not read from the
+  // locked row, for the reason given at `selectClaimed`.
   text: `
 with unsettled as materialized (
   select array_agg(receipt_id order by receipt_id) as receipt_ids,
@@ -55,8 +54,8 @@ where o.batch_id = $1::uuid and o.receipt_ids = $2::uuid[] and unsettled.receipt
 };
 
 /**
- * Strikes the settled receipts off a batch's promises; one with none left is gone. The rest is due for the sweeper as soon as a lease on
- * one of them runs out, or `graceMs` milliseconds after a bell should have been answered.
+ * Removes settled receipts from a batch's outbox rows and deletes empty rows. The rest is due for the sweeper when a lease on one of its
+ * receipts expires, or `graceMs` milliseconds after a wake-up should have been processed.
  */
 export async function settleBatch(database: Database, batchId: string, graceMs: number): Promise<void> {
   for (const { receiptIds } of await run<{ receiptIds: string[] }>(database, FIND_OUTBOX_ROWS, [batchId])) {

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 
-/** How long a week is, by which receipts are partitioned, in milliseconds; weeks begin on Thursdays, as Unix time did. */
+/** Length of a partition in milliseconds. Weeks begin on Thursdays, as Unix time did. */
 export const WEEK_MS = 7 * 24 * 3_600_000;
 
 export const PARTITIONED = ['receipts', 'receipt_payloads'] as const;
 export type PartitionedTable = (typeof PARTITIONED)[number];
 
-/** What a partition holds: rows whose UUIDv7 was made from `from` to before `to`, in Unix milliseconds. */
+/** A partition with the rows whose UUIDv7 time is in [`from`, `to`), in Unix milliseconds. */
 export interface Partition {
   table: PartitionedTable;
   name: string;
@@ -14,11 +14,11 @@ export interface Partition {
   to: number;
 }
 
-/** Held while a partition is checked and dropped, and shared by redrives: nothing else makes a final receipt pending again. */
+/** Advisory lock: exclusive while a partition is checked and dropped, shared for redrives, the only way a final receipt becomes pending. */
 export const RETENTION_LOCK = 7_310_442;
 
 /**
- * The smallest UUIDv7 of a moment (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then zeros.
+ * The smallest UUIDv7 of a time (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then zeros.
  *
  * @param time Unix milliseconds.
  */
@@ -27,7 +27,7 @@ export function firstUuidAt(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** When a UUIDv7 was made, such as the id of a receipt or a batch, in Unix milliseconds. */
+/** The time in a UUIDv7, such as the id of a receipt or batch, in Unix milliseconds. */
 export function timeOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
@@ -37,7 +37,7 @@ select parent.relname as "table", child.relname as name, pg_get_expr(child.relpa
 from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class child on child.oid = inhrelid
 where inhparent = any(array['receipts', 'receipt_payloads']::regclass[])`;
 
-/** All partitions of receipts and of their bodies but the default ones, oldest first. */
+/** All partitions of receipts and bodies except the default ones, oldest first. */
 export async function listPartitions(knex: Knex): Promise<Partition[]> {
   const { rows } = await knex.raw<{ rows: { table: PartitionedTable; name: string; bound: string }[] }>(LIST);
   return rows

@@ -1,34 +1,33 @@
 import { type Database, run } from '../connect.ts';
 
-/** What waits in Postgres, of all accounts. */
+/** The backlog of all accounts. */
 export interface Load {
-  /** Receipts that are not final, those that wait for another attempt included. */
+  /** Receipts that are not final, including those that wait for a retry. */
   waiting: number;
   /** Receipts that are `dead`. */
   dead: number;
-  /** For how many seconds the receipt has been due that has been so the longest; 0 when none is. */
+  /** How long the longest-due receipt has been due, in seconds; 0 when none is due. */
   oldestSeconds: number;
 }
 
-/** As far as promises and dead receipts are counted. A promise is for one receipt when few come, and for up to 500 under load. */
+/** Counts of outbox rows and dead receipts stop here. A row has one receipt at low load, and up to 500 at high load. */
 const LOAD_COUNTED_TO = 10_000;
-/** Promises looked at for the oldest receipt, from either end, and receipts of each. */
+/** Outbox rows examined for the oldest receipt, from each end, and receipts per row. */
 const [OUTBOX_ROWS, RECEIPTS] = [25, 20];
 
 const READ = {
   name: 'read-load',
-  // A promise of many receipts lies in TOAST; reading 10,000 of them would be 80 MB. Their number follows from the size, which is known
-  // without: 16 bytes for each id, after 20 (21 or 24 where it is short enough to stay in the row). Compressed ones have to be read.
-  // Each part reads so many rows at most, in the order of an index. Those due longest are looked for both among the promises made first and
-  // among those due first: the former may all wait for another attempt, the latter may just have been swept. A receipt that failed or was
-  // redriven is due since then. The look-up is a subquery that is not flattened (offset 0), so that it goes by the key for each id, whatever
-  // size the tables were planned for.
+  // An outbox row with many receipts is in TOAST; reading 10,000 of them would be 80 MB. Their number is computed from the stored size,
+  // which needs no read: 16 bytes per id after a header of 20 (21 or 24 if inline). Compressed arrays must be read. Each part reads a
+  // bounded number of rows in index order. The longest-due receipts are looked up both in the oldest rows, which may all wait for a retry,
+  // and in the rows due first, which may just have been swept. A receipt that failed or was redriven is due since then. `offset 0` keeps
+  // the lookup a subquery by key for each id, whatever table size the plan assumes.
   text: `
 select (
   select coalesce(sum(
     case when pg_column_compression(receipt_ids) is null then (pg_column_size(receipt_ids) - 20) / 16 else cardinality(receipt_ids) end
   ), 0)
-  from (select receipt_ids from outbox order by due_at limit ${LOAD_COUNTED_TO}) as promised
+  from (select receipt_ids from outbox order by due_at limit ${LOAD_COUNTED_TO}) as pending
 )::int as waiting, (
   select count(*) from (select from dead_letters order by died_at, receipt_id limit ${LOAD_COUNTED_TO}) as counted
 )::int as dead, (
@@ -36,7 +35,7 @@ select (
   from (
     (select receipt_ids from outbox order by batch_id limit ${OUTBOX_ROWS})
     union all (select receipt_ids from outbox order by due_at limit ${OUTBOX_ROWS})
-  ) as promised
+  ) as pending
   cross join lateral unnest(receipt_ids[1:${RECEIPTS}]) as id
   cross join lateral (
     select greatest(received_at, next_attempt_at, (
@@ -52,7 +51,7 @@ select (
 };
 
 /**
- * Reads what waits, at a cost that does not grow with what is stored: counts end at `LOAD_COUNTED_TO` rows.
+ * Reads the backlog at a bounded cost: counts stop at `LOAD_COUNTED_TO` rows.
  *
  * @throws {pg.DatabaseError} or the connection's error.
  */

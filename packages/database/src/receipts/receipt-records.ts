@@ -3,28 +3,28 @@ import type { Knex } from 'knex';
 import { BODY, JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
 import { LAST_UUID } from './list-receipts.ts';
 
-/** A receipt with what only its operator and its account see: the past of its attempts, and the body as received. */
+/** A receipt with its history and its body as received, which only operators and its account see. */
 export interface ReceiptRecord extends ReceiptRow {
   normalized_at: Date | null;
-  /** The last 500 failed attempts, lapsed leases and redrives, oldest first; null for the many that simply went through. */
+  /** The last 500 failed attempts, lapsed leases and redrives, oldest first; null if there were none. */
   history: Record<string, unknown>[] | null;
   body: Buffer | null;
-  /** When the personal data was taken out of the body. */
+  /** When personal data was removed from the body. */
   erased_at: Date | null;
 }
 
-/** Receipts read at once; each may have a thousand warnings. */
-const PORTION = 50;
+/** Receipts per query; each can have a thousand warnings. */
+const CHUNK_SIZE = 50;
 
-/** Receipts, newest first, in portions that fit into memory; the dead are looked up among those. */
+/** Yields receipts, newest first, in chunks that fit into memory. Dead receipts are found by `dead_letters`. */
 export async function* readReceipts(
   db: Knex,
   filter: { accountId?: number | undefined; state?: ReceiptState | undefined; limit: number },
 ): AsyncGenerator<ReceiptRow[]> {
-  let left = filter.limit;
+  let remaining = filter.limit;
   let before = LAST_UUID;
-  while (left > 0) {
-    const limit = Math.min(left, PORTION);
+  while (remaining > 0) {
+    const limit = Math.min(remaining, CHUNK_SIZE);
     const { rows } = await db.raw<{ rows: ReceiptRow[] }>(
       `select ${RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL}
        where (:state::text is distinct from 'dead' or r.receipt_id = any(array(select d.receipt_id from dead_letters d
@@ -36,15 +36,15 @@ export async function* readReceipts(
       { accountId: filter.accountId ?? null, state: filter.state ?? null, limit, before },
     );
     if (rows.length > 0) yield rows;
-    // Of the dead ones some may have been sent round again since they were looked up.
+    // Some dead receipts may have been redriven since they were looked up.
     if (rows.length < limit && filter.state !== 'dead') return;
     if (rows.length === 0) return;
-    left -= rows.length;
+    remaining -= rows.length;
     before = rows.at(-1)?.receipt_id ?? before;
   }
 }
 
-/** The receipt of this id, or null; whosever it is, or of one account where that is given. */
+/** The receipt with this id, or null; of any account unless `accountId` is given. */
 export async function findReceiptRecord(
   db: Knex,
   receiptId: string,

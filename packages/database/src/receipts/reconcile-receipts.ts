@@ -8,36 +8,36 @@ export interface SeenReceipt {
   state: ReceiptState;
   /** The order that exists for this `source_order_id`, whichever receipt made it. */
   order_id: number | null;
-  /** By Postgres' clock; once the receipt's retention is over, by the one that made its id. */
+  /** By Postgres' clock; after the receipt was dropped, the time in its id. */
   received_at: Date;
 }
 
 type SeenRow = Omit<SeenReceipt, 'received_at'> & { source_order_id: string; received_at: Date | null };
-/** Stands for none of them, and says that not all was looked at. */
+/** Marks that the account has more than `MAX_PENDING` ids. */
 type TooMany = { source_order_id: null };
 
-/** Ids in the account's outbox rows, up to which they are looked up: half a second of Postgres' work. */
-const MAX_PROMISED = 500_000;
+/** Max ids in the account's outbox rows; looking them up takes Postgres half a second. */
+const MAX_PENDING = 500_000;
 
-/** The account has too many receipts pending to look through. */
+/** The account has too many pending receipts. */
 export class BacklogTooLong extends Error {}
 
 const RECONCILE = {
   name: 'reconcile-receipts',
-  // An outbox row names at least the accounts of its receipts, and none where the version before wrote it. `is true` keeps a condition
-  // from becoming a join: it is then a look into a hash table for each row, whatever number of rows was planned for. What has `offset 0` stays a look-up by key for each id, for the same reason. The bounds beside the list of promised ids leave out
-  // the partitions that hold none of them.
+  // An outbox row contains the accounts of its receipts, or none if the previous version wrote it. `is true` keeps a condition from
+  // becoming a join, so it is a hash lookup per row whatever row count the plan assumes. `offset 0` keeps a subquery a lookup by key for
+  // the same reason. The bounds of the pending ids prune partitions.
   text: `
 with asked as materialized (
   select source_order_id from unnest($2::text[]) as asked(source_order_id)
-), promised as materialized (
+), pending as materialized (
   select array_agg(id order by id) as ids from (
     select id from outbox cross join lateral unnest(receipt_ids) as id
     where account_ids && array[$1::int] or account_ids = '{}'
-    limit ${MAX_PROMISED + 1}
+    limit ${MAX_PENDING + 1}
   ) as bounded
 ), whole as materialized (
-  select case when cardinality(ids) <= ${MAX_PROMISED} then ids end as ids from promised
+  select case when cardinality(ids) <= ${MAX_PENDING} then ids end as ids from pending
 ), ordered as materialized (
   select asked.source_order_id, o.order_id, o.receipt_id, o.received_at
   from asked cross join lateral (
@@ -74,24 +74,24 @@ from newest left join lateral (
   offset 0
 ) as r on true
 union all
-select null, null, 'too many', null, null from promised where cardinality(ids) > ${MAX_PROMISED}`,
+select null, null, 'too many', null, null from pending where cardinality(ids) > ${MAX_PENDING}`,
 };
 
 /**
- * Finds the newest receipt of each of the account's `source_order_id`s, at a cost that grows with what is pending and dead of this account
- * and with what is asked, and neither with what is stored nor with the backlog of others. Of these only the ids are looked up that came
- * in the same outbox row, up to 500 in each. An id that is missing from the answer was never accepted, as of one
- * snapshot: a receipt is `written`, and then its order is found; or `duplicate`, and then there is an order too; or `dead`, and then among
- * `dead_letters`, by a trigger in the same transaction; or it is not final, and then its id is in the outbox.
+ * Finds the newest receipt of each of the account's `source_order_id`s. The cost grows with this account's pending and dead receipts and
+ * with the number of ids asked for, not with the stored data or the backlog of other accounts. Of other accounts, only ids in the same
+ * outbox rows are looked up, up to 500 per row. An id that is missing from the result was never accepted, as of one snapshot: a receipt is
+ * `written`, and its order is found; or `duplicate`, and there is an order too; or `dead`, and a trigger has added it to `dead_letters` in
+ * the same transaction; or not final, and its id is in the outbox.
  *
- * That last holds in every snapshot. `recordReceipts` and `redriveReceipts`, the only ones to make a receipt pending, promise in the
- * same transaction. `writeOrders` deletes a promise together with moving each of its receipts to a final state, and `settleBatch` strikes
- * off what its own snapshot shows as final; both change only promises that they see there. A receipt that was redriven since has another
- * promise, which they do not see. Retention drops a week only when all in it is final, and what died in it is then forgotten.
+ * The last point holds in every snapshot. Only `recordReceipts` and `redriveReceipts` make a receipt pending, and they insert an outbox row
+ * in the same transaction. `writeOrders` deletes an outbox row in the transaction that makes all its receipts final, and `settleBatch`
+ * removes receipts that are final in its snapshot; both change only rows that they see there. A receipt that was redriven since has a new
+ * row, which they do not see. Retention drops a week only when all its receipts are final, and its dead letters are then deleted.
  *
- * @param sourceOrderIds each once.
+ * @param sourceOrderIds without repetitions.
  * @returns by `source_order_id`.
- * @throws {BacklogTooLong} beyond `MAX_PROMISED`; {pg.DatabaseError} or the connection's error.
+ * @throws {BacklogTooLong} beyond `MAX_PENDING`; {pg.DatabaseError} or the connection's error.
  */
 export async function reconcileReceipts(
   database: Database,

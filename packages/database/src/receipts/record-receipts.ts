@@ -2,7 +2,7 @@ import type { Channel } from '@orders/domain';
 import { type Database, run } from '../connect.ts';
 import { ascending } from './id-in.ts';
 
-/** An order that passed every check, as intake hands it over. */
+/** An order that passed intake's checks. */
 export interface IncomingReceipt {
   receiptId: string;
   accountId: number;
@@ -29,18 +29,18 @@ export const INSERT_OUTBOX = 'insert into outbox (batch_id, receipt_ids, account
 const INSERT_RECEIPTS =
   'insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)';
 
-/** For a batch without idempotency keys, none of which can be taken. */
+/** For a batch without idempotency keys. */
 const RECORD = {
   name: 'record-receipts',
   text: `
 with payloads as (${INSERT_PAYLOADS} ${PAYLOADS(PAYLOAD)}),
-     promised as (${INSERT_OUTBOX} values ($8::uuid, $1::uuid[], $11::int[], ${DUE_AT}))
+     queued as (${INSERT_OUTBOX} values ($8::uuid, $1::uuid[], $11::int[], ${DUE_AT}))
 ${INSERT_RECEIPTS} ${RECEIPTS} from ${INCOMING}`,
 };
 
 /**
- * Spaces take the place of a body whose key was taken: nobody could read it there, so nobody could erase it either. Where no key of an
- * account was taken, nothing of this is evaluated.
+ * SQL: replaces the bodies of refused receipts, whose key was taken, with spaces. No receipt would refer to such a body, so it could never
+ * be erased. It is only evaluated for accounts with refused receipts.
  */
 export const WITHOUT_REFUSED = `
   case when p.account_id in (select account_id from refused) then (
@@ -53,7 +53,7 @@ export const WITHOUT_REFUSED = `
 
 const RECORD_KEYED = {
   name: 'record-keyed-receipts',
-  // Keys are taken in key order, so two intakes that share keys wait for one another instead of deadlocking.
+  // Keys are inserted in key order, so that two intakes with the same keys do not deadlock.
   text: `
 with incoming as (select * from ${INCOMING}),
 keyed as (
@@ -70,7 +70,7 @@ keyed as (
   select * from incoming where idempotency_key is null or receipt_id in (select receipt_id from keyed)
 ), payloads as (
   ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
-), promised as (
+), queued as (
   ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted having count(*) > 0
 ), stored as (
   ${INSERT_RECEIPTS} ${RECEIPTS} from accepted
@@ -79,12 +79,12 @@ select receipt_id from refused`,
 };
 
 /**
- * Stores receipts, their bodies, their idempotency keys and the promise to ring for them, all or nothing, in one statement.
+ * Stores receipts, bodies, idempotency keys and an outbox row, atomically in one statement.
  *
- * @param batchId names the outbox row.
- * @param graceMs how long the bell of this process has before the sweeper rings instead, in milliseconds.
- * @param batch no two of them with the same account and idempotency key.
- * @returns the ids stored, ascending; one that is missing met an idempotency key that was taken.
+ * @param batchId id of the outbox row.
+ * @param graceMs milliseconds until the sweeper sends a wake-up if this process's wake-up is lost.
+ * @param batch without two receipts of the same account and idempotency key.
+ * @returns the stored ids, ascending; the idempotency key of a missing one was taken.
  */
 export async function recordReceipts(
   database: Database,
@@ -99,7 +99,7 @@ export async function recordReceipts(
   return ascending(receipts.map(({ receiptId }) => receiptId).filter((receiptId) => !refusedIds.has(receiptId)));
 }
 
-/** The parameters `$1` to `$13` of the statements that store receipts; `receipts` are these in the order of the arrays. */
+/** The parameters `$1` to `$13` of the statements that store receipts, and the receipts in the order of the arrays. */
 export function incomingValues<Receipt extends IncomingReceipt>(
   batchId: string,
   graceMs: number,
@@ -125,9 +125,9 @@ export function incomingValues<Receipt extends IncomingReceipt>(
 }
 
 /**
- * Puts the receipts of each account together, so that its bodies are one stretch of all bodies.
+ * Groups the receipts by account, so that the bodies of an account are one contiguous range of all bodies.
  *
- * @returns `starts` says where in its account's stretch a body starts, and each payload which stretch that is; both count from 1.
+ * @returns `starts`: the start of each body in its account's range; `payloads`: the range of each account. Both count from 1.
  */
 function byAccount<Receipt extends IncomingReceipt>(batch: readonly Receipt[]) {
   const receipts = batch.toSorted((a, b) => a.accountId - b.accountId);

@@ -5,10 +5,10 @@ import { ascending, idIn } from './id-in.ts';
 import { RETENTION_LOCK } from './partitions.ts';
 
 /**
- * Sends dead receipts round again with all their attempts, on record where an actor is named; the sweeper rings for them.
+ * Redrives dead receipts with all their attempts; the sweeper sends the wake-up. It is audited if there is an actor.
  *
- * @param by `accountId`: only those of this account.
- * @returns the ids of those that were dead; the others are left alone.
+ * @param by `accountId`: only receipts of this account.
+ * @returns the ids of the receipts that were dead; others are not changed.
  */
 export async function redriveReceipts(
   db: Knex,
@@ -25,7 +25,7 @@ export async function redriveReceipts(
              history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
          where ${idIn('receipt_id', ':ids')} and state = 'dead' and (:accountId::int is null or account_id = :accountId)
          returning receipt_id, account_id
-       ), promised as (
+       ), queued as (
          insert into outbox (batch_id, receipt_ids, account_ids, due_at)
          select (array_agg(receipt_id order by receipt_id))[1], array_agg(receipt_id order by receipt_id),
                 array_agg(distinct account_id), now()

@@ -1,25 +1,24 @@
 import type { Knex } from 'knex';
 
-/** Keys removed in one transaction. */
-const PORTION = 5000;
+/** Keys removed per transaction. */
+const CHUNK_SIZE = 5000;
 
-// The order and the lower bound keep each portion from reading again, in the index, what the one before has removed.
+// The order and the lower bound keep a chunk from reading index entries that the previous chunk removed.
 const REMOVE = `
 with old as materialized (
   select ctid, created_at from idempotency_keys
   where created_at >= ? and created_at < ?
-  order by created_at limit ${PORTION} for update skip locked
+  order by created_at limit ${CHUNK_SIZE} for update skip locked
 ), removed as (
   delete from idempotency_keys where ctid = any(array(select ctid from old))
 )
 select count(*) as count, max(created_at)::text as newest from old`;
 
 /**
- * Removes the idempotency keys that are older than `ttlMs` milliseconds when it is called, 5,000 in each transaction. Those that reach that
- * age meanwhile are left to the next call, so it ends at any rate.
+ * Removes the idempotency keys that are older than `ttlMs` milliseconds at the time of the call, 5,000 per transaction.
  *
- * @param signal ends it between two portions.
- * @returns how many.
+ * @param signal stops it between two chunks.
+ * @returns the number of removed keys.
  */
 export async function removeOldIdempotencyKeys(knex: Knex, ttlMs: number, signal?: AbortSignal): Promise<number> {
   const { rows: clock } = await knex.raw<{ rows: { cutoff: string }[] }>(
@@ -28,27 +27,27 @@ export async function removeOldIdempotencyKeys(knex: Knex, ttlMs: number, signal
   );
   const cutoff = clock[0]?.cutoff as string;
   let removed = 0;
-  for (let from = '-infinity', count = PORTION; count === PORTION && !signal?.aborted; ) {
-    const portion = await removePortion(knex, from, cutoff);
-    count = portion.count;
-    from = portion.newest ?? from;
+  for (let from = '-infinity', count = CHUNK_SIZE; count === CHUNK_SIZE && !signal?.aborted; ) {
+    const chunk = await removeChunk(knex, from, cutoff);
+    count = chunk.count;
+    from = chunk.newest ?? from;
     removed += count;
   }
   return removed;
 }
 
-interface Portion {
+interface RemovedChunk {
   count: number;
-  /** The time of the newest key removed; null when there was none. */
+  /** Time of the newest removed key; null when there was none. */
   newest: string | null;
 }
 
-async function removePortion(knex: Knex, from: string, cutoff: string): Promise<Portion> {
+async function removeChunk(knex: Knex, from: string, cutoff: string): Promise<RemovedChunk> {
   return knex.transaction(async (trx) => {
-    // By the order of the index it stops at the end of the portion; where the statistics are old, a scan and a sort may look cheaper.
+    // In index order it stops at the end of the chunk. With outdated statistics, the planner may prefer a scan and a sort.
     await trx.raw('set local enable_sort = off');
     await trx.raw('set local enable_seqscan = off');
-    const { rows } = await trx.raw<{ rows: [Portion] }>(REMOVE, [from, cutoff]);
+    const { rows } = await trx.raw<{ rows: [RemovedChunk] }>(REMOVE, [from, cutoff]);
     return rows[0];
   });
 }

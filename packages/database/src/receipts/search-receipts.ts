@@ -4,17 +4,16 @@ import type { ListedReceiptRow } from './find-receipt.ts';
 import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './list-receipts.ts';
 import { timeOf } from './partitions.ts';
 
-/** What was found, and how far was looked for receipts that no index knows by their `source_order_id`. */
+/** Search results, and the time ranges that were scanned for receipts which no index finds by `source_order_id`. */
 export interface ReceiptSearch {
   receipts: ListedReceiptRow[];
-  /** Among the newest, back to this moment; null: all of them. */
+  /** The newest receipts were scanned back to this time; null: all receipts. */
   newest_since: Date | null;
-  /** Where there is an order: among those that followed the first, up to this moment; null: all of them. */
+  /** If there is an order, the receipts after its first one were scanned up to this time; null: all of them. */
   followed_until: Date | null;
 }
 
-/** Found at most. */
-const MOST = 200;
+const MAX_RESULTS = 200;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const BY_KEY = {
@@ -26,10 +25,10 @@ const DEAD_BY_SOURCE = {
   name: 'search-dead-by-source',
   text: `
 select receipt_id from dead_letters where account_id = $1::int and source_order_id = $2::text
-order by receipt_id desc limit ${MOST}`,
+order by receipt_id desc limit ${MAX_RESULTS}`,
 };
 
-/** Goes through receipts from one on, in one direction. */
+/** Scans receipts from an id in one direction. */
 function scanBySource(direction: '<' | '>') {
   const order = direction === '<' ? 'desc' : 'asc';
   return {
@@ -43,7 +42,7 @@ cross join lateral (
   offset 0
 ) r
 where e.account_id = $1::int
-order by e.receipt_id ${order} limit ${MOST}`,
+order by e.receipt_id ${order} limit ${MAX_RESULTS}`,
   };
 }
 
@@ -59,8 +58,8 @@ const NEWEST = { scan: scanBySource('<'), last: lastOfScan('<') };
 const FOLLOWING = { scan: scanBySource('>'), last: lastOfScan('>') };
 
 /**
- * Finds an account's receipts by exactly this receipt id, idempotency key or `source_order_id`. The receipt of an order and those that
- * are dead are always found; other repeats of an order among the newest receipts of all, and among those that followed the order's.
+ * Finds an account's receipts by an exact receipt id, idempotency key or `source_order_id`. The receipt of an order and dead receipts are
+ * always found. Duplicates are found only among the newest receipts, and among the receipts that followed the order's.
  */
 export async function searchReceipts(database: Database, accountId: number, text: string): Promise<ReceiptSearch> {
   return inRolledBackTransaction(database, IN_KEY_ORDER, (connection) => search(connection, accountId, text));
@@ -82,7 +81,7 @@ async function search(connection: Connection, accountId: number, text: string): 
     ...(order ? [order.receipt_id, ...(await idsBy(FOLLOWING.scan, order.receipt_id))] : []),
   ];
   return {
-    receipts: (await findReceipts(connection, accountId, [...new Set(ids)])).slice(0, MOST),
+    receipts: (await findReceipts(connection, accountId, [...new Set(ids)])).slice(0, MAX_RESULTS),
     newest_since: await boundBy(NEWEST.last, LAST_UUID),
     followed_until: order ? await boundBy(FOLLOWING.last, order.receipt_id) : null,
   };

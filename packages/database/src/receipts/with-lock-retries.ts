@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { sqlstateOf } from '../database-errors.ts';
 
-/** Senders wait behind a request for a table's lock, so this is for how long they may. */
+/** Intake queues behind a request for a table lock, so this limits how long senders wait. */
 const LOCK_TIMEOUT = '200ms';
 const ATTEMPTS = 5;
-/** Random, so that workers which want the same lock do not ask for it together; far longer than the time that senders wait. */
+/** Random, so that workers do not request the same lock in step; much longer than senders wait. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [500, 2000];
-// Lock not available, deadlock, statement timeout; and a row that came into the default partition while another was attached.
+// Lock not available, deadlock, statement timeout, and a row that was added to the default partition while its partition was attached.
 const RETRIABLE = ['55P03', '40P01', '57014', '23514'];
 
 /**
- * Works in a transaction that waits at most 200 ms for a lock, up to five times with rests between them.
+ * Runs work in a transaction that waits at most 200 ms for a lock, with up to five attempts and pauses between them.
  *
- * @param work must be safe to begin again.
- * @throws {pg.DatabaseError} 55P03, 40P01, 57014 or 23514 when the last attempt failed, or when `signal` fired after one; nothing was changed.
+ * @param work must be safe to retry.
+ * @throws {pg.DatabaseError} 55P03, 40P01, 57014 or 23514 when the last attempt failed, or `signal` was aborted after one; nothing was changed.
  */
 export async function withLockRetries<T>(
   knex: Knex,

@@ -5,14 +5,14 @@ import { lockEditable, storeEdits } from '../orders/edit-order.ts';
 import type { OrderJson } from '../orders/orders.ts';
 import { findReceiptRecord } from '../receipts/receipt-records.ts';
 import type { Decision } from './find-resends.ts';
-import { isOfItem, takeWhole } from './take-whole.ts';
+import { isOfItem, replaceAllItems } from './replace-all-items.ts';
 
 /**
- * Accepts what was sent again of an order that needs review, which is edited accordingly as `editStoredOrder` does, or refuses it; on
- * record, in one transaction.
+ * Accepts or refuses a resend of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
+ * does.
  *
- * @returns `conflict` when the order does not need review or its customer was erased, or when the resend has no changes, was decided or is
- * not the newest with changes; null when the account has no such order, or this is no resend of it.
+ * @returns `conflict` when the order does not need review or its customer was erased, or when the resend has no changes, has a decision or is
+ * not the newest with changes; null when the account has no such order, or the receipt is no resend of it.
  */
 export async function decideResend(
   db: Knex,
@@ -20,7 +20,7 @@ export async function decideResend(
 ): Promise<'done' | 'conflict' | null> {
   const { accountId, orderId, receiptId, decision, by } = request;
   return db.transaction(async (trx) => {
-    // First of all, as whoever edits, confirms or erases it: what they did is seen, and what comes next waits.
+    // Locked first, as by edits, reviews and erasures, so that these are serialized.
     const order = await lockEditable(trx, accountId, orderId);
     if (order === null) return null;
     const key = { account_id: accountId, order_id: orderId };
@@ -61,9 +61,9 @@ export async function decideResend(
 }
 
 /**
- * What makes the order say what the resend changed.
+ * The edits that apply the changes of a resend to the order.
  *
- * @returns null where the payload that these are in is gone.
+ * @returns null when they need the payload and it no longer exists.
  */
 async function editsOf(
   trx: Knex.Transaction,
@@ -71,7 +71,7 @@ async function editsOf(
   receiptId: string,
   changes: readonly Difference[],
 ): Promise<OrderEdits | null> {
-  // The code of an emirate follows from its name.
+  // The emirate's code follows from its name.
   const edits: OrderEdits = Object.fromEntries(
     changes.filter(({ pointer }) => pointer !== '/emirate_code').map(({ pointer, to }) => [pointer, to]),
   );
@@ -82,7 +82,7 @@ async function editsOf(
   if (!body) return null;
   const resend = normalizeOrder(parseBody(body)).order;
   for (const { pointer } of cut) edits[pointer] = valueAt(resend, pointer);
-  const whole = takeWhole(order.items, resend.items, ofItems);
+  const whole = replaceAllItems(order.items, resend.items, ofItems);
   if (!whole) return edits;
   for (const { pointer } of ofItems) delete edits[pointer];
   return { ...edits, [whole.pointer]: whole.to };

@@ -10,23 +10,23 @@ import {
 import { type Connection, run } from '../connect.ts';
 import { isDamage } from '../database-errors.ts';
 import { type OrderRow, orderRow, toJson, toOrder } from '../orders/orders.ts';
-import type { Repeat, WritableOrder } from '../orders/write-orders.ts';
+import type { DuplicateReceipt, WritableOrder } from '../orders/write-orders.ts';
 import { BODY } from '../receipts/find-receipt.ts';
 
-/** What a receipt says of an order that is written. */
-export type RepeatedOrder = WritableOrder & Repeat;
+/** The content of a duplicate receipt. */
+export type DuplicateOrder = WritableOrder & DuplicateReceipt;
 
 /**
- * SQL: the `receipt_id` of the last accepted resend of the order of `alias`. Only the newest with changes is ever decided, so it is the one
- * that was accepted last, too.
+ * SQL: the `receipt_id` of the last accepted resend of the order of `alias`. Only the newest resend with changes can be decided, so the
+ * newest accepted one is also the last accepted one.
  */
 export const lastAccepted = (alias: string) => `
   select receipt_id from resends
   where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
   order by received_at desc, receipt_id desc limit 1`;
 
-/** Items of stored orders that are compared at once, in characters of their JSON, or those of a single order. */
-const PART_LENGTH = 2 ** 20;
+/** Max length of the items of stored orders per query, in characters of JSON, unless a single order has more. */
+const CHUNK_LENGTH = 2 ** 20;
 
 const FIND_ORDERS = {
   name: 'find-repeated-orders',
@@ -37,7 +37,7 @@ select * from (
   cross join lateral (${orderRow('i.account_id', 'i.order_id')}) as o
   where o.erased_at is null
 ) as o
-where length_before < ${PART_LENGTH}
+where length_before < ${CHUNK_LENGTH}
 order by order_id`,
 };
 
@@ -54,50 +54,50 @@ left join lateral (
 ) as r on true`,
 };
 
-/** What a receipt says differently from its order. */
+/** Differences between a receipt and its order. */
 export interface Changes {
   differences: Difference[];
-  /** The accepted resend that it was compared with; null where that was what came first. */
+  /** The accepted resend that it was compared with; null if it was compared with the original. */
   acceptedId: string | null;
 }
 
 /**
- * What each of these receipts says differently from its order as the sender last made it: as it was first sent, or as the last accepted
- * resend has it. So a reviewer's edit is not taken for a change, and what the order says by now needs no decision. Where the payload of
- * then is gone, the order itself is what there is to compare with; of an erased customer nothing is compared.
+ * Compares receipts with the sender's last accepted version of their order: the last accepted resend, or else the original. So a reviewer's
+ * edit is not a change of the sender, and content that equals the current order needs no decision. If the payload of that version no longer
+ * exists, the order itself is compared. Orders of erased customers are not compared.
  *
- * @returns those that differ, by receipt id.
+ * @returns the changes of the receipts that differ, by receipt id.
  */
 export async function findChanges(
   database: Connection,
-  repeated: readonly RepeatedOrder[],
+  duplicates: readonly DuplicateOrder[],
 ): Promise<Map<string, Changes>> {
   const changes = new Map<string, Changes>();
-  const byId = new Map(repeated.map((one) => [one.orderId, one]));
+  const byId = new Map(duplicates.map((duplicate) => [duplicate.orderId, duplicate]));
   let wanted = [...byId.values()].toSorted((a, b) => a.orderId - b.orderId);
   while (wanted.length > 0) {
     const rows = await run<OrderRow>(database, FIND_ORDERS, [
       wanted.map(({ accountId }) => accountId),
       wanted.map(({ orderId }) => orderId),
     ]);
-    await compareWith(database, rows, repeated, changes);
+    await compareWith(database, rows, duplicates, changes);
     const last = rows.at(-1)?.order_id ?? Number.POSITIVE_INFINITY;
     wanted = wanted.filter(({ orderId }) => orderId > last);
   }
   return changes;
 }
 
-/** Finds the changes of those that repeat one of these orders, and adds them. */
+/** Adds the changes of the duplicates of these orders. */
 async function compareWith(
   database: Connection,
   rows: readonly OrderRow[],
-  repeated: readonly RepeatedOrder[],
+  duplicates: readonly DuplicateOrder[],
   changes: Map<string, Changes>,
 ): Promise<void> {
   const stored = new Map(rows.map((row) => [row.order_id, { row, order: toOrder(toJson(row)) }]));
-  const differing = repeated.filter(({ receiptId, orderId, order }) => {
+  const differing = duplicates.filter(({ receiptId, orderId, order }) => {
     const known = stored.get(orderId);
-    // Its own receipt: another worker has just written it.
+    // The order's own receipt: another worker has just written it.
     return known && known.row.receipt_id !== receiptId && isResentOtherwise(known.order, order);
   });
   if (differing.length === 0) return;
@@ -106,7 +106,7 @@ async function compareWith(
     database,
     rows.filter((row) => byOrder.has(row.order_id)),
   );
-  // One after the other: what a payload becomes may be fifty times as large. Other batches run between long ones.
+  // One at a time, as a normalized payload can be fifty times as large. Other batches can run between long ones.
   for (const { orderId, acceptedId, erasedAt, body } of firsts) {
     if (erasedAt !== null) continue;
     if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
@@ -118,16 +118,16 @@ async function compareWith(
   }
 }
 
-/** An order as it was sent, as its last accepted resend has it, or else as it was sent first. */
+/** The sender's last accepted version of an order. */
 interface First {
   orderId: number;
   acceptedId: string | null;
   erasedAt: Date | null;
-  /** Null where the payload is gone, or cannot be read. */
+  /** Null if the payload no longer exists or is unreadable. */
   body: Buffer | null;
 }
 
-/** A body that cannot be read must not keep what was sent again from being compared: it is left out, once it is known which one it is. */
+/** An unreadable body must not prevent the comparison of the others: on damage, bodies are read one by one and the damaged one is omitted. */
 async function findFirsts(
   database: Connection,
   rows: readonly OrderRow[],

@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Which of these orders may not be confirmed yet: the account holds what is sent again with other content, and of the newest such resend
- * nobody has decided. Asked under the lock on the orders, it holds for those who decide; a resend that is just being written counts from
- * its commit on.
+ * Returns the orders that cannot be confirmed yet, because the account holds orders with changed resends and the newest such resend has no
+ * decision. Must be called with the orders locked, so that no decision is made meanwhile; a concurrent resend counts from its commit on.
  */
 export async function findHeld(
   trx: Knex.Transaction,

@@ -4,11 +4,11 @@ import { timeOf } from '../receipts/partitions.ts';
 
 export type Decision = 'accepted' | 'refused';
 
-/** A receipt that said something else than its order as first sent; of one order the newest of them waits while `decision` is null. */
+/** A duplicate receipt with other content than its order. The newest one of an order is pending while `decision` is null. */
 export interface Resend {
   order_id: number;
   receipt_id: string;
-  /** By Postgres' clock; of one kept by a version that noted no time, by the clock that made its id. */
+  /** By Postgres' clock; for rows of versions that stored no time, the time in its id. */
   received_at: Date;
   changes: Difference[];
   decision: Decision | null;
@@ -16,7 +16,7 @@ export interface Resend {
   decided_at: Date | null;
 }
 
-const MAX_OF_AN_ORDER = 20;
+const MAX_PER_ORDER = 20;
 
 const FIND = {
   name: 'find-resends',
@@ -26,21 +26,21 @@ from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
   select order_id, receipt_id, received_at, changes, decision, decided_by, decided_at from resends
   where account_id = $1::int and order_id = wanted.order_id and changes is not null
-  order by received_at desc, receipt_id desc limit ${MAX_OF_AN_ORDER}
+  order by received_at desc, receipt_id desc limit ${MAX_PER_ORDER}
 ) as s
 order by s.order_id, s.received_at desc, s.receipt_id desc`,
 };
 
 /**
- * What was sent again of these orders of an account with other content, the newest of each order first, at most 20 of each. Receipts are
- * dropped before their resends, and what holds an order until then can be decided until then.
+ * Changed resends of these orders of an account, the newest of each order first, at most 20 per order. Receipts are dropped before their
+ * resends, so a resend that holds an order can still be decided.
  */
 export async function findResends(
   database: Database,
   accountId: number,
   orderIds: readonly number[],
 ): Promise<Resend[]> {
-  // Postgres' -infinity, which stands for no time, is read as a number.
+  // -infinity stands for no time; pg parses it to a number.
   const rows = await run<Omit<Resend, 'received_at'> & { received_at: Date | number }>(database, FIND, [
     accountId,
     orderIds,

@@ -1,6 +1,6 @@
 import { type Database, run } from '../connect.ts';
 
-/** Of an order that was sent again with other content: whether the newest such resend waits for a decision, or has one. */
+/** Whether the newest changed resend of an order has a decision. */
 export type Resent = 'undecided' | 'decided';
 
 const FIND = {
@@ -15,7 +15,7 @@ cross join lateral (
 ) as newest`,
 };
 
-/** Orders of one account, each with what was sent again of it; null where nothing was, or nothing else than before. */
+/** Adds `resent` to orders of one account; null if an order has no changed resend. */
 export async function markResent<Order extends { order_id: number }>(
   database: Database,
   accountId: number,

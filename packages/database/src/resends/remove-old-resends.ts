@@ -1,14 +1,13 @@
 import type { Knex } from 'knex';
 
-/** Read, and maybe emptied, by one statement: what dispatches orders waits for each. */
+/** Pages per statement; dispatching waits for each statement. */
 const PAGES = 1000;
 
 /**
- * Removes what is kept of receipts older than one, which are gone. By the pages of the table, as no index has receipts first: each would
- * cost every duplicate something.
+ * Removes resends whose receipts were dropped. It scans the table by pages, as an index by receipt id would cost more on each duplicate.
  *
- * @param receiptId the first that stays.
- * @param signal ends it between two portions.
+ * @param receiptId the first receipt that is kept.
+ * @param signal stops it between two chunks.
  */
 export async function removeOldResends(knex: Knex, receiptId: string, signal?: AbortSignal): Promise<void> {
   const { rows } = await knex.raw<{ rows: { pages: number }[] }>(

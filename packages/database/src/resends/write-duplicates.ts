@@ -1,12 +1,12 @@
 import { type Connection, type Database, inTransaction, run } from '../connect.ts';
 import { sqlstateOf } from '../database-errors.ts';
 import { idIn } from '../receipts/id-in.ts';
-import { type Changes, findChanges, lastAccepted, type RepeatedOrder } from './find-changes.ts';
+import { type Changes, type DuplicateOrder, findChanges, lastAccepted } from './find-changes.ts';
 
-/** A receipt that ended `duplicate`. */
+/** A receipt that is now `duplicate`. */
 export interface Duplicate {
   receiptId: string;
-  /** Whether it says something else than its order. */
+  /** Whether its content differs from its order. */
   isChanged: boolean;
 }
 
@@ -28,7 +28,7 @@ with moved as (
 ), settled as (
   delete from outbox
   where batch_id = any($2::uuid[])
-    and not exists (select from unnest(receipt_ids) as promised(id)
+    and not exists (select from unnest(receipt_ids) as pending(id)
                     where id not in (select receipt_id from moved) and id <> all($3::uuid[]))
 )
 select receipt_id as "receiptId", received_at::text as "receivedAt" from moved`,
@@ -44,14 +44,14 @@ cross join lateral (
   for share ${how}
 ) as o`;
 
-// In the order of their ids, as those who review them do.
+// In id order, as reviews do.
 const LOCK = { name: 'lock-repeated-orders', text: lockOrders('') };
-const FIND_FREE = { name: 'find-free-orders', text: lockOrders('skip locked') };
+const FIND_UNLOCKED = { name: 'find-free-orders', text: lockOrders('skip locked') };
 
-const KEEP = {
+const INSERT_CHANGES = {
   name: 'keep-changes',
-  // Several of one order at once: one takes over a decision if those between it and the decided one say the same, too. Of what was cut
-  // nobody knows that. None is kept of what was compared with something else than the sender's last word by now.
+  // Resends with the same changes as the decided one before them take over its decision, unless a value was cut, as its rest is unknown. A
+  // resend that was compared with an outdated version is not inserted.
   text: `
 with input as (
   select i.account_id, i.order_id, i.receipt_id, i.received_at, i.changes::jsonb as changes
@@ -78,25 +78,24 @@ from compared
 returning receipt_id as "receiptId"`,
 };
 
-// Of a process that is stopped in between, also behind a pooler: it holds receipts and orders.
+// Ends the transaction, which locks receipts and orders, if this process stops; needed behind a pooler.
 const SETTINGS = { idle_in_transaction_session_timeout: 10_000 };
-// One order that somebody keeps locked must not hold up those that came with it.
+// One locked order must not block the rest of the batch.
 const LOCK_TIMEOUT = "set local lock_timeout = '1s'";
 const LOCK_NOT_AVAILABLE = '55P03';
 const MAX_TRIES = 4;
 
-/** A resend was accepted between a comparison and the lock. */
-class ComparedTooSoon extends Error {}
+/** A resend was accepted between the comparison and the lock. */
+class OutdatedComparison extends Error {}
 
 /**
- * Moves receipts whose order the account has already to `duplicate`, and keeps what they say differently from it: one transaction, all or
- * nothing. A receipt whose lease is no longer ours is left alone and not returned. So is one that says something else than an order that
- * somebody holds for longer than a second. Of the promises in the outbox those go in the same transaction of which each receipt was moved,
- * by this or before.
+ * Moves receipts of existing orders to `duplicate` and stores their changes, in one transaction. Receipts whose lease is no longer ours are
+ * not changed and not returned; neither are changed receipts whose order is locked for more than a second. Deletes, in the same
+ * transaction, the outbox rows whose receipts were all moved, now or before.
  *
- * @param batchIds names the promises that may be kept by this.
- * @param movedBefore receipts of the same promises.
- * @param repeated a hundred or so: their orders, and what was first sent of them, are read at once.
+ * @param batchIds ids of the outbox rows to check.
+ * @param movedBefore receipts of the same outbox rows.
+ * @param duplicates about a hundred at most, as their orders and original bodies are read at once.
  * @throws {pg.DatabaseError} and nothing is written.
  */
 export async function writeDuplicates(
@@ -104,100 +103,99 @@ export async function writeDuplicates(
   leaseId: string,
   batchIds: readonly string[],
   movedBefore: readonly string[],
-  repeated: readonly RepeatedOrder[],
+  duplicates: readonly DuplicateOrder[],
 ): Promise<Duplicate[]> {
-  let left = repeated.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
-  for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries += 1) {
-    const changes = await findChanges(database, left);
-    const duplicates = { leaseId, batchIds, movedBefore, repeated: left, changes };
+  let remaining = duplicates.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
+  for (let tries = 0; tries < MAX_TRIES && remaining.length > 0; tries += 1) {
+    const changes = await findChanges(database, remaining);
+    const batch = { leaseId, batchIds, movedBefore, duplicates: remaining, changes };
     try {
       const moved =
         changes.size === 0
-          ? await move(database, duplicates)
-          : await inTransaction(database, (connection) => moveAndKeep(connection, duplicates), SETTINGS);
+          ? await move(database, batch)
+          : await inTransaction(database, (connection) => moveAndStoreChanges(connection, batch), SETTINGS);
       return [...moved.keys()].map((receiptId) => ({ receiptId, isChanged: changes.has(receiptId) }));
     } catch (error) {
-      if (error instanceof ComparedTooSoon) continue;
+      if (error instanceof OutdatedComparison) continue;
       if (sqlstateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
-      const free = await lock(database, FIND_FREE, changedOf(left, changes));
-      left = left.filter(({ receiptId, orderId }) => !changes.has(receiptId) || free.has(orderId));
+      const unlocked = await lock(database, FIND_UNLOCKED, changedOf(remaining, changes));
+      remaining = remaining.filter(({ receiptId, orderId }) => !changes.has(receiptId) || unlocked.has(orderId));
     }
   }
   return [];
 }
 
-interface Duplicates {
+interface DuplicateBatch {
   leaseId: string;
   batchIds: readonly string[];
   movedBefore: readonly string[];
-  repeated: readonly RepeatedOrder[];
+  duplicates: readonly DuplicateOrder[];
   changes: ReadonlyMap<string, Changes>;
 }
 
-/** @returns those that were moved, each with the time it was received at: as text, since a `Date` has no microseconds. */
+/** @returns `received_at` of the moved receipts by id, as strings, since a `Date` has no microseconds. */
 async function move(
   connection: Connection,
-  { leaseId, batchIds, movedBefore, repeated, changes }: Duplicates,
+  { leaseId, batchIds, movedBefore, duplicates, changes }: DuplicateBatch,
 ): Promise<Map<string, string>> {
   const moved = await run<{ receiptId: string; receivedAt: string }>(connection, MOVE, [
     leaseId,
     batchIds,
     movedBefore,
-    repeated.map(({ receiptId }) => receiptId),
-    repeated.map(({ accountId }) => accountId),
-    repeated.map(({ orderId }) => orderId),
-    repeated.map(({ warnings }) => JSON.stringify(warnings)),
-    repeated.map(({ receiptId }) => changes.has(receiptId)),
+    duplicates.map(({ receiptId }) => receiptId),
+    duplicates.map(({ accountId }) => accountId),
+    duplicates.map(({ orderId }) => orderId),
+    duplicates.map(({ warnings }) => JSON.stringify(warnings)),
+    duplicates.map(({ receiptId }) => changes.has(receiptId)),
   ]);
   return new Map(moved.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
 }
 
-async function moveAndKeep(connection: Connection, duplicates: Duplicates): Promise<Map<string, string>> {
-  const { repeated, changes } = duplicates;
-  // Receipts before orders, as whoever erases a customer.
-  const moved = await move(connection, duplicates);
-  const changed = changedOf(repeated, changes).filter(({ receiptId }) => moved.has(receiptId));
+async function moveAndStoreChanges(connection: Connection, batch: DuplicateBatch): Promise<Map<string, string>> {
+  const { duplicates, changes } = batch;
+  // Receipts before orders, as in an erasure.
+  const moved = await move(connection, batch);
+  const changed = changedOf(duplicates, changes).filter(({ receiptId }) => moved.has(receiptId));
   await connection.pool.query(LOCK_TIMEOUT);
-  await keep(connection, changed, changes, moved);
+  await storeChanges(connection, changed, changes, moved);
   return moved;
 }
 
-function changedOf(repeated: readonly RepeatedOrder[], changes: ReadonlyMap<string, Changes>): RepeatedOrder[] {
-  return repeated.filter(({ receiptId }) => changes.has(receiptId));
+function changedOf(duplicates: readonly DuplicateOrder[], changes: ReadonlyMap<string, Changes>): DuplicateOrder[] {
+  return duplicates.filter(({ receiptId }) => changes.has(receiptId));
 }
 
-/** Under a lock on the orders: nobody erases one meanwhile and misses what is kept here, and each decision is made before it or after. */
-async function keep(
+/** Locks the orders, so that erasures and decisions are serialized with it. */
+async function storeChanges(
   connection: Connection,
-  changed: readonly RepeatedOrder[],
+  changed: readonly DuplicateOrder[],
   changes: ReadonlyMap<string, Changes>,
   receivedAt: ReadonlyMap<string, string>,
 ): Promise<void> {
   const locked = await lock(connection, LOCK, changed);
-  const kept = await run<{ receiptId: string }>(connection, KEEP, [
+  const stored = await run<{ receiptId: string }>(connection, INSERT_CHANGES, [
     changed.map(({ accountId }) => accountId),
     changed.map(({ orderId }) => orderId),
     changed.map(({ receiptId }) => receiptId),
-    // Of one that was erased meanwhile nothing.
+    // No changes for an order that was erased meanwhile.
     changed.map(({ orderId, receiptId }) =>
       locked.get(orderId)?.isErased === false ? JSON.stringify(changes.get(receiptId)?.differences) : null,
     ),
     changed.map(({ receiptId }) => changes.get(receiptId)?.acceptedId ?? null),
     changed.map(({ receiptId }) => receivedAt.get(receiptId)),
   ]);
-  if (kept.length < changed.length) throw new ComparedTooSoon();
+  if (stored.length < changed.length) throw new OutdatedComparison();
 }
 
-/** @returns those that were locked, by their ids. */
+/** @returns the locked orders by id. */
 async function lock(
   connection: Connection,
-  how: typeof LOCK,
-  repeated: readonly RepeatedOrder[],
+  statement: typeof LOCK,
+  duplicates: readonly DuplicateOrder[],
 ): Promise<Map<number, { isErased: boolean }>> {
-  const orders = [...new Map(repeated.map((one) => [one.orderId, one])).values()].toSorted(
-    (a, b) => a.orderId - b.orderId,
-  );
-  const rows = await run<{ orderId: number; isErased: boolean }>(connection, how, [
+  const byId = new Map(duplicates.map((duplicate) => [duplicate.orderId, duplicate]));
+  const orders = [...byId.values()].toSorted((a, b) => a.orderId - b.orderId);
+  const rows = await run<{ orderId: number; isErased: boolean }>(connection, statement, [
     orders.map(({ accountId }) => accountId),
     orders.map(({ orderId }) => orderId),
   ]);

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { setPassword } from './passwords.ts';
 import type { Role } from './users.ts';
 
-/** Who is invited to what; `accountId` is null for an operator. */
+/** `accountId` is null for an operator. */
 export interface Invitation {
   email: string;
   role: Role;
@@ -17,16 +17,16 @@ function hashToken(token: string): Buffer {
 }
 
 /**
- * Invites somebody, or lets a user set a new password; earlier invitations of that address end.
+ * Creates an invitation, also for a user to set a new password; earlier open invitations of the address are deleted.
  *
- * @param lastsMs how long the link can be used.
+ * @param validForMs validity of the link in milliseconds.
  * @returns the token of the one-time link, which is not stored.
  */
 export async function createInvitation(
   db: Knex,
   { email, role, accountId }: Invitation,
   invitedBy: string,
-  lastsMs: number,
+  validForMs: number,
 ): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   await db.transaction(async (trx) => {
@@ -37,13 +37,13 @@ export async function createInvitation(
       role,
       account_id: accountId,
       invited_by: invitedBy,
-      expires_at: trx.raw("now() + ? * interval '1 ms'", [lastsMs]),
+      expires_at: trx.raw("now() + ? * interval '1 ms'", [validForMs]),
     });
   });
   return token;
 }
 
-/** The invitation that a token belongs to, with the name of a user who is there already; null when it is unknown, used or expired. */
+/** The invitation of a token, with the name of the user if there is one; null when the token is unknown, used or expired. */
 export async function findInvitation(db: Knex, token: string): Promise<(Invitation & { name: string | null }) | null> {
   const [row] = await openInvitation(db, token)
     .select('email', 'role', 'account_id as accountId')
@@ -52,10 +52,10 @@ export async function findInvitation(db: Knex, token: string): Promise<(Invitati
 }
 
 /**
- * Uses up an invitation: makes its user with this password, or gives the user that there is the new one and ends their sessions. Of two
- * at once, one does; no other link for that address works afterwards.
+ * Uses an invitation once: creates its user, or sets the existing user's password and ends their sessions. Other links for the address stop
+ * working.
  *
- * @param passwordHash as the authentication library makes it.
+ * @param passwordHash in the authentication library's format.
  * @returns null when the token is unknown, used or expired.
  */
 export async function acceptInvitation(

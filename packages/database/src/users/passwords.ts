@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 
-/** The hash of a user's password as the authentication library made it, or null. */
+/** The hash of a user's password in the authentication library's format, or null. */
 export async function findPasswordHash(db: Knex, userId: string): Promise<string | null> {
   const [row] = await db('user_credentials').where({ user_id: userId, provider_id: 'credential' }).select('password');
   return row?.password ?? null;
 }
 
-/** Gives a user this password and ends all their sessions: whoever is in by the old one is out. To be called in a transaction. */
+/** Sets a user's password and ends all their sessions. Must be called in a transaction. */
 export async function setPassword(trx: Knex, userId: string, passwordHash: string): Promise<void> {
   await trx('user_sessions').where({ user_id: userId }).delete();
   await trx('user_credentials').where({ user_id: userId }).delete();

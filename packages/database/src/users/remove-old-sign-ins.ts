@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Removes what nobody can use any more: counts past their window, sessions that have ended, and links a month after their time. */
+/** Removes expired attempt counts and sessions, and invitations that expired a month ago. */
 export async function removeOldSignIns(db: Knex): Promise<void> {
   await db('sign_in_attempts').where('window_to', '<', db.fn.now()).delete();
   await db('user_sessions').where('expires_at', '<', db.fn.now()).delete();

@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 
-/** A place where a user is signed in. */
 export interface UserSession {
   session_id: string;
   created_at: Date;
@@ -9,10 +8,10 @@ export interface UserSession {
 }
 
 const MAX_SESSIONS = 100;
-/** A browser may send 16 KiB. */
+/** Browsers can send up to 16 KiB. */
 const MAX_USER_AGENT = 300;
 
-/** Where a user is signed in, newest first, at most 100; of the user agent as much as names a browser. */
+/** A user's active sessions, newest first, at most 100, with truncated user agents. */
 export async function listSessions(db: Knex, userId: string): Promise<UserSession[]> {
   return db('user_sessions')
     .where({ user_id: userId })
@@ -27,12 +26,12 @@ export async function listSessions(db: Knex, userId: string): Promise<UserSessio
     );
 }
 
-/** Ends one session of a user; false when there is no such one. */
+/** Ends one session of a user. @returns false when there is no such session. */
 export async function endSession(db: Knex, userId: string, sessionId: string): Promise<boolean> {
   return (await db('user_sessions').where({ id: sessionId, user_id: userId }).delete()) > 0;
 }
 
-/** Ends all sessions of a user, at once; returns how many there were. */
+/** Ends all sessions of a user. @returns their number. */
 export async function endSessions(db: Knex, userId: string): Promise<number> {
   return db('user_sessions').where({ user_id: userId }).delete();
 }

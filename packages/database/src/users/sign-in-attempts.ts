@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 
 /**
- * Counts one more attempt to sign in under a key, for all portals together; the first one after a window opens the next.
+ * Counts a sign-in attempt for a key, across all portals. The first attempt after a window starts a new one.
  *
- * @param windowMs from the first attempt on; one that comes later in it does not make it longer.
- * @returns the attempts of this window, this one included, and how long it lasts yet, in milliseconds.
+ * @param windowMs from the first attempt on; later attempts do not extend it.
+ * @returns the attempts in this window, including this one, and the remaining milliseconds of the window.
  */
 export async function takeSignInAttempt(
   db: Knex,
@@ -23,12 +23,12 @@ export async function takeSignInAttempt(
   return rows[0];
 }
 
-/** Takes an attempt back that was no failure. */
+/** Subtracts an attempt that did not fail. */
 export async function returnSignInAttempt(db: Knex, key: string): Promise<void> {
   await db('sign_in_attempts').where({ key }).where('attempts', '>', 0).decrement('attempts');
 }
 
-/** Forgets the attempts under a key. */
+/** Deletes the attempts of a key. */
 export async function forgetSignInAttempts(db: Knex, key: string): Promise<void> {
   await db('sign_in_attempts').where({ key }).delete();
 }

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit.ts';
 
 export type Role = 'operator' | 'account_holder';
 
-/** Somebody who may sign in to the portal; an operator has no account of their own. */
+/** A portal user; operators have no account. */
 export interface User {
   user_id: string;
   email: string;
@@ -14,7 +14,7 @@ export interface User {
   last_signed_in_at: Date | null;
 }
 
-/** Users by e-mail address: all, or those that everything given fits; behind an address, where `after` is given. */
+/** Users by e-mail address that match all given filters; `after` is the last address of the previous page. */
 export async function listUsers(
   db: Knex,
   filter: {
@@ -41,12 +41,12 @@ export async function findUser(db: Knex, email: string): Promise<User | null> {
   return (await listUsers(db, { email }))[0] ?? null;
 }
 
-/** Notes that a user signed in. */
+/** Records that a user signed in. */
 export async function noteSignIn(db: Knex, email: string): Promise<void> {
   await db('users').where({ email: email.toLowerCase() }).update({ last_signed_in_at: db.fn.now() });
 }
 
-/** Removes a user at once, on record, with all sessions and the links that were sent; returns who it was, or null when there is none. */
+/** Removes a user with all sessions and open invitations, with audit. @returns the removed user, or null when there is none. */
 export async function removeUser(db: Knex, email: string, actor: string): Promise<User | null> {
   return db.transaction(async (trx) => {
     const user = await findUser(trx, email);

@@ -1,27 +1,27 @@
 import { withTimeout } from './with-timeout.ts';
 
 /**
- * Makes something that is dear to read cheap to ask for: it is read when somebody asks, at most once in `everyMs` milliseconds, and all who
- * ask meanwhile get that answer, or its absence. Never two readings at a time, however long one hangs.
+ * Caches an expensive read for `everyMs` milliseconds. It reads only when called, and never runs two reads at the same time, even if one
+ * hangs.
  *
- * @returns asks; null when the reading failed or took longer than `timeoutMs` milliseconds.
+ * @returns a function that returns the value, or null when the read failed or took longer than `timeoutMs` milliseconds.
  */
 export function cachedRead<T>(
   read: () => Promise<T>,
   { everyMs, timeoutMs }: { everyMs: number; timeoutMs: number },
 ): () => Promise<T | null> {
-  let answer: Promise<T | null> = Promise.resolve(null);
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let cached: Promise<T | null> = Promise.resolve(null);
+  let readAt = Number.NEGATIVE_INFINITY;
   let isReading = false;
 
   return () => {
-    if (isReading || performance.now() - askedAt < everyMs) return answer;
-    askedAt = performance.now();
+    if (isReading || performance.now() - readAt < everyMs) return cached;
+    readAt = performance.now();
     isReading = true;
     const reading = read().finally(() => {
       isReading = false;
     });
-    answer = withTimeout(reading, timeoutMs);
-    return answer;
+    cached = withTimeout(reading, timeoutMs);
+    return cached;
   };
 }

@@ -1,26 +1,26 @@
 /**
- * Cuts a list into parts, in its order.
+ * Splits a list into chunks, in order.
  *
- * @param limits of each part: the sizes of all in it together, but for one that is larger alone, and how many they are.
+ * @param limits max total size and max number of items per chunk. An item above the max size gets its own chunk.
  */
-export function chunkBySize<One>(
-  list: readonly One[],
-  sizeOf: (one: One) => number,
+export function chunkBySize<Item>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
   limits: { size: number; count?: number },
-): One[][] {
-  const { size: mostSize, count: mostCount = Number.POSITIVE_INFINITY } = limits;
-  const parts: One[][] = [];
-  let part: One[] = [];
-  let size = 0;
-  for (const one of list) {
-    const sizeOfOne = sizeOf(one);
-    if (part.length === 0 || size + sizeOfOne > mostSize || part.length >= mostCount) {
-      part = [];
-      parts.push(part);
-      size = 0;
+): Item[][] {
+  const { size: maxSize, count: maxCount = Number.POSITIVE_INFINITY } = limits;
+  const chunks: Item[][] = [];
+  let chunk: Item[] = [];
+  let chunkSize = 0;
+  for (const item of items) {
+    const size = sizeOf(item);
+    if (chunk.length === 0 || chunkSize + size > maxSize || chunk.length >= maxCount) {
+      chunk = [];
+      chunks.push(chunk);
+      chunkSize = 0;
     }
-    part.push(one);
-    size += sizeOfOne;
+    chunk.push(item);
+    chunkSize += size;
   }
-  return parts;
+  return chunks;
 }

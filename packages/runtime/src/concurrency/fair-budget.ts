@@ -1,21 +1,19 @@
-/** An amount of something that accounts share: requests in flight, bytes, waiters. */
+/** A budget that accounts share, such as requests in flight, bytes or waiters. */
 export interface FairBudget {
   readonly max: number;
-  /** How much is taken now, by all. */
+  /** Taken by all accounts. */
   readonly taken: number;
-  /** How much an account holds now. */
   heldBy(accountId: number): number;
   /** Whether `take` would succeed. */
   hasRoom(accountId: number, amount: number): boolean;
-  /** Takes an amount for an account. @returns false when its share does not allow it; then nothing is taken. */
+  /** @returns false, and takes nothing, when it would exceed the account's share. */
   take(accountId: number, amount: number): boolean;
-  /** Gives back what was taken. */
-  give(accountId: number, amount: number): void;
+  release(accountId: number, amount: number): void;
 }
 
 /**
- * Shares a budget by dynamic thresholds (Choudhury and Hahne, 1998): an account may hold at most as much as is still free. One account
- * alone gets half, two get a third each, and whatever they do there is room for the next one.
+ * Shares a budget by dynamic thresholds (Choudhury and Hahne, 1998): an account may hold at most as much as is free. A single account gets
+ * half, two get a third each, and there is always room for another account.
  */
 export function createFairBudget(max: number): FairBudget {
   const held = new Map<number, number>();
@@ -36,7 +34,7 @@ export function createFairBudget(max: number): FairBudget {
       taken += amount;
       return true;
     },
-    give(accountId, amount) {
+    release(accountId, amount) {
       taken -= amount;
       const left = heldBy(accountId) - amount;
       if (left > 0) held.set(accountId, left);

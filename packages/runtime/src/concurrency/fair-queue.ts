@@ -1,6 +1,6 @@
 /**
- * Runs `work` when it is its key's turn and has its outcome. Work whose `signal` is aborted before its turn never runs and leaves the queue
- * at once; the promise is then rejected with the signal's reason.
+ * Runs `work` when its key is next, and returns its result. If `signal` is aborted before that, the work leaves the queue and the promise
+ * is rejected with the signal's reason.
  */
 export type FairQueue<Key> = <Result>(
   key: Key,
@@ -9,20 +9,20 @@ export type FairQueue<Key> = <Result>(
 ) => Promise<Result>;
 
 /**
- * Limits how much work runs at once, and serves the keys that have work waiting in rotation: however much one key queues, each other key
- * waits for at most one piece of it. Work of one key starts in the order in which it came.
+ * Limits concurrency and serves the keys round-robin: however much one key queues, every other key waits for at most one piece of its work.
+ * Work of one key starts in FIFO order.
  *
- * @param maxConcurrent pieces of work running at once, of all keys together.
+ * @param maxConcurrent pieces of work that run at the same time, over all keys.
  */
 export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
-  // In order of turns: a key that was served goes to the end.
+  // In round-robin order: a key that was served moves to the end.
   const waiting = new Map<Key, (() => void)[]>();
   let running = 0;
 
   function startNext(): void {
-    const [turn] = waiting;
-    if (!turn) return;
-    const [key, starts] = turn;
+    const [next] = waiting;
+    if (!next) return;
+    const [key, starts] = next;
     const start = starts.shift() as () => void;
     waiting.delete(key);
     if (starts.length > 0) waiting.set(key, starts);
@@ -33,10 +33,10 @@ export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
   function waitForSlot(key: Key, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
-        signal?.removeEventListener('abort', leave);
+        signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      const leave = () => {
+      const onAbort = () => {
         const left = waiting.get(key)?.filter((other) => other !== start) ?? [];
         if (left.length > 0) waiting.set(key, left);
         else waiting.delete(key);
@@ -45,7 +45,7 @@ export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
       const starts = waiting.get(key);
       if (starts) starts.push(start);
       else waiting.set(key, [start]);
-      signal?.addEventListener('abort', leave);
+      signal?.addEventListener('abort', onAbort);
     });
   }
 

@@ -1,18 +1,17 @@
-/** How `createMicroBatcher` works. */
 interface MicroBatcherOptions<Item> {
-  /** Groups worked on at once. All but the first are for full ones: one larger group costs less than two. */
+  /** Max concurrent batches. A second one starts only when full: one large batch is cheaper than two. */
   maxConcurrent: number;
-  /** How many of those that wait, in their order, go into the next group; at least one. */
+  /** How many of the first waiting items form the next batch; at least one. */
   take: (waiting: readonly Item[]) => number;
   /** Must not fail. */
-  work: (group: Item[]) => Promise<void>;
+  work: (batch: Item[]) => Promise<void>;
 }
 
 /**
- * Works on items in groups without ever waiting for a group to fill: one is what came while those before it were being worked on, and an
- * item that comes alone goes at once.
+ * Processes items in batches without a delay: a batch is what arrived while the batches before were being processed, and a single item is
+ * processed immediately.
  *
- * @returns hands in an item.
+ * @returns a function that adds an item.
  */
 export function createMicroBatcher<Item>({
   maxConcurrent,
@@ -23,7 +22,7 @@ export function createMicroBatcher<Item>({
   let busy = 0;
   let scheduled = false;
 
-  // Items of one turn of the event loop share a group; setImmediate ends the turn, it is no timer.
+  // Items of one event loop iteration share a batch. setImmediate adds no timer delay.
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
@@ -33,10 +32,10 @@ export function createMicroBatcher<Item>({
         const count = take(waiting);
         const isFull = count < waiting.length;
         if (busy > 0 && !isFull) return;
-        const group = waiting.slice(0, count);
+        const batch = waiting.slice(0, count);
         waiting = waiting.slice(count);
         busy += 1;
-        void work(group).finally(() => {
+        void work(batch).finally(() => {
           busy -= 1;
           schedule();
         });

@@ -2,17 +2,17 @@ import { createFairQueue } from './fair-queue.ts';
 
 const SLICE_MS = 4;
 
-/** Cuts long synchronous work into slices, so that the event loop serves everything else in between. */
+/** Splits long synchronous work into slices, so that it does not block the event loop. */
 export interface TimeSlicer {
   /**
-   * Waits for a slice. Of all work that shares this slicer one slice runs in each iteration of the event loop, and accounts take turns.
+   * Waits for a slice. One slice runs per event loop iteration, and accounts alternate.
    *
-   * @returns says whether the slice is over; the caller then asks for the next one.
+   * @returns a function that says whether the slice is over; the caller then asks for the next one.
    */
   next(accountId: number): Promise<() => boolean>;
 }
 
-/** Creates a slicer; a process needs one. */
+/** A process needs one slicer. */
 export function createTimeSlicer(): TimeSlicer {
   const runFairly = createFairQueue<number>(1);
   return {

@@ -1,6 +1,6 @@
-/** The answer, or null if it fails or takes longer than `timeoutMs` milliseconds; what is too late is forgotten. */
-export async function withTimeout<T>(answer: Promise<T>, timeoutMs: number): Promise<T | null> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), timeoutMs);
-  return Promise.race([answer.catch(() => null), late.promise]).finally(() => clearTimeout(timer));
+/** The promise's value, or null if it is rejected or takes longer than `timeoutMs` milliseconds; a late result is ignored. */
+export async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T | null> {
+  const timeout = Promise.withResolvers<null>();
+  const timer = setTimeout(() => timeout.resolve(null), timeoutMs);
+  return Promise.race([promise.catch(() => null), timeout.promise]).finally(() => clearTimeout(timer));
 }

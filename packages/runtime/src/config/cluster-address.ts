@@ -1,6 +1,5 @@
-/** A Redis Cluster, and how to get in. */
 interface ClusterAddress {
-  /** Nodes to ask for all the others; one that answers is enough. */
+  /** Nodes that know the others; one available node is enough. */
   seeds: { host: string; port: number }[];
   username: string;
   password: string;
@@ -11,9 +10,9 @@ export const CLUSTER_SCHEME = /^redis(s?)-cluster:\/\//;
 
 /**
  * Reads `redis-cluster://[user:password@]host:port,host:port`, with `rediss-cluster:` for TLS. User and password are percent-encoded; the
- * port is 6379 where none is given.
+ * port defaults to 6379.
  *
- * @throws {Error} when it cannot be read; its message does not quote the address, which may hold a password.
+ * @throws {Error} when the address is invalid. The message does not quote the address, which may contain a password.
  */
 export function parseClusterAddress(address: string): ClusterAddress {
   const [, tls, credentials = ':', hosts] = /^redis(s?)-cluster:\/\/(?:([^@/,]*)@)?([^@/?#]+)\/?$/.exec(address) ?? [];

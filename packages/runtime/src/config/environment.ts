@@ -5,15 +5,14 @@ import ms from 'ms';
 import { LOG_LEVELS } from '../observability/log-level.ts';
 import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
 
-/** The configuration is wrong or incomplete: one line that says what to set, fit to be printed as it is. */
+/** The configuration is wrong or incomplete. The message is one printable line that says what to set. */
 export class ConfigurationError extends Error {}
 
 /**
- * Reads and validates the environment once; everything else takes typed slices of the result. What the schema names may come from a
- * file instead: `DATABASE_URL_FILE` is where `DATABASE_URL` lies. A variable that is empty counts as unset. Writes a warning to
- * stderr for each variable that looks like a misspelled setting.
+ * Reads and validates the environment. Each setting can come from a file instead: `DATABASE_URL_FILE` is the path of a file that contains
+ * `DATABASE_URL`. An empty variable counts as unset. Writes a warning to stderr for each variable that looks like a misspelled setting.
  *
- * @throws {ConfigurationError} naming every variable that is missing or wrong; values and paths are never echoed, as they may be secrets.
+ * @throws {ConfigurationError} that names every missing or wrong variable. It contains no values and paths, which may be secrets.
  */
 export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Schema>, env: NodeJS.ProcessEnv): T {
   warnOfMisspellings(Object.keys(schema), env);
@@ -27,9 +26,9 @@ export function readEnvironment<T extends object>(schema: Record<keyof T, Joi.Sc
   throw misconfigured(error.details.map((detail) => detail.message));
 }
 
-/** Shorter names, such as HOST and PORT, resemble each other by chance. */
+/** Shorter names, such as HOST and PORT, are similar by chance. */
 const MIN_NAME_LENGTH = 6;
-/** No two settings are this close. */
+/** No two settings differ by so few characters. */
 const MAX_MISSPELLED_CHARACTERS = 2;
 
 function warnOfMisspellings(settings: string[], env: NodeJS.ProcessEnv): void {
@@ -46,7 +45,7 @@ function misconfigured(reasons: string[]): ConfigurationError {
   return new ConfigurationError(`Configuration: ${[...new Set(reasons)].join('; ')}.`);
 }
 
-/** What each variable is set to, or the content of its file without the line break that editors and `echo` put at the end. */
+/** The value of each variable, or the content of its file without the trailing line break of editors and `echo`. */
 function readValues(names: string[], env: NodeJS.ProcessEnv): Record<string, string> {
   const values: Record<string, string> = {};
   const reasons: string[] = [];
@@ -75,7 +74,7 @@ function readOrNull(path: string): string | null {
 /**
  * A time span such as `30s`, `5m`, `24h` or `7d`; the value read is in milliseconds.
  *
- * @param longest what is accepted; a timer or an integer of Postgres holds no more than 24 days.
+ * @param longest the maximum; timers and integers of Postgres are limited to 24 days.
  */
 export function duration(fallback: string, longest = '24d'): Joi.Schema {
   return Joi.string()
@@ -89,9 +88,9 @@ export function duration(fallback: string, longest = '24d'): Joi.Schema {
 }
 
 /**
- * Milliseconds of a time span such as `30s` or `7d`. The unit is required: a bare `30` could be meant as seconds.
+ * Milliseconds of a time span such as `30s` or `7d`. The unit is required, as a bare `30` could mean seconds.
  *
- * @throws {Error} when the text is no time span, or one of less than a millisecond.
+ * @throws {Error} when the string is not a time span of at least one millisecond.
  */
 export function parseDuration(text: string): number {
   const value = /^[\d.]+ *[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
@@ -99,18 +98,18 @@ export function parseDuration(text: string): number {
   return value;
 }
 
-/** How long a server goes on serving after it says that it drains, in milliseconds; none unless set. */
+/** How long a server still serves requests after it reports that it drains, in milliseconds; default 0. */
 export const drainDelay: Joi.Schema = Joi.string()
   .custom((text: string) => (text === '0' ? 0 : parseDuration(text)))
   .message('{{#label}} must be 0 or a time span such as 5s')
   .default(0);
 
-/** A whole number within bounds, with a default. */
+/** An integer within bounds, with a default. */
 export function wholeNumber(fallback: number, min = 1, max = Number.MAX_SAFE_INTEGER): Joi.Schema {
   return Joi.number().integer().min(min).max(max).default(fallback);
 }
 
-/** An address in the web without a path; a slash at its end is taken off. */
+/** An http or https origin; a trailing slash is removed. */
 export const webOrigin: Joi.StringSchema = Joi.string()
   .custom((text: string) => {
     const { protocol, origin, href } = new URL(text);
@@ -119,9 +118,9 @@ export const webOrigin: Joi.StringSchema = Joi.string()
   })
   .message('{{#label}} must be http or https, a host and at most a port, such as https://orders.example.com');
 
-/** What a sender's commands take from the environment. */
+/** Settings of the CLI's commands for senders. */
 export interface SenderEnvironment {
-  /** Where the service is, without a slash at its end; a prefix of its routes belongs to it. */
+  /** The service's base URL, with a path prefix if it has one and without a trailing slash. */
   ORDERS_URL: string;
   ORDERS_API_KEY: string;
   ORDERS_SIGNING_SECRET: string;
@@ -138,25 +137,25 @@ export const senderEnvironment: Record<keyof SenderEnvironment, Joi.Schema> = {
     .message('{{#label}} must be an address such as https://orders.example.com, without a user, query or hash'),
   ORDERS_API_KEY: Joi.string()
     .pattern(/^[\x21-\x7e]+$/)
-    .message('{{#label}} must be an API key of the account, without blanks'),
+    .message('{{#label}} must be an API key of the account, without spaces'),
   ORDERS_SIGNING_SECRET: Joi.string(),
 };
 
-/** What every process that logs and serves health takes from the environment. */
+/** Settings of every process that logs and serves health checks. */
 export interface ProcessEnvironment {
   NODE_ENV: string;
   LOG_LEVEL: string;
   LOG_FORMAT: 'json' | 'text';
   ADMIN_HOST: string;
   ADMIN_PORT: number;
-  /** Lets callers that are not on the loopback change the log level. */
+  /** Lets callers outside the loopback interface change the log level. */
   ADMIN_TOKEN?: string;
   DRAIN_TIMEOUT: number;
-  /** The commit that the image was built from; `unknown` elsewhere. */
+  /** The commit that the image was built from; otherwise `unknown`. */
   REVISION: string;
 }
 
-/** A password or token that a program made. */
+/** A generated password or token. */
 export const randomSecret: Joi.StringSchema = Joi.string()
   .pattern(/^[\x21-\x7e]{16,}$/)
   .message('{{#label}} must be at least 16 visible ASCII characters; make one with: openssl rand -hex 24');
@@ -173,7 +172,7 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
   ADMIN_PORT: wholeNumber(0, 0, 65_535),
   ADMIN_TOKEN: randomSecret,
   DRAIN_TIMEOUT: duration('25s'),
-  // Only shown, so a value that is no revision stops nothing.
+  // Informational, so an invalid value must not prevent a start.
   REVISION: Joi.string()
     .pattern(/^[\w.-]{1,64}$/)
     .default('unknown')
@@ -181,8 +180,8 @@ export const processEnvironment: Record<keyof ProcessEnvironment, Joi.Schema> = 
 };
 
 /**
- * An address that its client can read, too: one that it cannot read, such as with a port above 65,535, a client finds out only later, and
- * what it throws quotes the address with the password. A Postgres behind a Unix socket has no host.
+ * A URL that the client can parse. For an invalid one, such as a port above 65,535, the client fails later with an error that quotes the
+ * URL and its password. A Postgres URL for a Unix socket has no host.
  */
 function address(...schemes: string[]): Joi.StringSchema {
   return Joi.string()
@@ -194,7 +193,7 @@ function address(...schemes: string[]): Joi.StringSchema {
     .message('{{#label}} must be an address with a valid host, port and percent-encoding');
 }
 
-/** As `PGPASSWORD` works everywhere: an address of Postgres that has a password keeps it. */
+/** Adds `PGPASSWORD` to a Postgres URL that has no password, as libpq does. */
 function withPassword(address: string, password: string | undefined): string {
   const parts = /^(postgres(?:ql)?:\/\/)(?:([^/?#@:]*)(:[^/?#@]*)?@)?(.*)$/.exec(address);
   if (!parts || password === undefined) return address;
@@ -202,7 +201,6 @@ function withPassword(address: string, password: string | undefined): string {
   return own === undefined ? `${scheme}${user}:${encodeURIComponent(password)}@${rest}` : address;
 }
 
-/** Where Postgres is and how to talk to it. */
 export interface DatabaseEnvironment {
   DATABASE_URL: string;
   PG_POOL_SIZE: number;
@@ -211,7 +209,7 @@ export interface DatabaseEnvironment {
   PG_QUERY_TIMEOUT: number;
 }
 
-/** What `PGPASSWORD` says is in the addresses afterwards. */
+/** `PGPASSWORD` is added to the URLs. */
 export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD', Joi.Schema> = {
   PGPASSWORD: Joi.string().strip(),
   DATABASE_URL: address('postgres', 'postgresql').required(),
@@ -220,7 +218,7 @@ export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD
   PG_QUERY_TIMEOUT: duration('10s'),
 };
 
-/** A standby of that Postgres, for look-ups that bear a copy. */
+/** A standby of that Postgres, for reads that tolerate replication lag. */
 export const databaseReadUrl = address('postgres', 'postgresql');
 
 const clusterAddress = Joi.string()
@@ -232,17 +230,17 @@ const clusterAddress = Joi.string()
     '{{#label}} must be redis-cluster://[user:password@]host:port,host:port with valid hosts, ports and percent-encoding',
   );
 
-/** Where the queue is: Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`) or BullMQ's Postgres backend (`postgres://`). */
+/** Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`) or BullMQ's Postgres backend (`postgres://`). */
 export const queueUrl = Joi.alternatives()
   .conditional(Joi.string().pattern(CLUSTER_SCHEME), {
-    // biome-ignore lint/suspicious/noThenProperty: so Joi calls it.
+    // biome-ignore lint/suspicious/noThenProperty: Joi's name.
     then: clusterAddress,
     otherwise: address('redis', 'rediss', 'postgres', 'postgresql'),
   })
   .required();
 
 /**
- * The key that signing secrets are encrypted with at rest: 32 bytes as base64 or hex.
+ * The key that encrypts signing secrets at rest: 32 bytes as base64 or hex.
  *
  * @throws {Error} when it is not 32 bytes.
  */
@@ -256,7 +254,7 @@ const secretsKey = Joi.string()
   .custom((text: string) => parseSecretsKey(text))
   .message('{{#label}} must be 32 bytes as base64 or hex; make one with: openssl rand -base64 32');
 
-/** The key that signing secrets are encrypted with, and while it is exchanged the other one: the old, or before that the new. */
+/** The key that encrypts signing secrets and, during a key rotation, the other one: first the new key, then the old one. */
 export interface SecretsEnvironment {
   SECRETS_KEY: Buffer;
   SECRETS_KEY_PREVIOUS?: Buffer;
@@ -267,7 +265,7 @@ export const secretsEnvironment: Record<keyof SecretsEnvironment, Joi.StringSche
   SECRETS_KEY_PREVIOUS: secretsKey,
 };
 
-/** The key that seals, and with it, where there is one, the other that opens as well. */
+/** The key that encrypts and, if set, the other one that also decrypts. */
 export function secretsKeysOf({
   SECRETS_KEY,
   SECRETS_KEY_PREVIOUS,

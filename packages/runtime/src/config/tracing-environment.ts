@@ -1,21 +1,21 @@
 import Joi from 'joi';
 import { wholeNumber } from './environment.ts';
 
-/** What decides whether, where and how much is traced: OpenTelemetry's own variables. */
+/** OpenTelemetry's standard variables. */
 export interface TracingEnvironment {
   OTEL_SDK_DISABLED: boolean;
-  /** Of an OTLP receiver, to which `/v1/traces` is added. This or the next one switches tracing on. */
+  /** Base URL of an OTLP receiver; `/v1/traces` is appended. This or the next one enables tracing. */
   OTEL_EXPORTER_OTLP_ENDPOINT?: string;
-  /** Where spans go, as it is. */
+  /** Full URL for spans. */
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
   OTEL_EXPORTER_OTLP_HEADERS: Record<string, string>;
   OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf';
-  /** Milliseconds for one export with its retries. */
+  /** Milliseconds for one export, including its retries. */
   OTEL_EXPORTER_OTLP_TIMEOUT: number;
   OTEL_SERVICE_NAME?: string;
   OTEL_RESOURCE_ATTRIBUTES: Record<string, string>;
   OTEL_TRACES_SAMPLER: (typeof SAMPLERS)[number];
-  /** The share of traces, for the samplers by ratio. */
+  /** The sampled share of traces, for ratio samplers. */
   OTEL_TRACES_SAMPLER_ARG: number;
 }
 
@@ -30,7 +30,7 @@ const SAMPLERS = [
 
 const receiver = Joi.string().uri({ scheme: ['http', 'https'] });
 
-/** `name=value,…`, the values percent-encoded (W3C Baggage, as OpenTelemetry writes headers and attributes). */
+/** `name=value,…` with percent-encoded values (W3C Baggage, OpenTelemetry's format for headers and attributes). */
 const pairs = Joi.string()
   .custom((text: string) => {
     const read = text.split(',').filter((pair) => pair.trim() !== '');
@@ -60,7 +60,7 @@ export const tracingEnvironment: Record<keyof TracingEnvironment, Joi.Schema> = 
   OTEL_TRACES_SAMPLER_ARG: Joi.number().min(0).max(1).default(1),
 };
 
-/** Where spans go; null where tracing is off. */
+/** The URL for spans; null when tracing is disabled. */
 export function tracesUrl(env: TracingEnvironment): string | null {
   if (env.OTEL_SDK_DISABLED) return null;
   if (env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;

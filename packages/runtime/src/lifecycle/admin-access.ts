@@ -2,21 +2,21 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 
-// `check` also matches the mapped IPv6 form of an IPv4 address, as sockets that listen on `::` show it.
+// `check` also matches IPv4-mapped IPv6 addresses, which sockets that listen on `::` report.
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an address, as a socket shows it, is of the loopback. */
+/** Whether a socket's remote address is a loopback address. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /**
- * Decides who may change a running process: callers on the loopback, by the address of their socket, and whoever sends the token.
- * Headers that name another address are ignored.
+ * Only callers on the loopback interface and callers with the token may change a running process. The socket's address decides; headers
+ * such as `X-Forwarded-For` are ignored.
  *
- * @returns the status and the line to answer with, or null when the change is allowed.
+ * @returns status and body of the refusal, or null when the change is allowed.
  */
 export function refuseChange(
   { socket, headers }: Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } },
@@ -30,8 +30,8 @@ export function refuseChange(
   return { status: 401, text: 'send Authorization: Bearer <ADMIN_TOKEN>, or ask from the loopback of this process\n' };
 }
 
-/** Hashed first, as only values of one length can be compared in constant time. */
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+/** Hashes first, as a constant-time comparison needs values of equal length. */
+function isSame(left: string, right: string): boolean {
+  const [a, b] = [left, right].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
   return timingSafeEqual(a, b);
 }

@@ -5,16 +5,16 @@ import type { Logger } from '../observability/logger.ts';
 import type { Registry } from '../observability/metrics.ts';
 import { refuseChange } from './admin-access.ts';
 
-/** What `GET /health/ready` answers; `ready` decides between 200 and 503. */
+/** Body of `GET /health/ready`; `ready` decides between 200 and 503. */
 export interface Readiness {
   ready: boolean;
   [check: string]: unknown;
 }
 
 /**
- * The admin port, for probes, Prometheus and operators, never for the internet. Reading needs no key.
+ * The admin port, for probes, Prometheus and operators. It must not be reachable from the internet. Reads need no key.
  *
- * @param token lets a caller that is not on the loopback change the log level; without one, nobody else can.
+ * @param token lets callers outside the loopback interface change the log level; without it, only loopback callers can.
  */
 export function createAdminServer(
   readiness: () => Promise<Readiness>,
@@ -28,7 +28,7 @@ export function createAdminServer(
       response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
     };
     const json = (status: number, body: object) => reply(status, 'application/json', JSON.stringify(body));
-    const answer = async () => {
+    const handle = async () => {
       const [path, query] = request.url?.split('?') ?? [];
       if (path === '/log-level' && request.method === 'PUT') {
         const denied = refuseChange(request, token);
@@ -44,23 +44,23 @@ export function createAdminServer(
       const state = await readiness();
       return json(state.ready ? 200 : 503, state);
     };
-    answer().catch(() => reply(500, 'text/plain', 'internal error\n'));
+    handle().catch(() => reply(500, 'text/plain', 'internal error\n'));
   });
 }
 
 const PATHS = ['/health/live', '/health/ready', '/metrics', '/log-level'];
-const LONGEST_BODY = 100;
-const LONGEST_SPAN_MS = 24 * 3_600_000;
+const MAX_BODY_LENGTH = 100;
+const MAX_SPAN_MS = 24 * 3_600_000;
 
-/** @returns what is wrong with what was asked for, or null. */
+/** @returns what is wrong with the request, or null. */
 async function changeLevel(
   request: IncomingMessage,
   span: string | null,
   logLevel: LevelSwitch,
 ): Promise<string | null> {
   let body = '';
-  for await (const chunk of request) if (body.length < LONGEST_BODY) body += chunk;
-  const level = LOG_LEVELS.find((one) => one === body.trim());
+  for await (const chunk of request) if (body.length < MAX_BODY_LENGTH) body += chunk;
+  const level = LOG_LEVELS.find((name) => name === body.trim());
   if (!level) return `the body is one of ${LOG_LEVELS.join(', ')}`;
   const forMs = span === null ? null : readSpan(span);
   if (forMs === undefined) return 'for is a time span such as 10m, at most 24h';
@@ -71,13 +71,13 @@ async function changeLevel(
 function readSpan(text: string): number | undefined {
   try {
     const span = parseDuration(text);
-    return span <= LONGEST_SPAN_MS ? span : undefined;
+    return span <= MAX_SPAN_MS ? span : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Ends the admin server with every connection to it; one that never listened too. */
+/** Closes the admin server and its connections; safe if it never listened. */
 export async function closeAdminServer(server: Server): Promise<void> {
   if (server.listening) await new Promise((resolve) => server.close(resolve).closeAllConnections());
 }

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { ConfigurationError } from '../config/environment.ts';
 
 /**
- * Listens on `host:port` and returns the port; 0 means any free one.
+ * Listens on `host:port` and returns the port; 0 means any free port.
  *
- * @throws {ConfigurationError} one line that says why it cannot.
+ * @throws {ConfigurationError} with one line that says why it cannot listen.
  */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   server.listen(port, host);

@@ -1,4 +1,4 @@
-/** What may be logged of an error: never its message, which can quote a query, a payload or a key. */
+/** The loggable parts of an error. Its message is not one of them, as it can quote a query, a payload or a key. */
 export interface ErrorDescription {
   name: string;
   code?: string | number;
@@ -7,8 +7,8 @@ export interface ErrorDescription {
 }
 
 /**
- * Names an error for the log without any text that outside data could have reached: its class, its code (SQLSTATE, `ECONNREFUSED`, the status of a reply, …),
- * a violated constraint and, where `stack` is asked for, the frames of its stack.
+ * Describes an error for the log without any text that can contain outside data: its class, its code (SQLSTATE, `ECONNREFUSED`, HTTP
+ * status), a violated constraint and, with `stack`, its stack frames.
  */
 export function describeError(error: unknown, options: { stack?: boolean } = {}): ErrorDescription {
   if (!Error.isError(error)) return { name: typeof error };
@@ -20,7 +20,7 @@ export function describeError(error: unknown, options: { stack?: boolean } = {})
   return description;
 }
 
-/** The frames come behind the message, lines of which can look like frames. */
+/** Skips the message, as its lines can look like frames. */
 function framesOf({ stack = '', message }: Error): string[] {
   const start = stack.indexOf(message);
   if (start < 0) return [];

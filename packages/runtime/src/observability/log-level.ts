@@ -3,29 +3,28 @@ import type { Logger } from './logger.ts';
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 type Level = (typeof LOG_LEVELS)[number];
 
-/** How much a process logs now. */
 interface LogLevel {
   level: string;
-  /** When it goes back to what the process began with; ISO 8601. */
+  /** When the initial level is restored; ISO 8601. */
   until?: string;
 }
 
-/** Shows and sets how much a running process logs. */
+/** Shows and sets the log level of a running process. */
 export interface LevelSwitch {
   now(): LogLevel;
-  /** @param forMs goes back after so many milliseconds to the level that the process began with; null stays. */
+  /** @param forMs milliseconds until the initial level is restored; null: never. */
   set(level: Level, forMs: number | null): void;
 }
 
-/** Changes the level of a running process, which ends with it. */
+/** The level is lost at a restart. */
 export function createLevelSwitch(logger: Logger): LevelSwitch {
-  const first = logger.level;
+  const initial = logger.level;
   let until: string | null = null;
-  let back: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
 
   function change(level: string): void {
     const was = logger.level;
-    // Said at a level that always passes: who silences a process leaves a trace of that.
+    // `error` is always logged, so a change to any level leaves a trace.
     logger.error('log level changed', { was, now: level, ...(until !== null && { until }) });
     logger.level = level;
   }
@@ -33,13 +32,13 @@ export function createLevelSwitch(logger: Logger): LevelSwitch {
   return {
     now: () => ({ level: logger.level, ...(until !== null && { until }) }),
     set(level, forMs) {
-      clearTimeout(back);
+      clearTimeout(timer);
       until = forMs === null ? null : new Date(Date.now() + forMs).toISOString();
       change(level);
       if (forMs === null) return;
-      back = setTimeout(() => {
+      timer = setTimeout(() => {
         until = null;
-        change(first);
+        change(initial);
       }, forMs).unref();
     },
   };

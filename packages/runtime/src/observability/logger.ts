@@ -3,7 +3,7 @@ import { StandardOutput } from './standard-output.ts';
 
 export type Logger = winston.Logger;
 
-/** Members that no caller should log; redacted here too, so that one slip is not a leak. */
+/** Fields that no caller should log; redacted as a second line of defence. */
 const NEVER_LOGGED = new Set([
   'address',
   'api_key',
@@ -34,10 +34,10 @@ const readable = winston.format.printf(({ timestamp, level, message, service, ..
   return `${String(timestamp).slice(11, 23)} ${level} ${service}: ${message}${fields.length ? `  ${fields.join(' ')}` : ''}`;
 });
 
-/** A logger that writes one line an event to standard output: JSON for machines, `text` for a terminal. */
+/** A logger that writes one line per event to standard output: JSON for machines, `text` for a terminal. */
 export function createLogger(options: { service: string; level: string; format: 'json' | 'text' }): Logger {
   const { combine, timestamp, printf } = winston.format;
-  // winston's own json() makes a serializer for each line, which costs more than the rest of the line.
+  // winston's json() creates a serializer per line, which costs more than the rest of the line.
   const json = printf((info) => JSON.stringify(info));
   return winston.createLogger({
     level: options.level,

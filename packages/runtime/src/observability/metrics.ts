@@ -4,14 +4,14 @@ import { VERSION } from '../version.ts';
 export type Registry = client.Registry;
 export { Counter, Gauge, Histogram } from 'prom-client';
 
-/** A registry of its own for each process (or test), with Node's own figures in it. */
+/** One registry per process (or test), with Node's default metrics. */
 export function createRegistry(): Registry {
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
   return registry;
 }
 
-/** Shows which version a process runs, and from which revision of its sources it was built. */
+/** Exposes the version of a process and the source revision it was built from. */
 export function exposeBuildInfo(registry: Registry, revision: string): void {
   const build = new client.Gauge({
     name: 'orders_build_info',
@@ -22,20 +22,19 @@ export function exposeBuildInfo(registry: Registry, revision: string): void {
   build.set({ version: VERSION, revision }, 1);
 }
 
-/** What a pool of connections tells of itself. */
 interface PoolState {
   busy: number;
   idle: number;
-  /** Who waits for a connection. */
+  /** Statements and transactions that wait for a connection. */
   waiting: number;
-  /** Connections that it may hold. */
+  /** Max connections. */
   size: number;
 }
 
 /**
- * Shows pools of connections to Postgres as they are when the metrics are read.
+ * Exposes the current state of connection pools.
  *
- * @param pools by the name that each has as its label.
+ * @param pools by the value of the label `pool`.
  */
 export function exposePools(registry: Registry, pools: Record<string, () => PoolState>): void {
   const registers = [registry];

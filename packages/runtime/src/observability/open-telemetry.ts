@@ -29,22 +29,22 @@ import type { Logger } from './logger.ts';
 import { createOutageLog, type OutageLog } from './outage-log.ts';
 import type { Span, SpanOptions, Tracing } from './tracing.ts';
 
-/** Milliseconds for which ended spans are gathered, and how many may wait; more are dropped. */
-const GATHER_MS = 2000;
-const MAX_WAITING = 8192;
+const EXPORT_INTERVAL_MS = 2000;
+/** Max ended spans that wait for export; more are dropped. */
+const MAX_QUEUED_SPANS = 8192;
 
 const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER, internal: SpanKind.INTERNAL };
 
 export type OpenTelemetry = Pick<Tracing, 'begin' | 'close'>;
 
 /**
- * OpenTelemetry's SDK for this process. Nothing is registered globally and no context is kept by the SDK: who begins a span says what it
- * continues. This module is loaded by `createTracing` alone, and only where tracing is on.
+ * OpenTelemetry's SDK for this process. Nothing is registered globally, and the SDK keeps no context: callers pass the parent of a span.
+ * Only `createTracing` loads this module, and only when tracing is enabled.
  */
 export function openTelemetry(env: TracingEnvironment, url: string, service: string, logger: Logger): OpenTelemetry {
-  const collector = createOutageLog(logger, 'the trace receiver', 'spans are dropped, orders are not touched');
+  const collector = createOutageLog(logger, 'trace receiver', 'spans are dropped, orders are not affected');
   const { OTEL_EXPORTER_OTLP_HEADERS: headers, OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMillis } = env;
-  const exporter = toldOf(new OTLPTraceExporter({ url, headers, timeoutMillis }), collector);
+  const exporter = withOutageLog(new OTLPTraceExporter({ url, headers, timeoutMillis }), collector);
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({
@@ -54,8 +54,10 @@ export function openTelemetry(env: TracingEnvironment, url: string, service: str
         ...(env.OTEL_SERVICE_NAME && { 'service.name': env.OTEL_SERVICE_NAME }),
       }),
     ),
-    sampler: withLinked(samplerOf(env)),
-    spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: GATHER_MS, maxQueueSize: MAX_WAITING })],
+    sampler: sampleIfLinked(samplerOf(env)),
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter, scheduledDelayMillis: EXPORT_INTERVAL_MS, maxQueueSize: MAX_QUEUED_SPANS }),
+    ],
   });
   const tracer = provider.getTracer('orders');
 
@@ -115,26 +117,26 @@ function samplerOf(env: TracingEnvironment): Sampler {
   }
 }
 
-/** A batch has no parent, as it is of many requests; it is wanted if one of them is, and its steps with it, whatever their trace's id. */
-function withLinked(sampler: Sampler): Sampler {
+/** The span of a batch has no parent, as it belongs to many requests. It and its steps are sampled if one of those requests is. */
+function sampleIfLinked(sampler: Sampler): Sampler {
   return {
     shouldSample(context, traceId, name, kind, attributes, links) {
-      const isWanted = ({ traceFlags }: SpanContext) => (traceFlags & TraceFlags.SAMPLED) !== 0;
+      const isSampled = ({ traceFlags }: SpanContext) => (traceFlags & TraceFlags.SAMPLED) !== 0;
       const parent = trace.getSpanContext(context);
-      const isStep = parent !== undefined && !parent.isRemote && isWanted(parent);
-      if (isStep || links.some((link) => isWanted(link.context)))
+      const isStep = parent !== undefined && !parent.isRemote && isSampled(parent);
+      if (isStep || links.some((link) => isSampled(link.context)))
         return { decision: SamplingDecision.RECORD_AND_SAMPLED };
       return sampler.shouldSample(context, traceId, name, kind, attributes, links);
     },
   };
 }
 
-function toldOf(exporter: SpanExporter, collector: OutageLog): SpanExporter {
+function withOutageLog(exporter: SpanExporter, collector: OutageLog): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        if (result.code === ExportResultCode.SUCCESS) collector.over();
-        else collector.met(result.error);
+        if (result.code === ExportResultCode.SUCCESS) collector.recovered();
+        else collector.failed(result.error);
         done(result);
       });
     },

@@ -1,25 +1,24 @@
 import { describeError } from './describe-error.ts';
 import type { Logger } from './logger.ts';
 
-/** Says once that something is away and once that it is back, however often it is asked for meanwhile. */
+/** Logs one line when a service becomes unavailable and one when it is available again. */
 export interface OutageLog {
-  met(error: unknown, options?: { stack?: boolean }): void;
-  over(): void;
+  failed(error: unknown, options?: { stack?: boolean }): void;
+  recovered(): void;
 }
 
-/**
- * @param what is away, such as `the queue`; it and what follows from that make the line.
- */
-export function createOutageLog(logger: Logger, what: string, consequence: string): OutageLog {
-  let isAway = false;
+/** @param service its name, such as `queue`. */
+export function createOutageLog(logger: Logger, service: string, consequence: string): OutageLog {
+  let isUnavailable = false;
   return {
-    met(error, options) {
-      if (!isAway) logger.warn(`${what} does not answer; ${consequence}`, { error: describeError(error, options) });
-      isAway = true;
+    failed(error, options) {
+      if (!isUnavailable)
+        logger.warn(`${service} unavailable; ${consequence}`, { error: describeError(error, options) });
+      isUnavailable = true;
     },
-    over() {
-      if (isAway) logger.info(`${what} answers again`);
-      isAway = false;
+    recovered() {
+      if (isUnavailable) logger.info(`${service} available again`);
+      isUnavailable = false;
     },
   };
 }

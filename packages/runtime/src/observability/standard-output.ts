@@ -1,6 +1,5 @@
 import Transport from 'winston-transport';
 
-// One for the process, as its standard output is one.
 let pending = '';
 
 function flush(): void {
@@ -19,8 +18,8 @@ process.on('exit', flush);
 const MESSAGE = Symbol.for('message');
 
 /**
- * Writes to standard output what is logged within one turn of the event loop in one go: a write for each line would cost more than the
- * line. What is pending when the process exits, for whatever reason but a kill, is still written.
+ * Writes the lines of one event loop iteration to standard output in one write, as a write per line would cost more than the line. Pending
+ * lines are still written when the process exits, unless it is killed.
  */
 export class StandardOutput extends Transport {
   override log(info: { [MESSAGE]?: string }, done: () => void): void {

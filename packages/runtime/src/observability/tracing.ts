@@ -3,49 +3,47 @@ import { describeError } from './describe-error.ts';
 import type { Logger } from './logger.ts';
 import type { OpenTelemetry } from './open-telemetry.ts';
 
-/** Facts about a span: ids, codes, counts and words of ours, never what a sender wrote. */
-export type SpanFacts = Record<string, string | number | boolean | string[]>;
+/** Attributes of a span: ids, codes, counts and constants, never data of a sender. */
+export type SpanAttributes = Record<string, string | number | boolean | string[]>;
 
-/** What a span is, and where it belongs. */
 export interface SpanOptions {
-  /** `server` answers a request, `consumer` a job; else it is a step of its parent. */
+  /** `server` handles a request, `consumer` a job; `internal` (the default) is a step of its parent. */
   kind?: 'server' | 'consumer' | 'internal';
-  /** The text of a `traceparent` header (W3C Trace Context) that it continues; one that is not well-formed is none. */
+  /** Value of the `traceparent` header (W3C Trace Context) that it continues; a malformed one is ignored. */
   parent?: string | undefined;
-  /** The same of other spans that it has to do with; where one of them is recorded, so is this one. At most 128 are kept. */
+  /** `traceparent`s of related spans. If one of them is sampled, so is this span. At most 128 are kept. */
   links?: readonly string[];
-  attributes?: SpanFacts;
+  attributes?: SpanAttributes;
 }
 
 /** A span that is recorded. */
 export interface Span {
-  /** Names it to another process: 55 characters. */
+  /** 55 characters. */
   readonly traceparent: string;
   readonly traceId: string;
-  /** Begins a step of it. */
+  /** Begins a child span. */
   begin(name: string, options?: Omit<SpanOptions, 'parent'>): Span | null;
   rename(name: string): void;
-  set(attributes: SpanFacts): void;
-  /** @param type a class or code of error; its text could hold anything. */
+  set(attributes: SpanAttributes): void;
+  /** @param type class or code of the error, never its message. */
   fail(type: string): void;
-  /** Once. One that is never ended is not sent. */
+  /** Must be called exactly once; a span that is never ended is not sent. */
   end(): void;
 }
 
-/** The spans of one process, sent on in the background. */
+/** The spans of one process, exported in the background. */
 export interface Tracing {
   start(): Promise<void>;
-  /** Begins a span that has no parent in this process; null where the sampler does not want it. */
+  /** Begins a span that has no parent in this process; null if it is not sampled. */
   begin(name: string, options?: SpanOptions): Span | null;
-  /** Sends what is left, for so many milliseconds at most. */
+  /** Exports the remaining spans within `timeoutMs` milliseconds. */
   close(timeoutMs: number): Promise<void>;
 }
 
 /**
- * Tracing, if the environment switches it on. Else null, and `tracing?.begin(…)` costs nothing: nothing of OpenTelemetry is loaded before
- * `start`.
+ * Returns null when tracing is disabled, so `tracing?.begin(…)` costs nothing. OpenTelemetry is not loaded before `start`.
  *
- * @param service the name that spans come under, unless the environment gives another.
+ * @param service the default for `OTEL_SERVICE_NAME`.
  */
 export function createTracing(env: TracingEnvironment, service: string, logger: Logger): Tracing | null {
   const url = tracesUrl(env);
@@ -63,24 +61,20 @@ export function createTracing(env: TracingEnvironment, service: string, logger: 
   };
 }
 
-/** Does work as one step and ends the span with it, however it ends; without a span it just does the work. */
-export function withSpan<T>(span: Span | null | undefined, work: () => Promise<T>): Promise<T> {
-  return span ? endedWith(span, work) : work();
-}
-
-async function endedWith<T>(span: Span, work: () => Promise<T>): Promise<T> {
+/** Runs work as one step and ends the span in any case; without a span it only runs the work. */
+export async function withSpan<T>(span: Span | null | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    span.fail(typeOf(error));
+    span?.fail(errorTypeOf(error));
     throw error;
   } finally {
-    span.end();
+    span?.end();
   }
 }
 
-/** What a failed span may say of an error: its code (SQLSTATE, `ECONNREFUSED`, …) or class. */
-export function typeOf(error: unknown): string {
+/** The type of an error for a failed span: its code (SQLSTATE, `ECONNREFUSED`, …) or class. */
+export function errorTypeOf(error: unknown): string {
   const { code, name } = describeError(error);
   return String(code ?? name);
 }

@@ -1,9 +1,9 @@
-import type { AuditEvent, DeadLetterOfAccount, SurveyedAccount, User } from '@orders/database';
+import type { AccountWithCounts, AuditEvent, DeadLetterOfAccount, User } from '@orders/database';
 import type { LaneState } from '@orders/queue';
 import type { Json } from './types.ts';
 
 /** The rate limit as people write it: `100/1s`, `none` or `default`. */
-export type AccountRow = Json<Omit<SurveyedAccount, 'rate_limit'>> & { rate_limit: string };
+export type AccountRow = Json<Omit<AccountWithCounts, 'rate_limit'>> & { rate_limit: string };
 
 export interface AccountPage {
   accounts: AccountRow[];

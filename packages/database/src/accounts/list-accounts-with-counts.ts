@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 import { type Account, selectAccounts } from './accounts.ts';
 
-/** Beyond this many, what waits is not counted on. */
+/** Counts stop above this number. */
 export const COUNTED_TO = 1000;
 
-/** An account with what an operator looks for; counts above `COUNTED_TO` say that there are more. */
-export interface SurveyedAccount extends Account {
+/** An account with counts for operators; `COUNTED_TO + 1` means more than `COUNTED_TO`. */
+export interface AccountWithCounts extends Account {
   orders_waiting: number;
   dead_receipts: number;
   users: number;
@@ -15,14 +15,14 @@ const counted = (from: string) =>
   `(select count(*)::int from (select from ${from} limit ${COUNTED_TO + 1}) as counted)`;
 
 /**
- * Accounts by id, at most `limit`, after one where that is given.
+ * Up to `limit` accounts by id, after the id `after` if given.
  *
- * @param filter.text a part of the name, in any case, or an id.
+ * @param filter.text a substring of the name, case-insensitive, or an id.
  */
 export async function listAccountsWithCounts(
   db: Knex,
   filter: { text?: string | undefined; after?: number | undefined; limit: number },
-): Promise<SurveyedAccount[]> {
+): Promise<AccountWithCounts[]> {
   const { text = '', after, limit } = filter;
   const query = selectAccounts(db)
     .select(
@@ -40,5 +40,5 @@ export async function listAccountsWithCounts(
       if (/^[1-9]\d{0,8}$/.test(text)) either.orWhere('a.account_id', Number(text));
     });
   }
-  return query as unknown as Promise<SurveyedAccount[]>;
+  return query as unknown as Promise<AccountWithCounts[]>;
 }

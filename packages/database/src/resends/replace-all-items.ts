@@ -4,16 +4,16 @@ import type { OrderJson } from '../orders/orders.ts';
 import { findReceiptBody } from '../receipts/find-receipt.ts';
 import type { Resend } from './find-resends.ts';
 
-/** Whether it is a change of one item. */
+/** Whether it changes a single item. */
 export const isOfItem = ({ pointer }: Difference): boolean => pointer.startsWith('/items/');
 
 /**
- * All items as one change: a pointer into them meets another one where those that the resend changed are no longer
- * called what they were, or have another value than it was.
+ * Replaces all items by one change. This is needed if pointers to single items no longer lead to the item that the resend changed, because
+ * its name, SKU or value is different now.
  *
- * @returns null where each pointer leads to the item that is meant.
+ * @returns null when each pointer leads to the right item.
  */
-export function takeWhole(
+export function replaceAllItems(
   now: readonly Item[],
   resent: readonly Item[],
   ofItems: readonly Difference[],
@@ -25,16 +25,15 @@ export function takeWhole(
     return { index: Number(index), member: member as keyof Item };
   });
   const areSame = changed.every(({ index, member }) =>
-    (['name', 'sku', member] as const).every((one) => now[index]?.[one] === before[index]?.[one]),
+    (['name', 'sku', member] as const).every((field) => now[index]?.[field] === before[index]?.[field]),
   );
-  // An order written before items were limited may have more than any resend can.
+  // An order that was written before items were limited can have more items than a resend.
   if (changed.length === 0 || (areSame && Math.min(now.length, MAX_ITEMS) === resent.length)) return null;
   return { pointer: '/items', from: before, to: [...resent] };
 }
 
 /**
- * What accepting this resend makes of the order: its changes, or all its items in the place of some, as `takeWhole`
- * has it.
+ * The changes that accepting this resend would make; changes of single items can be one change of all items, see `replaceAllItems`.
  */
 export async function findAcceptable(
   database: Database,
@@ -43,6 +42,6 @@ export async function findAcceptable(
 ): Promise<Difference[]> {
   const ofItems = changes.filter(isOfItem);
   const body = ofItems.length > 0 && (await findReceiptBody(database, order.account_id, receipt_id));
-  const whole = body && takeWhole(order.items, normalizeOrder(parseBody(body)).order.items, ofItems);
+  const whole = body && replaceAllItems(order.items, normalizeOrder(parseBody(body)).order.items, ofItems);
   return whole ? [...changes.filter((change) => !isOfItem(change)), whole] : changes;
 }

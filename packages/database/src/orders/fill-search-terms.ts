@@ -1,16 +1,16 @@
 import type { Knex } from 'knex';
 import { SLACK_MS, WORDS } from './review-filter.ts';
 
-/** Any number will do that nothing else in this database locks. */
-const WORDS_LOCK = 7_310_444;
-const BATCH = 500;
-/** Batches of one account before the next one's turn, and accounts before they are looked for again. */
-const BATCHES = 10;
-const ACCOUNTS = 100;
+/** Advisory lock; the number must be unique in this database. */
+const SEARCH_TERMS_LOCK = 7_310_444;
+const BATCH_SIZE = 500;
+/** Max batches per account, and max accounts, per run. */
+const MAX_BATCHES = 10;
+const MAX_ACCOUNTS = 100;
 
 const SETTLED = `written_at < now() - interval '${SLACK_MS} milliseconds'`;
 
-// One probe of orders_needing_review for each account. In random order, so that none waits for ever behind those that always have some.
+// One probe of the index orders_needing_review per account. Random order, so that no account starves.
 const FIND_ACCOUNTS = `
 select a.account_id
 from accounts a
@@ -21,20 +21,20 @@ cross join lateral (
   order by order_id limit 1
 ) as first
 where ${SETTLED}
-order by random() limit ${ACCOUNTS}`;
+order by random() limit ${MAX_ACCOUNTS}`;
 
-// Up to the first order behind which one may still come that took its id before. Where there are words already, somebody has edited or
-// reopened the order, and those are newer than what this statement sees.
+// Stops at the first unsettled order, as an order with a smaller id may still commit. Existing search terms are newer than this statement's
+// snapshot, as they come from an edit or reopening.
 const FILL = `
 with next as materialized (
   select order_id, written_at, ${WORDS} as words from orders
   where account_id = :accountId and review_state = 'needs_review'
     and order_id > coalesce((select filled_to from order_words_marks where account_id = :accountId), 0)
-  order by order_id limit ${BATCH}
+  order by order_id limit ${BATCH_SIZE}
 ), settled as materialized (
   select order_id, words from (
     select *, bool_and(${SETTLED}) over (order by order_id) as is_settled from next
-  ) as weighed
+  ) as marked
   where is_settled
 ), filled as (
   insert into order_words (account_id, order_id, words)
@@ -47,30 +47,30 @@ on conflict (account_id) do update set filled_to = greatest(m.filled_to, exclude
 returning (select count(*)::int from settled) as count`;
 
 /**
- * Makes the words of orders that need review and were written more than a minute ago, account by account in the order of their ids, in
- * batches each of which is a transaction. It locks neither accounts nor orders. Of several workers one does it at a time.
+ * Creates the search terms (`order_words`) of orders that need review and were written more than a minute ago, account by account in id
+ * order, with one transaction per batch. It locks neither accounts nor orders. One worker does it at a time.
  *
- * @param goesOn is asked after each batch, told how many milliseconds that took.
- * @returns of how many orders; after 0 there is nothing left to do, or somebody else is at it.
+ * @param shouldContinue is called after each batch with its duration in milliseconds.
+ * @returns the number of orders; 0 means that none is left, or another worker is doing it.
  */
-export async function fillWords(
+export async function fillSearchTerms(
   knex: Knex,
-  goesOn: (ms: number) => Promise<boolean> = async () => true,
+  shouldContinue: (ms: number) => Promise<boolean> = async () => true,
 ): Promise<number> {
-  // The lock is held by a transaction that writes nothing: it holds back neither vacuum nor dispatchable_orders.
+  // The lock's transaction writes nothing, so it delays neither vacuum nor dispatchable_orders.
   return knex.transaction(async (guard) => {
-    // It is idle while others work, and while they rest.
+    // The transaction is idle during the batches and pauses.
     await guard.raw("set local idle_in_transaction_session_timeout = '1h'");
-    const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked', [WORDS_LOCK]);
+    const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked', [SEARCH_TERMS_LOCK]);
     if (!rows[0].locked) return 0;
     let startedAt = performance.now();
     let filled = 0;
     const found = await guard.raw<{ rows: { account_id: number }[] }>(FIND_ACCOUNTS);
     for (const { account_id: accountId } of found.rows) {
-      for (let batch = 0, count = BATCH; batch < BATCHES && count === BATCH; batch += 1) {
+      for (let batch = 0, count = BATCH_SIZE; batch < MAX_BATCHES && count === BATCH_SIZE; batch += 1) {
         count = await fillBatch(knex, accountId);
         filled += count;
-        if (!(await goesOn(performance.now() - startedAt))) return filled;
+        if (!(await shouldContinue(performance.now() - startedAt))) return filled;
         startedAt = performance.now();
       }
     }

@@ -3,27 +3,27 @@ import { type Database, run, type Statement } from '../connect.ts';
 import { LISTED_COLUMNS, type ListedOrder, type ListedRow, toListed } from './orders.ts';
 import { inState, MATCHES, parametersOf, prepareFilter, type ReviewFilter } from './review-filter.ts';
 
-/** What has come to the list since. */
-export interface ReviewNews {
-  /** Newest first; those that were written within the last seconds may be among them again. */
+/** New orders of a list. */
+export interface NewOrders {
+  /** Newest first; orders written within the last seconds can be repeated. */
   orders: ListedOrder[];
-  /** Whether there are more of them than these. */
+  /** Whether there are more. */
   more: boolean;
-  /** The newest order of the list, filtered or not: where to ask from next. */
+  /** Id of the newest order of the list, ignoring the filter: the next `after`. */
   latest: number;
 }
 
 const ANY_ID = Number.MAX_SAFE_INTEGER;
 /**
- * Newer orders than these are not looked through. It is a parameter of the statements: of a range between parameters Postgres expects fewer
- * orders than a limit that it knows, and would read and sort all of the account's.
+ * Max newest orders scanned. It is a parameter of the statements: for a range between parameters, Postgres expects fewer orders than a
+ * limit that it knows, and would read and sort all orders of the account.
  */
-const STRETCH = 500;
-/** Two workers may commit in another order than that of the ids they took, by as long as a write may take. */
+const MAX_SCANNED = 500;
+/** Two workers can commit in another order than that of their ids, by up to the duration of a write. */
 const LATE_SECONDS = 10;
 const LATE_IDS = 100_000;
 
-const news = (state: ReviewState): Statement => ({
+const newOrders = (state: ReviewState): Statement => ({
   name: `list-news-${state}`,
   text: `
 select ${LISTED_COLUMNS} from (
@@ -39,26 +39,26 @@ const newest = (state: ReviewState): Statement => ({
 with newest as materialized (
   select order_id from orders where ${inState(state)} order by order_id desc limit $4::int
 )
-select max(order_id) as latest, count(*) > ${STRETCH} as "isMany" from newest`,
+select max(order_id) as latest, count(*) > ${MAX_SCANNED} as "isMany" from newest`,
 });
 
-/** At most `limit` orders that came to the list after the order `after`, by the same filter. */
+/** Up to `limit` orders that were added to the list after the order `after`, by the same filter. */
 export async function listReviewSince(
   database: Database,
   filter: ReviewFilter,
   { after, limit }: { after: number; limit: number },
-): Promise<ReviewNews> {
+): Promise<NewOrders> {
   const { accountId, state } = filter;
   const prepared = await prepareFilter(database, filter);
-  // Before the orders, so that what comes meanwhile is news the next time again.
+  // Read before the orders, so that orders added meanwhile are returned by the next call.
   const [top] = await run<{ latest: number | null; isMany: boolean }>(database, newest(state), [
     accountId,
     ANY_ID,
     after + 1,
-    STRETCH + 1,
+    MAX_SCANNED + 1,
   ]);
-  const values = [...parametersOf(prepared, ANY_ID, Math.max(0, after - LATE_IDS)), after, limit + 1, STRETCH];
-  const rows = await run<ListedRow>(database, news(state), values);
+  const values = [...parametersOf(prepared, ANY_ID, Math.max(0, after - LATE_IDS)), after, limit + 1, MAX_SCANNED];
+  const rows = await run<ListedRow>(database, newOrders(state), values);
   return {
     orders: rows.slice(0, limit).map(toListed),
     more: top?.isMany === true || (rows[limit]?.order_id ?? 0) > after,
@@ -66,7 +66,7 @@ export async function listReviewSince(
   };
 }
 
-/** A parameter, and in the order of the index, for the reason above. */
+/** A parameter of the statement, for the reason above. */
 const MAX_COUNTED = 10_000;
 
 const COUNT = {
@@ -77,7 +77,7 @@ select count(*) as waiting from (
 ) as counted`,
 };
 
-/** How many orders of the account need review; beyond 10,000 they are not counted. */
+/** Number of orders of the account that need review; the count stops at 10,000. */
 export async function countNeedingReview(
   database: Database,
   accountId: number,
