@@ -36,7 +36,7 @@ async function start(settings: Record<string, string>): Promise<{ child: Child; 
   child.process.stdout?.on('data', (chunk) => {
     output += chunk;
   });
-  await until('it has started', async () => output.includes('Ask what became of'));
+  await until('it has started', async () => output.includes('Query the status of'));
   return { child, printed: () => output };
 }
 
@@ -79,7 +79,7 @@ function leftBehind(): string[] {
 /** Runs what was printed in a shell, as a newcomer pastes it. */
 function paste(printed: string): string {
   const [, commands = ''] = printed.split('1. Send an order:');
-  const script = (commands.split('\nThe orders wait')[0] ?? '').replaceAll(/^\d\. .*$/gm, 'sleep 1');
+  const script = (commands.split('\nThe portal lists')[0] ?? '').replaceAll(/^\d\. .*$/gm, 'sleep 1');
   const { stdout, stderr, status } = spawnSync('bash', ['-ec', script], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return stdout;
@@ -160,7 +160,7 @@ describe('npm start', () => {
   test('a second one at the same time is refused with one line', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [START], { env: environment({}), encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
-    expect(stdout).toMatch(/^npm start: it already runs here, as process \d+/);
+    expect(stdout).toMatch(/^npm start: already running here as process \d+/);
     expect(stdout.trim().split('\n')).toHaveLength(1);
   });
 

@@ -71,7 +71,7 @@ describe('the list', () => {
             {
               pointer: '/customer',
               code: 'customer_as_text',
-              detail: 'A text instead of an object; kept as the name, and searched for a phone number.',
+              detail: 'A string instead of an object; kept as the name, and searched for a phone number.',
             },
           ],
         },

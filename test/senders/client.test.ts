@@ -259,7 +259,7 @@ describe('the client and the service', () => {
       expect(error).toBeInstanceOf(ProblemError);
       expect(error).toMatchObject({ code, status, name: classes[status] ?? 'InvalidRequestError' });
       expect(error.requestId).toBe(error.problem.request_id);
-      if (status === 422) expect(error.errors).toMatchObject([{ pointer: '/emirate', code: 'emirate_mended' }]);
+      if (status === 422) expect(error.errors).toMatchObject([{ pointer: '/emirate', code: 'emirate_corrected' }]);
       if (status === 429) expect(error.retryAfterSeconds).toBeGreaterThan(30);
     }
   });

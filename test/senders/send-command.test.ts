@@ -396,7 +396,7 @@ test('--dry-run says what would become of the orders, sends nothing and needs no
         validation_failed: { first_line: 3, pointer: '/source_order_id' },
         malformed_body: { first_line: 4 },
       },
-      warnings_by_code: { emirate_mended: { orders: 1, first_line: 1, pointer: '/emirate' } },
+      warnings_by_code: { emirate_corrected: { orders: 1, first_line: 1, pointer: '/emirate' } },
     },
   ]);
   expect((await send(nobody, [file, '--dry-run'])).stdout).toContain(

@@ -5,7 +5,7 @@ export default defineConfig({
   plugins: [react()],
   build: {
     target: 'es2022',
-    // Nothing inlined: the Content-Security-Policy lets in files of this service only.
+    // The Content-Security-Policy allows only files of this service.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

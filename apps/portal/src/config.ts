@@ -15,20 +15,20 @@ import {
 } from '@orders/runtime';
 import Joi from 'joi';
 
-/** What the portal takes from the environment; times in milliseconds. */
+/** The portal's environment variables; times in milliseconds. */
 export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, SecretsEnvironment, Bounds {
   QUEUE_URL: string;
   HOST: string;
   PORT: number;
-  /** Where browsers find the portal; changes are taken from pages of this origin only. */
+  /** The portal's public origin. Changing requests from other origins are rejected. */
   PORTAL_URL: string;
-  /** Where order sources find intake, with its base path; the snippets show it. */
+  /** Intake's public URL with its base path, shown in the code snippets. */
   INTAKE_URL: string;
-  /** Whose `X-Forwarded-For` is believed, as Express' `trust proxy` takes it. */
+  /** Proxies whose `X-Forwarded-For` is trusted, in the form of Express' `trust proxy`. */
   TRUST_PROXY: string;
-  /** Longer than a load balancer takes to notice that this is not ready any more. */
+  /** Must be longer than a load balancer takes to notice that this process is no longer ready. */
   DRAIN_DELAY: number;
-  /** How long a session lasts after it was last used. */
+  /** Idle time after which a session ends. */
   SESSION_LIFETIME: number;
 }
 
@@ -46,7 +46,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       ...secretsEnvironment,
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8081, 0, 65_535),
-      // Of a whole host, as the cookies, the page's files and its addresses are.
+      // An origin without a path: cookies, assets and links are those of the whole host.
       PORTAL_URL: webOrigin.required(),
       INTAKE_URL: webAddress.required(),
       TRUST_PROXY: Joi.string().default('loopback'),

@@ -2,35 +2,35 @@ import type { Role } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Request } from 'express';
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface Person {
   userId: string;
   email: string;
   name: string;
   role: Role;
-  /** Of an account holder; an operator has none. */
+  /** Null for operators. */
   accountId: number | null;
   sessionId: string;
 }
 
-/** What the steps of one request tell each other and the log. */
+/** State of one request, shared by its middleware and routes. */
 export interface RequestContext {
   requestId: string;
   startedAt: number;
-  /** Aborted when the reply is out or its client has disconnected. */
+  /** Aborted when the response is sent or the client has disconnected. */
   closed: AbortSignal;
   person?: Person;
-  /** The account that the request is about, which the person may see. */
+  /** The account that the request concerns; the person's access to it was checked. */
   accountId?: number;
-  /** The one receipt of that account that the request is about. */
+  /** The receipt that the request concerns. */
   receiptId?: string;
   problem?: string;
 }
 
-/** `contextOf` gives what `startRequest` made. */
+/** `startRequest` sets the context. */
 export const { setContext, contextOf } = requestContext<RequestContext>();
 
-/** What names a request in the log. */
+/** Fields that identify a request in the log. */
 export function logFields({
   requestId,
   person,
@@ -45,14 +45,14 @@ export function logFields({
   };
 }
 
-/** Who asks; only for routes behind `requireSession`. */
+/** The signed-in user; only for routes behind `requireSession`. */
 export function personOf(request: Request): Person {
   const { person } = contextOf(request);
   if (!person) throw new Error('a route without sign-in');
   return person;
 }
 
-/** The account asked about; only for routes below `/api/accounts/:accountId`. */
+/** Only for routes below `/api/accounts/:accountId`. */
 export function accountIdOf(request: Request): number {
   const { accountId } = contextOf(request);
   if (accountId === undefined) throw new Error('a route without account');

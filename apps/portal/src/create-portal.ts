@@ -28,19 +28,19 @@ import { createMetrics } from './metrics.ts';
 import { createAuth } from './sign-in/create-auth.ts';
 
 export interface Portal extends Service {
-  /** The ports it listens on, once started. */
+  /** The listening ports, 0 before `start`. */
   readonly port: number;
   readonly adminPort: number;
 }
 
-/** One order of 1,000 long items with its payload and past takes up to 30 MB for the moment until it is sent. */
+/** An order of 1,000 long items with its payload and history takes up to 30 MB until it is sent. */
 const MAX_CONCURRENT_READS = 4;
-/** With the former no more than a pool of connections has by default. */
+/** Together with `MAX_CONCURRENT_READS`, at most the default size of the connection pool. */
 const MAX_CONCURRENT_SHORT = 6;
-/** Requests under way on one connection: what waits is bounded by this and by `MAX_CONNECTIONS`. */
+/** Max concurrent requests of one connection. Times `MAX_CONNECTIONS`, this bounds the waiting requests. */
 const MAX_PIPELINED = 2;
 
-/** Puts the portal together; nothing connects or listens before `start`. */
+/** Composes the portal; nothing connects or listens before `start`. */
 export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
   const metrics = createMetrics();
   const connect = {
@@ -62,7 +62,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   });
   const queues = openQueueStats(config.QUEUE_URL);
   const server = createBoundedServer(config);
-  const open = createGracefulShutdown(server);
+  const shutdown = createGracefulShutdown(server);
   const runFairly = createFairLimiter(MAX_CONCURRENT_READS);
   const runShortFairly = createFairLimiter(MAX_CONCURRENT_SHORT);
   server.on(
@@ -74,7 +74,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   );
   const secretsKey = fingerprintOf(secretsKeysOf(config));
   const admin = createAdminServer(
-    async () => ({ ...(await checkSchema(database, () => open.draining)), secrets_key: secretsKey }),
+    async () => ({ ...(await checkSchema(database, () => shutdown.draining)), secrets_key: secretsKey }),
     metrics.registry,
     logger,
     config.ADMIN_TOKEN,
@@ -90,16 +90,16 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       return adminPort;
     },
     async start() {
-      // Ready is said only once there is somebody to be ready.
+      // The readiness endpoint listens last, so that it cannot answer before the portal does.
       port = await listen(server, config.HOST, config.PORT);
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('portal listens', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
+      logger.info('portal ready', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
       void untilSchema(database, stopping.signal, (message, fields) => logger.warn(message, fields));
     },
     async close() {
       stopping.abort();
-      await open.announce(config.DRAIN_DELAY);
-      await open.drain(config.DRAIN_TIMEOUT * 0.8);
+      await shutdown.announce(config.DRAIN_DELAY);
+      await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
       await queues.close();
       await knex.destroy();
       await closeDatabase(database);

@@ -6,22 +6,22 @@ import type { PortalConfig } from './config.ts';
 import type { FairLimiter } from './fair-limiter.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
-/** In whose turn runs what is asked of no account. */
-export const OPERATORS = 0;
+/** Shares the fair limits among requests that concern no account, such as an operator's. */
+export const NO_ACCOUNT_ID = 0;
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface PortalDeps {
   config: PortalConfig;
   logger: Logger;
   knex: Knex;
-  /** For the statements that intake and worker run too. */
+  /** Runs the prepared statements that intake and worker share. */
   database: Database;
   auth: Auth;
   queues: QueueStats;
   /**
-   * Runs what may read megabytes, by account: a few at a time, so that all together have a bound in memory, and each account in its turn.
+   * Runs work that may read megabytes, fairly among accounts; the few that run concurrently bound the memory.
    */
   runFairly: FairLimiter;
-  /** The same for what reads and writes a few rows: a queue of its own, so that it does not wait for the former. */
+  /** The same for work that reads and writes a few rows, in a separate queue so that it does not wait for large reads. */
   runShortFairly: FairLimiter;
 }

@@ -2,32 +2,31 @@ import { createFairQueue } from '@orders/runtime';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { contextOf } from './context.ts';
-import { OPERATORS, type PortalDeps } from './deps.ts';
+import { NO_ACCOUNT_ID, type PortalDeps } from './deps.ts';
 
-/** Runs a piece of work of a request when it is the turn of the account that it is about, or of the operators. */
+/** Runs work for a request, round-robin among the accounts that requests concern. */
 export type FairLimiter = <Result>(request: Request, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Limits how many pieces of work run at once, and gives each account its turn. A request whose client disconnects while it waits is
- * dropped at once, so that no more wait than there are connections.
+ * Limits concurrent work, fairly among accounts. A request whose client disconnects while it waits leaves the queue, so the queue is
+ * bounded by the number of connections.
  *
- * @throws {Disconnected} in the place of such work.
+ * @throws {ClientDisconnectedError} for such a request.
  */
 export function createFairLimiter(maxConcurrent: number): FairLimiter {
   const queue = createFairQueue<number>(maxConcurrent);
   return (request, work) => {
     const { accountId, person, closed } = contextOf(request);
-    return queue(accountId ?? person?.accountId ?? OPERATORS, work, closed);
+    return queue(accountId ?? person?.accountId ?? NO_ACCOUNT_ID, work, closed);
   };
 }
 
-/** Runs a transaction as such a piece of work. */
+/** Runs a transaction under the limit for short work. */
 export function transactFairly({ knex, runShortFairly }: Pick<PortalDeps, 'knex' | 'runShortFairly'>) {
   return <Result>(request: Request, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> =>
     runShortFairly(request, () => knex.transaction(work));
 }
 
-/** Nobody is left to answer. */
-export class Disconnected extends Error {
-  override readonly name = 'Disconnected';
+export class ClientDisconnectedError extends Error {
+  override readonly name = 'ClientDisconnectedError';
 }

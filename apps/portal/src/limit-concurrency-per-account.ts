@@ -6,8 +6,8 @@ const BUSY = {
 };
 
 /**
- * Lets an account have at most `max` pieces of costly work at once, in this process, so that none takes all of the database's connections.
- * Work counts until it ends, also when its client has disconnected.
+ * Limits an account to `max` concurrent pieces of costly work in this process, so that none takes all database connections. Work counts
+ * until it ends, even if its client has disconnected.
  *
  * @throws {Problem} `rate_limited`.
  */

@@ -1,24 +1,24 @@
 /**
- * A page of a list: at most `size` rows, and no more than fit into half a megabyte as JSON.
+ * Cuts a page of at most `size` rows and half a megabyte of JSON.
  *
- * @param rows read one beyond the page, where there are so many, to see whether there are more.
- * @returns `next`: the place of the last row, to go on from, or null at the end of the list.
+ * @param rows up to `size + 1` rows; the extra one shows that there are more.
+ * @returns `next`: the cursor of the page's last row, or null at the end of the list.
  */
 export function paginate<Row, Cursor>(
   rows: readonly Row[],
   size: number,
   cursorOf: (row: Row) => Cursor,
-): { shown: Row[]; next: Cursor | null } {
-  const shown = withinPage(rows.slice(0, size));
-  const last = shown.at(-1);
-  return { shown, next: rows.length > shown.length && last !== undefined ? cursorOf(last) : null };
+): { page: Row[]; next: Cursor | null } {
+  const page = limitPageBytes(rows.slice(0, size));
+  const last = page.at(-1);
+  return { page, next: rows.length > page.length && last !== undefined ? cursorOf(last) : null };
 }
 
-/** The most of a page of a list as JSON, in bytes, where each row fits into a fraction of that. */
+/** Max bytes of a page as JSON; a single row is a fraction of that. */
 const PAGE_BYTES = 524_288;
 
-/** As many of the first rows as fit into a page, at least one. */
-export function withinPage<Row>(rows: readonly Row[]): Row[] {
+/** The first rows that fit into a page, at least one. */
+export function limitPageBytes<Row>(rows: readonly Row[]): Row[] {
   let bytes = 0;
   const end = rows.findIndex((row, index) => {
     bytes += Buffer.byteLength(JSON.stringify(row));

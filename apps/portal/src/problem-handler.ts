@@ -4,12 +4,12 @@ import { writeProblem } from '@orders/http';
 import { describeError, type Logger } from '@orders/runtime';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf, logFields } from './context.ts';
-import { Disconnected } from './fair-limiter.ts';
+import { ClientDisconnectedError } from './fair-limiter.ts';
 
-/** The one place where what a step throws becomes a reply. What is not a `Problem` says nothing of itself. */
+/** Turns thrown errors into problem responses. Errors other than `Problem` reveal nothing to the client. */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (error, request, response, _next) => {
-    if (error instanceof Disconnected) return;
+    if (error instanceof ClientDisconnectedError) return;
     const context = contextOf(request);
     const problem = asProblem(error);
     context.problem = problem.code;
@@ -27,12 +27,12 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // What the JSON parser refuses: no JSON or cut short, too long, nested too deep, or in another charset or encoding.
+  // From the body parser: too long, cut short, nested too deep, or in another charset or encoding.
   const status = (error as { status?: unknown }).status;
   if (status === 413) return new Problem('payload_too_large');
   if (status === 400 || status === 403 || status === 415) return new Problem('malformed_body');
   if (isStorageUnavailable(error)) return new Problem('storage_unavailable');
-  // What no rule of ours kept from a value that Postgres cannot hold: SQLSTATE class 22, data exceptions.
+  // SQLSTATE class 22, data exceptions: a value that passed validation and that Postgres cannot hold.
   if (sqlstateOf(error)?.startsWith('22')) return new Problem('invalid_request');
   return new Problem('internal_error');
 }

@@ -4,15 +4,15 @@ import Joi from 'joi';
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What Postgres holds in an `integer`, as ids of accounts and keys are. */
+/** Max of a Postgres `integer`, the type of account and key ids. */
 export const MAX_SMALL_ID = 2_147_483_647;
 
 /** The id of an account, in a body or a query. */
 export const smallId = Joi.number().integer().min(1).max(MAX_SMALL_ID);
 
 /**
- * Text of one line, at most `max` UTF-16 units: without control characters, of which Postgres refuses U+0000, and without halves of
- * surrogate pairs, which are no UTF-8.
+ * A string of one line, at most `max` UTF-16 units, without control characters (Postgres rejects U+0000) and lone surrogates (not valid
+ * UTF-8).
  */
 export function plainText(max: number): Joi.StringSchema {
   return Joi.string()
@@ -20,60 +20,60 @@ export function plainText(max: number): Joi.StringSchema {
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u);
 }
 
-/** A number such as an order's id from the path, or null when it is none, or larger than `max`. */
+/** A positive integer id from the path, or null if it is invalid or larger than `max`. */
 export function idOf(text: string | string[] | undefined, max = Number.MAX_SAFE_INTEGER): number | null {
   const id = typeof text === 'string' && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : null;
   return id !== null && id <= max ? id : null;
 }
 
-/** The order that the path names. @throws {Problem} `order_not_found` for what is no id. */
+/** The order id from the path. @throws {Problem} `order_not_found` if it is not a valid id. */
 export function orderIdOf(request: Request): number {
   const id = idOf(request.params.orderId);
   if (id === null) throw new Problem('order_not_found');
   return id;
 }
 
-/** The id of a receipt from the path, or null when it is no UUID. */
+/** A receipt id from the path, or null if it is not a UUID. */
 export function uuidOf(text: string | string[] | undefined): string | null {
   return typeof text === 'string' && UUID.test(text) ? text : null;
 }
 
-/** An id that is a text, as of a user or a session, from the path, or null when it can be none. */
+/** A string id from the path, such as a user's or a session's, or null if it is invalid. */
 export function textIdOf(text: string | string[] | undefined): string | null {
   return typeof text === 'string' && /^[\w-]{1,100}$/.test(text) ? text : null;
 }
 
 /**
- * The JSON body by a schema; members that it does not name are refused. What is parsed takes many times its length: ask for it right
- * before it is used, not before something is waited for.
+ * Parses and validates the JSON body; unknown members are rejected. A parsed body takes many times its length in memory: call this right
+ * before use, not before an `await`.
  *
- * @throws {Problem} `malformed_body`, or `invalid_request` with a pointer to each member that breaks it, without echoing values.
+ * @throws {Problem} `malformed_body`, or `invalid_request` with a pointer to each invalid member, without its value.
  */
 export function bodyOf<T extends object>(request: Request, schema: Record<keyof T, Joi.Schema>): T {
   return check<T>(parse(request.body), schema);
 }
 
-/** Without a body, or with one that does not say it is JSON, nothing is asked for. */
+/** A missing body, or one of another media type, counts as `{}`. */
 function parse(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) return {};
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Refused below, as what is neither object nor list.
+    // Invalid JSON is rejected below, as is JSON that is neither an object nor an array.
   }
   throw new Problem('malformed_body');
 }
 
-/** The query by a schema, as `bodyOf`. */
+/** Validates the query string, as `bodyOf` does the body. */
 export function queryOf<T extends object>(request: Request, schema: Record<keyof T, Joi.Schema>): T {
   return check<T>(request.query, schema);
 }
 
-/** A small body can break ten thousand rules. */
+/** Bounds the response: a small body can have ten thousand errors. */
 const MAX_ERRORS = 100;
 
-/** In the place of those of joi that repeat the value. */
+/** Replace those of joi's messages that echo the value. */
 const MESSAGES = Object.fromEntries(
   ['base', 'name', 'invert.base', 'invert.name'].map((kind) => [
     `string.pattern.${kind}`,

@@ -9,24 +9,24 @@ import { idOf, MAX_SMALL_ID } from './read-request.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
 /**
- * Finds who is signed in by the session's cookie, asking Postgres each time: a session that was ended is over with the next request. A
- * session that is used is renewed, and its cookie with it.
+ * Loads the signed-in user by the session cookie. It queries Postgres on each request, so an ended session stops at once. Use renews the
+ * session and its cookie.
  *
  * @throws {Problem} `not_signed_in`, or `storage_unavailable`.
  */
 export function requireSession(auth: Auth): RequestHandler {
   return async (request, response, next) => {
-    await recognize(auth, request, response);
+    await loadSession(auth, request, response);
     contextOf(request).closed.throwIfAborted();
     next();
   };
 }
 
-/** As `requireSession`, for what a browser is pointed at: whoever is not signed in is sent to where one does. */
-export function signInFirst(auth: Auth, signInPage: string): RequestHandler {
+/** As `requireSession`, for pages: redirects to the sign-in page without a session. */
+export function redirectToSignIn(auth: Auth, signInPage: string): RequestHandler {
   return async (request, response, next) => {
     try {
-      await recognize(auth, request, response);
+      await loadSession(auth, request, response);
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_signed_in')) throw error;
       return response.redirect(303, signInPage);
@@ -35,9 +35,9 @@ export function signInFirst(auth: Auth, signInPage: string): RequestHandler {
   };
 }
 
-async function recognize(auth: Auth, request: Request, response: Response): Promise<void> {
+async function loadSession(auth: Auth, request: Request, response: Response): Promise<void> {
   const found = await findSession(auth, request);
-  passCookies(found.headers, response);
+  forwardCookies(found.headers, response);
   if (!found.response) throw new Problem('not_signed_in');
   const { user, session } = found.response;
   contextOf(request).person = {
@@ -55,25 +55,25 @@ async function findSession(auth: Auth, request: Request) {
     return await auth.api.getSession({ headers: fromNodeHeaders(request.headers), returnHeaders: true });
   } catch (error) {
     if (!isAPIError(error)) throw error;
-    // The library hides why it could not read the session. All it does there is to ask Postgres; and a session that ended between being
-    // found and being renewed is none.
+    // The library hides the cause. All it does here is query Postgres, so a 5xx means that storage is unavailable; other errors mean that the
+    // session ended between being found and being renewed.
     throw new Problem(error.statusCode >= 500 ? 'storage_unavailable' : 'not_signed_in');
   }
 }
 
-/** Gives the browser the cookies that the library made. */
-export function passCookies(from: Headers, response: Response): void {
+/** Copies the library's cookies to the response. */
+export function forwardCookies(from: Headers, response: Response): void {
   for (const cookie of from.getSetCookie()) response.append('Set-Cookie', cookie);
 }
 
-/** Hides the operator's routes from everybody else, as if there were none. */
+/** Answers `not_found` to everybody else, so that operators' routes stay hidden. */
 export const requireOperator: RequestHandler = (request, _response, next) => {
   if (personOf(request).role !== 'operator') throw new Problem('not_found');
   next();
 };
 
 /**
- * Takes the account from the path. An account holder has one; any other is exactly as unknown as one that never existed.
+ * Reads the account from the path and checks access. Another holder's account gives the same response as one that does not exist.
  *
  * @throws {Problem} `account_not_found`.
  */

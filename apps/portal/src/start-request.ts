@@ -2,17 +2,17 @@ import { requestIdOf } from '@orders/http';
 import type { Logger } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import { contextOf, logFields, setContext } from './context.ts';
-import { Disconnected } from './fair-limiter.ts';
+import { ClientDisconnectedError } from './fair-limiter.ts';
 import type { PortalMetrics } from './metrics.ts';
 
-/** Gives each request its id, and logs and counts it when it is over. Paths hold ids of orders and receipts only, and are not logged. */
+/** Gives each request its id; logs and counts it when it ends. The log has the route, not the path, which contains ids. */
 export function startRequest({ logger, metrics }: { logger: Logger; metrics: PortalMetrics }): RequestHandler {
   return (request, response, next) => {
     const closing = new AbortController();
     setContext(request, { requestId: requestIdOf(request), startedAt: performance.now(), closed: closing.signal });
     response.setHeader('X-Request-Id', contextOf(request).requestId);
     response.on('close', () => {
-      closing.abort(new Disconnected());
+      closing.abort(new ClientDisconnectedError());
       const context = contextOf(request);
       const { startedAt, problem } = context;
       const duration = performance.now() - startedAt;

@@ -181,18 +181,18 @@ export type Warning = {
   /**
    * Stable. One of
    *
-   * - `not_text`: Neither a text nor a number; left empty.
-   * - `number_as_text`: A number where a text belongs; its decimal text is kept.
-   * - `inexact_number`: A number too large for JSON to carry exactly; its last digits may be wrong: send it as a text.
+   * - `not_text`: Neither a string nor a number; left empty.
+   * - `number_as_text`: A number instead of a string; kept as a decimal string.
+   * - `inexact_number`: A number too large for JSON to carry exactly; its last digits may be wrong: send it as a string.
    * - `out_of_range`: The number is out of range; left empty.
-   * - `characters_removed`: Holds control characters, bidirectional controls or what is no character at all; these were removed.
+   * - `characters_removed`: Contains control characters, bidirectional controls or noncharacters; these were removed.
    * - `too_long`: Longer than the limit of this field; the end was cut off.
-   * - `customer_as_text`: A text instead of an object; kept as the name, and searched for a phone number.
+   * - `customer_as_text`: A string instead of an object; kept as the name, and searched for a phone number.
    * - `customer_in_list`: A list instead of an object; its only entry was read.
    * - `not_an_object`: Not an object; ignored.
    * - `phone_unreadable`: Not a possible phone number; kept as sent.
    * - `phone_not_valid`: A phone number of a possible length that no numbering plan has; kept.
-   * - `phone_in_parts`: Parts instead of one text; joined and read as one text.
+   * - `phone_in_parts`: Parts instead of one string; joined and read as one string.
    * - `phone_extension`: The phone number has an extension; it is kept behind the number.
    * - `phone_second_number`: More than one phone number; the first is kept.
    * - `phone_with_text`: There is more than a phone number; only the number is kept.
@@ -200,18 +200,18 @@ export type Warning = {
    * - `phone_scientific`: A phone number in scientific notation; read as the number it stands for.
    * - `phone_digits_lost`: A spreadsheet rounded the last digits of this phone number away; kept as sent.
    * - `email_implausible`: Does not look like an e-mail address; kept as sent.
-   * - `address_joined`: Parts instead of one text; joined in their order.
+   * - `address_joined`: Parts instead of one string; joined in their order.
    * - `emirate_unknown`: Not one of the seven emirates; kept as sent, without a code.
    * - `emirate_ambiguous`: May be in more than one emirate; kept as sent, without a code.
-   * - `emirate_mended`: The name of the emirate is misspelled; read as the only one with a similar name.
+   * - `emirate_corrected`: The name of the emirate is misspelled; read as the only one with a similar name.
    * - `emirate_from_place`: A place instead of an emirate; its emirate was filled in; the place went to the area, if that was empty.
    * - `emirate_extracted`: More than the name of an emirate; the rest went to the area, if that was empty.
    * - `inferred`: The emirate is missing; it was inferred from what is written here.
    * - `too_many_items`: More than 1,000 items; the first 1,000 are kept, the others in the raw payload only.
    * - `items_not_a_list`: Not a list of items; read as a single item.
-   * - `item_as_text`: A text instead of an item object; kept as the name of the item.
-   * - `not_an_item`: Neither an item object nor a text; ignored.
-   * - `quantity_from_text`: A text instead of a whole number; read as the number it spells.
+   * - `item_as_text`: A string instead of an item object; kept as the name of the item.
+   * - `not_an_item`: Neither an item object nor a string; ignored.
+   * - `quantity_from_text`: A string instead of a whole number; read as the number it spells.
    * - `quantity_unreadable`: The quantity is not a whole number above zero; left empty.
    * - `total_unreadable`: Not an amount of money; left empty.
    * - `total_negative`: A negative amount; left empty.
@@ -222,7 +222,7 @@ export type Warning = {
    * - `currency_ambiguous`: The currency beside the amount may be one of several; left empty: name it in `currency`.
    * - `currency_conflict`: Differs from the currency written in the total; this one is kept.
    * - `unknown_field`: Not a field of this interface; kept in the raw payload only.
-   * - `more_warnings`: There are more problems than are listed; they were mended too.
+   * - `more_warnings`: There are more problems than are listed; they were corrected too.
    */
   code: string;
   detail: string;
@@ -242,18 +242,18 @@ export type FieldError = {
    * - `control_character`: source_order_id must not contain control characters such as line breaks, tabs or U+0000.
    * - `lone_surrogate`: source_order_id contains half of a surrogate pair, which is no character. Check how it was cut or escaped.
    * - `not_a_list`: source_order_ids must be a list of 1 to 1000 ids. Ask for more in several requests.
-   * - `not_text`: Neither a text nor a number.
-   * - `number_as_text`: A number where a text belongs.
+   * - `not_text`: Neither a string nor a number.
+   * - `number_as_text`: A number instead of a string.
    * - `inexact_number`: A number too large for JSON to carry exactly.
    * - `out_of_range`: The number is out of range.
-   * - `characters_removed`: Holds control characters, bidirectional controls or what is no character at all.
+   * - `characters_removed`: Contains control characters, bidirectional controls or noncharacters.
    * - `too_long`: Longer than the limit of this field.
-   * - `customer_as_text`: A text instead of an object.
+   * - `customer_as_text`: A string instead of an object.
    * - `customer_in_list`: A list instead of an object.
    * - `not_an_object`: Not an object.
    * - `phone_unreadable`: Not a possible phone number.
    * - `phone_not_valid`: A phone number of a possible length that no numbering plan has.
-   * - `phone_in_parts`: Parts instead of one text.
+   * - `phone_in_parts`: Parts instead of one string.
    * - `phone_extension`: The phone number has an extension.
    * - `phone_second_number`: More than one phone number.
    * - `phone_with_text`: There is more than a phone number.
@@ -261,18 +261,18 @@ export type FieldError = {
    * - `phone_scientific`: A phone number in scientific notation.
    * - `phone_digits_lost`: A spreadsheet rounded the last digits of this phone number away.
    * - `email_implausible`: Does not look like an e-mail address.
-   * - `address_joined`: Parts instead of one text.
+   * - `address_joined`: Parts instead of one string.
    * - `emirate_unknown`: Not one of the seven emirates.
    * - `emirate_ambiguous`: May be in more than one emirate.
-   * - `emirate_mended`: The name of the emirate is misspelled.
+   * - `emirate_corrected`: The name of the emirate is misspelled.
    * - `emirate_from_place`: A place instead of an emirate.
    * - `emirate_extracted`: More than the name of an emirate.
    * - `inferred`: The emirate is missing.
    * - `too_many_items`: More than 1,000 items.
    * - `items_not_a_list`: Not a list of items.
-   * - `item_as_text`: A text instead of an item object.
-   * - `not_an_item`: Neither an item object nor a text.
-   * - `quantity_from_text`: A text instead of a whole number.
+   * - `item_as_text`: A string instead of an item object.
+   * - `not_an_item`: Neither an item object nor a string.
+   * - `quantity_from_text`: A string instead of a whole number.
    * - `quantity_unreadable`: The quantity is not a whole number above zero.
    * - `total_unreadable`: Not an amount of money.
    * - `total_negative`: A negative amount.

@@ -9,34 +9,34 @@ const CHECKSUM_LENGTH = 6;
 function randomText(): string {
   let text = '';
   while (text.length < 43) {
-    // 248 is the largest multiple of 62 in a byte; what lies above would favour the first characters.
+    // 248 is the largest multiple of 62 in a byte; higher values would favour the first characters.
     for (const byte of randomBytes(64)) if (byte < 248 && text.length < 43) text += BASE62[byte % 62];
   }
   return text;
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text);
+  let remainder = crc32(text);
   let digits = '';
-  for (let place = 0; place < CHECKSUM_LENGTH; place++) {
-    digits = BASE62[rest % 62] + digits;
-    rest = Math.floor(rest / 62);
+  for (let position = 0; position < CHECKSUM_LENGTH; position++) {
+    digits = BASE62[remainder % 62] + digits;
+    remainder = Math.floor(remainder / 62);
   }
   return digits;
 }
 
-/** A new API key: `oik_`, 43 base62 characters of randomness, 6 of checksum (contract, section 6). */
+/** A new API key: `oik_`, 43 random base62 characters and 6 of a checksum (contract, section 6). */
 export function createApiKey(): string {
   const body = `oik_${randomText()}`;
   return body + checksum(body);
 }
 
-/** Whether a text has the form of a key and its checksum is right, so that a mistyped key costs no look-up. */
+/** Checks the form and checksum of a key, so that a mistyped key costs no look-up. */
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
-/** What is stored of a key: its SHA-256. The key is random, so neither salt nor a slow hash would add anything. */
+/** The stored hash of a key: SHA-256. Random keys need neither a salt nor a slow hash. */
 export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }

@@ -1,11 +1,11 @@
-/** Why an attempt to write an order did not succeed, as the account may read it. The code is the stable part. */
+/** Reasons why an attempt failed, as shown to the account. Codes are stable. */
 export const ATTEMPT_ERRORS = {
   write_refused:
     'The order could not be written: the database refused it. Nothing is lost; the operator can see why and redrive it.',
   body_unreadable:
     'The stored order could not be read. It is kept as it is; the operator can repair the storage and redrive it.',
   worker_crashed:
-    'Each time this order was processed the worker ended. It is kept and can be redriven once the cause is mended.',
+    'The worker ended each time it processed this order. The order is kept and can be redriven once the cause is fixed.',
   unexpected_error:
     'The order could not be processed because of a fault on our side. Nothing is lost; it can be redriven.',
   idempotency_key_reused:
@@ -14,7 +14,7 @@ export const ATTEMPT_ERRORS = {
 
 export type AttemptErrorCode = keyof typeof ATTEMPT_ERRORS;
 
-/** The sentence for a stored code; one that an older version stored and this one does not know gets the general one. */
+/** The sentence for a stored code; a code of another version that this one does not know gets the general sentence. */
 export function attemptErrorDetail(code: string): string {
   return Object.hasOwn(ATTEMPT_ERRORS, code)
     ? ATTEMPT_ERRORS[code as AttemptErrorCode]

@@ -1,11 +1,11 @@
-/** How a value is written: `decimal` where a string that spells a plain number means the same as that number. */
+/** How a value is canonicalized. With `isDecimal`, a string that spells a plain number equals that number. */
 export interface Rule {
   isDecimal?: boolean;
-  /** The rule of a member of an object, or of the elements of a list under `*`; none where a value has no rule. */
+  /** Rules of an object's members by name, or under `*` of an array's elements. */
   of?: Readonly<Record<string, Rule>>;
 }
 
-/** More digits than this a JavaScript number cannot hold exactly, so a string that has them may be read as another amount than a number. */
+/** JavaScript numbers are exact up to 15 digits; a longer string may be another amount than the number. */
 const MAX_EXACT_DIGITS = 15;
 const MAX_PLAIN_LENGTH = 20;
 const PLAIN = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
@@ -18,17 +18,17 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const ZERO = 0x30;
-/** By the code of their first letter. */
-const WORDS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), word]));
+/** By the code of the first letter. */
+const LITERALS = new Map(['true', 'false', 'null'].map((literal) => [literal.charCodeAt(0), literal]));
 const MAX_EXPONENT_LENGTH = 10;
 
 const NO_RULE: Rule = {};
 
 /**
- * Writes JSON so that two documents of the same content are the same text: without white space, members by name, of duplicate members the
- * last, strings with the same escapes and numbers by their exact decimal value. The time it takes grows with the length of the document.
+ * Writes JSON so that documents of equal content become equal strings: no white space, sorted members, the last of duplicate members,
+ * uniform escapes, and numbers by their exact decimal value. Takes linear time.
  *
- * @param json valid and of bounded depth: it is read recursively.
+ * @param json valid and of bounded depth, because it is read recursively.
  */
 export function canonicalJson(json: string, rule: Rule): string {
   let at = 0;
@@ -70,13 +70,13 @@ export function canonicalJson(json: string, rule: Rule): string {
     return `{${names.map((name) => `${JSON.stringify(name)}:${members.get(name)}`).join()}}`;
   }
 
-  function writeList(rule: Rule): string {
+  function writeArray(rule: Rule): string {
     const elements: string[] = [];
-    const ofElements = memberRule(rule, '*');
+    const elementRule = memberRule(rule, '*');
     at += 1;
     for (skipSpace(); json.charCodeAt(at) !== CLOSE_BRACKET; skipSpace()) {
       if (json.charCodeAt(at) === COMMA) at += 1;
-      elements.push(write(ofElements));
+      elements.push(write(elementRule));
     }
     at += 1;
     return `[${elements.join()}]`;
@@ -93,22 +93,22 @@ export function canonicalJson(json: string, rule: Rule): string {
     skipSpace();
     const first = json.charCodeAt(at);
     if (first === OPEN_BRACE) return writeObject(rule);
-    if (first === OPEN_BRACKET) return writeList(rule);
+    if (first === OPEN_BRACKET) return writeArray(rule);
     if (first === QUOTE) {
       const text = readString();
       return rule.isDecimal && isPlainNumber(text) ? decimalOf(text) : JSON.stringify(text);
     }
-    const word = WORDS.get(first);
-    if (word === undefined) return writeNumber();
-    at += word.length;
-    return word;
+    const literal = LITERALS.get(first);
+    if (literal === undefined) return writeNumber();
+    at += literal.length;
+    return literal;
   }
 
   return write(rule);
 }
 
-function byCodeUnits(one: string, other: string): number {
-  return one < other ? -1 : 1;
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : 1;
 }
 
 function memberRule({ of }: Rule, name: string): Rule {
@@ -119,7 +119,7 @@ function isPlainNumber(text: string): boolean {
   return text.length <= MAX_PLAIN_LENGTH && PLAIN.test(text) && text.replace('.', '').length <= MAX_EXACT_DIGITS;
 }
 
-/** A number of JSON as `<sign><digits>e<power of ten>`, without zeros at either end of the digits; unchanged where its exponent is absurd. */
+/** A JSON number as `<sign><digits>e<power of ten>`, without leading and trailing zeros; unchanged if its exponent is absurdly long. */
 function decimalOf(source: string): string {
   NUMBER.lastIndex = 0;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];

@@ -1,4 +1,4 @@
-import { emailInText, NUMBERS_OF_AN_ORDER, someText, withoutExtension } from './contacts.ts';
+import { emailInText, NON_PHONE_MEMBERS, someText, withoutExtension } from './contacts.ts';
 import { LIMITS } from './normalize/limits.ts';
 import { phoneInText } from './normalize/phone/phone-in-text.ts';
 import { readPhone } from './normalize/phone/read-phone.ts';
@@ -6,51 +6,50 @@ import { readText } from './normalize/text.ts';
 import { WarningList } from './normalize/warnings.ts';
 import type { Customer, Order } from './order.ts';
 
-/** By what a customer is known, in any usual spelling; what is not given does not matter, and of several each alone is enough. */
+/** What identifies a customer, in any usual spelling. Each given member alone is enough for a match. */
 interface CustomerIdentity {
   phone?: string | undefined;
   email?: string | undefined;
   customerId?: string | undefined;
 }
 
-/** Tells what is about one customer. */
+/** Finds data about one customer. */
 export interface CustomerSearch {
-  /** The phone number, in E.164, and the e-mail address that are looked for. */
+  /** The phone number, in E.164, and the e-mail address searched for. */
   contacts: readonly string[];
-  /** Whether a normalized customer has the phone, whatever its extension, the e-mail address, in any case, or exactly the id. */
+  /** Whether a normalized customer has the phone (any extension), the e-mail address (any case) or exactly the id. */
   isCustomer(customer: Partial<Customer>): boolean;
   /**
-   * Whether the phone or the e-mail address stands anywhere in a JSON value: in a text, as a number or in the name of a member, but in no
-   * id, sku, quantity or total. A phone number without country code, 0 or + counts in a member `phone` alone.
+   * Whether a JSON value contains the phone or the e-mail address in a string, number or member name, except in ids, skus, quantities and
+   * totals. A phone number without country code, 0 or + counts only in a member `phone`.
    */
   isMentioned(value: unknown): boolean;
   /**
-   * Where an order is about the customer: names of its fields, none of a sender's own members.
+   * The fields of an order that are about the customer; a sender's own members are not named.
    *
-   * @param said what else to look through: the members of its payload, or of the order.
+   * @param source also searched: the members of the payload or of the order.
    */
-  whereIn(order: Order, said: object): string[];
+  whereIn(order: Order, source: object): string[];
 }
 
-const KNOWN = [
+const KNOWN_MEMBERS = [
   ...['customer', 'address', 'emirate', 'area', 'items', 'currency', 'delivery_instructions'],
   ...['review_reason', 'body'],
 ];
 
-/** Prepares to look for a customer. */
 export function searchCustomer({ phone, email, customerId }: CustomerIdentity): CustomerSearch {
   const warnings = new WarningList();
-  const wanted = {
-    phone: plain(readPhone(phone, '/customer/phone', warnings)),
+  const identity = {
+    phone: normalizedPhone(readPhone(phone, '/customer/phone', warnings)),
     email: readText(email, '/customer/email', LIMITS.email, warnings)?.toLowerCase() ?? null,
     id: readText(customerId, '/customer/id', LIMITS.customerId, warnings),
   };
-  const byPhone = wanted.phone === null ? null : phoneInText(wanted.phone);
-  const byEmail = wanted.email === null ? null : emailInText(wanted.email);
+  const byPhone = identity.phone === null ? null : phoneInText(identity.phone);
+  const byEmail = identity.email === null ? null : emailInText(identity.email);
   const fieldsOf = (customer: Partial<Customer>) => [
-    ...(isSame(wanted.phone, plain(customer.phone)) ? ['customer.phone'] : []),
-    ...(isSame(wanted.email, customer.email?.toLowerCase()) ? ['customer.email'] : []),
-    ...(isSame(wanted.id, customer.id) ? ['customer.id'] : []),
+    ...(isSame(identity.phone, normalizedPhone(customer.phone)) ? ['customer.phone'] : []),
+    ...(isSame(identity.email, customer.email?.toLowerCase()) ? ['customer.email'] : []),
+    ...(isSame(identity.id, customer.id) ? ['customer.id'] : []),
   ];
   const isMentioned = (value: unknown) =>
     someText(value, (text, isPhone) => {
@@ -58,22 +57,22 @@ export function searchCustomer({ phone, email, customerId }: CustomerIdentity): 
       return inPhone || byEmail?.(text) || false;
     });
   return {
-    contacts: [wanted.phone, wanted.email].filter((contact) => contact !== null),
+    contacts: [identity.phone, identity.email].filter((contact) => contact !== null),
     isCustomer: (customer) => fieldsOf(customer).length > 0,
     isMentioned,
-    whereIn: (order, said) => [
+    whereIn: (order, source) => [
       ...fieldsOf(order.customer),
-      ...Object.entries(said)
-        .filter(([name, member]) => !NUMBERS_OF_AN_ORDER.has(name) && isMentioned({ [name]: member }))
-        .map(([name]) => (KNOWN.includes(name) ? name : 'another member')),
+      ...Object.entries(source)
+        .filter(([name, member]) => !NON_PHONE_MEMBERS.has(name) && isMentioned({ [name]: member }))
+        .map(([name]) => (KNOWN_MEMBERS.includes(name) ? name : 'another member')),
     ],
   };
 }
 
-function isSame(wanted: string | null, value: string | null | undefined): boolean {
-  return wanted !== null && wanted === value;
+function isSame(identity: string | null, value: string | null | undefined): boolean {
+  return identity !== null && identity === value;
 }
 
-function plain(phone: string | null | undefined): string | null {
+function normalizedPhone(phone: string | null | undefined): string | null {
   return phone ? withoutExtension(phone) : null;
 }

@@ -6,43 +6,43 @@ import { normalizeOrder } from './normalize-order.ts';
 import type { NormalizedOrder, Order } from './order.ts';
 import { type FieldError, Problem } from './problems.ts';
 
-/** What a person changes: new values, of any JSON type, by the pointer (RFC 6901) of the order's field. */
+/** New values, of any JSON type, by the pointer (RFC 6901) of the order's field. */
 export type OrderEdits = Record<string, unknown>;
 
-/** A field that an edit changed, by its pointer, with the stored values. */
+/** A field that an edit changed, with the stored values. */
 export type OrderChange = { pointer: string; before: unknown; after: unknown };
 
-/** Also what an edit brings about elsewhere is among the changes: an address may tell the emirate, a total the currency. */
+/** Changes include side effects: an address can imply the emirate, a total the currency. */
 export type EditedOrder = NormalizedOrder & { changes: OrderChange[] };
 
 const FIELD =
   /^\/(?:order_number|customer\/(?:name|phone|email|id)|address|emirate|area|items|total|currency|delivery_instructions)$/;
-/** A body of 64 KiB may name ten thousand. */
+/** Bounds the response: a body of 64 KiB can name ten thousand fields. */
 const MAX_ERRORS = 100;
 const ITEM_FIELD = /^\/items\/(0|[1-9]\d{0,5})\/(name|quantity|sku)$/;
 
 /**
- * Edits an order that is stored. The values are read as those of a payload are, and whatever had to be mended leaves its warnings; those
- * that were about an edited field go, all others stay. Of an order written before items were limited those behind the 1,000th stay, too,
- * unless all items are edited at once; they cannot be edited one by one.
+ * Edits a stored order. New values are normalized like a payload and leave warnings; old warnings about edited fields are removed, others
+ * stay. Items after the 1,000th, from before items were limited, are kept unless `/items` as a whole is edited; they cannot be edited
+ * individually.
  *
- * @throws {Problem} `invalid_request`, naming each pointer that is no field of this order that can be edited.
+ * @throws {Problem} `invalid_request` with each pointer that is not an editable field of this order.
  */
 export function editOrder(stored: NormalizedOrder, edits: OrderEdits): EditedOrder {
   const payload = toPayload(stored.order);
-  const known = new Set(normalizeOrder(payload).warnings.map(toKey));
+  const previous = new Set(normalizeOrder(payload).warnings.map(toKey));
   applyEdits(payload, edits);
   const edited = normalizeOrder(payload);
-  const beyond = '/items' in edits ? [] : stored.order.items.slice(MAX_ITEMS);
-  const order = { ...edited.order, items: edited.order.items.concat(beyond) };
+  const unreadItems = '/items' in edits ? [] : stored.order.items.slice(MAX_ITEMS);
+  const order = { ...edited.order, items: edited.order.items.concat(unreadItems) };
 
   const isEdited = (pointer: string) =>
-    Object.keys(edits).some((one) => pointer === one || pointer.startsWith(`${one}/`));
+    Object.keys(edits).some((edited) => pointer === edited || pointer.startsWith(`${edited}/`));
   const kept = stored.warnings.filter((warning) => !subjectsOf(warning, stored.warnings).some(isEdited));
-  const has = new Set(kept.map(toKey));
-  // What is stored as it was sent, because it could not be read, is warned of again each time it is read.
+  const keptKeys = new Set(kept.map(toKey));
+  // Values that are stored as sent because they are unreadable give the same warnings on each normalization; these are not new.
   const fresh = edited.warnings.filter(
-    (one) => (isEdited(one.pointer) || !known.has(toKey(one))) && !has.has(toKey(one)),
+    (warning) => (isEdited(warning.pointer) || !previous.has(toKey(warning))) && !keptKeys.has(toKey(warning)),
   );
   const changes = compareOrders(stored.order, order).map(toChange);
   return { order, warnings: [...kept, ...fresh], changes };
@@ -63,7 +63,7 @@ function toPayload(order: Order): Record<string, unknown> & { items: unknown } {
 
 function applyEdits(payload: Record<string, unknown>, edits: OrderEdits): void {
   const errors: FieldError[] = [];
-  // The whole of the items before a part of them.
+  // `/items` before its parts.
   for (const pointer of Object.keys(edits).toSorted((a, b) => a.length - b.length)) {
     if (!applyEdit(payload, pointer, edits[pointer])) {
       errors.push({ pointer, code: 'not_editable', detail: 'Not a field of this order that can be edited.' });
@@ -83,8 +83,8 @@ function applyEdit(payload: Record<string, unknown>, pointer: string, value: unk
 }
 
 /**
- * The fields of the stored order that a warning is about, by their pointers. Warnings point into the payload as it was sent, where a
- * customer may be a list or a text, items may be one, and what was no item took a place in the list.
+ * Pointers of the stored fields that a warning is about. Warnings point into the payload as sent, where the customer may be a list or a
+ * string, items may be a single item, and the list may contain entries that are not items.
  */
 function subjectsOf({ pointer, code }: Warning, all: readonly Warning[]): string[] {
   switch (code) {

@@ -1,9 +1,9 @@
 const MAX_LENGTH = 254;
-// What the authentication library takes at a sign-in; somebody invited by any other spelling could never come in.
-const FORM = /^(?!\.)(?!.*\.\.)[a-z0-9_'+\-.]*[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/;
+// The same rule as the authentication library's sign-in; a user with any other address could not sign in.
+const PATTERN = /^(?!\.)(?!.*\.\.)[a-z0-9_'+\-.]*[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/;
 
-/** An e-mail address as users are known by it: trimmed, in lower case, of at most 254 characters; null for what is none. */
+/** Normalizes a user's e-mail address: trimmed, lower case, at most 254 characters. Null if it is invalid. */
 export function parseEmailAddress(text: string): string | null {
   const address = text.trim().toLowerCase();
-  return address.length <= MAX_LENGTH && FORM.test(address) ? address : null;
+  return address.length <= MAX_LENGTH && PATTERN.test(address) ? address : null;
 }

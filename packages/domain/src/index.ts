@@ -1,6 +1,6 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
-export { compareResent, type Difference, isResentOtherwise } from './compare-orders.ts';
+export { compareResent, type Difference, hasResentChanges } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
 export { contentFingerprint } from './content-fingerprint.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
@@ -48,7 +48,7 @@ export {
 } from './receipt-states.ts';
 export { redactedBody, redactOrder } from './redact-order.ts';
 export { diagnoseBody } from './rejections/diagnose-body.ts';
-export { diagnoseMediaType, hasAnotherSignature } from './rejections/diagnose-headers.ts';
+export { diagnoseMediaType, hasOtherSignatureHeader } from './rejections/diagnose-headers.ts';
 export { diagnoseSignature, type WrongSignature } from './rejections/diagnose-signature.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
 export { claimedDigest, isSignedWith } from './signature.ts';
@@ -56,7 +56,7 @@ export {
   readSourceOrderIds,
   SOURCE_ORDER_ID_ERRORS,
   SOURCE_ORDER_IDS_ERROR,
-  SOURCE_ORDER_IDS_REFUSED,
+  SOURCE_ORDER_IDS_INVALID,
   validateOrder,
   validateStrictly,
 } from './validate-order.ts';

@@ -2,7 +2,7 @@ import type { Difference } from './compare-orders.ts';
 import type { Warning } from './normalize/warnings.ts';
 import type { Item } from './order.ts';
 
-// What was stored as jsonb comes back with its members in an order of Postgres' own; these put them in that of the contract.
+// jsonb does not preserve the order of members; these functions restore that of the contract.
 
 export function warningJson({ pointer, code, detail }: Warning): Warning {
   return { pointer, code, detail };

@@ -6,9 +6,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Whether JSON in UTF-8 opens more than `limit` objects and lists inside one another. Works on the bytes, before
- * parsing and without recursion, so that no nesting can exhaust a stack here or later. Of broken JSON the answer
- * means nothing, but is given all the same.
+ * Whether objects and arrays of JSON in UTF-8 are nested deeper than `limit`. Works on bytes, before parsing and without recursion, so that
+ * no nesting can overflow a stack. For invalid JSON the result is meaningless, but it never throws.
  */
 export function isDeeperThan(limit: number, json: Uint8Array): boolean {
   let depth = 0;

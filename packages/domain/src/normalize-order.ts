@@ -5,7 +5,7 @@ import type { JsonObject } from './normalize/json-object.ts';
 import { LIMITS } from './normalize/limits.ts';
 import { readMoney } from './normalize/money/read-money.ts';
 import { inferEmirate } from './normalize/place/infer-emirate.ts';
-import { readEmirate, saysNoEmirate } from './normalize/place/read-emirate.ts';
+import { isEmirateMissing, readEmirate } from './normalize/place/read-emirate.ts';
 import { readText } from './normalize/text.ts';
 import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
 import { WarningList } from './normalize/warnings.ts';
@@ -25,10 +25,9 @@ const MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Makes the order that is stored from a payload, reading every field as well as it can be read. Pure and deterministic;
- * never throws, whatever JSON object it is given; normalizing a payload made of its own output changes nothing. What is
- * guessed, mended, inferred, cut or dropped leaves a warning; no warning repeats personal data. The rules, each with
- * examples, are in `docs/normalization.md`.
+ * Normalizes a payload to the order that is stored, with best effort for each field. Pure and deterministic; never throws for any JSON
+ * object; idempotent on its own output. Each guessed, corrected, inferred, cut or dropped value leaves a warning without personal data.
+ * `docs/normalization.md` has the rules with examples.
  */
 export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrder {
   const warnings = new WarningList();
@@ -36,10 +35,10 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const order_number = readOrderNumber(payload, source_order_id, warnings);
   const customer = readCustomer(payload.customer, warnings);
   const address = readAddress(payload.address, warnings);
-  const { rest, ...given } = readEmirate(payload.emirate, warnings);
+  const { rest, ...reading } = readEmirate(payload.emirate, warnings);
   const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? rest;
-  const inferred = saysNoEmirate(given) ? inferEmirate(area, address, payload.address, warnings) : undefined;
-  const emirate = inferred ? { emirate: inferred.name, emirate_code: inferred.code } : given;
+  const inferred = isEmirateMissing(reading) ? inferEmirate(area, address, payload.address, warnings) : undefined;
+  const emirate = inferred ? { emirate: inferred.name, emirate_code: inferred.code } : reading;
   const items = readItems(payload.items, warnings);
   const money = readMoney(payload.total, payload.currency, warnings);
   const delivery_instructions = readText(
@@ -53,12 +52,12 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   return { order: { source_order_id, order_number, customer, ...fields }, warnings: warnings.toArray() };
 }
 
-/** Exactly as sent: `validateOrder` has refused every id that this would change, so this only keeps the function total. */
+/** `validateOrder` has rejected every id that this would change; it only keeps the function total. */
 function readSourceOrderId(value: unknown): string {
   return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '';
 }
 
-/** An order number that repeats the id is left exactly like it, blanks included, as its default is. */
+/** An order number equal to the id stays exactly as it is, spaces included, like the default. */
 function readOrderNumber(payload: JsonObject, sourceOrderId: string, warnings: WarningList): string {
   const sent = payload.order_number;
   if (sent === sourceOrderId) return sourceOrderId;

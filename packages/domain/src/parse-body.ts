@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isDeeperThan } from './measure-depth.ts';
 import { Problem } from './problems.ts';
 
-/** Bytes of a body from which on parsing it may take milliseconds: JSON made to be slow takes 2 ms for these, 20 to 60 ms for 256 KiB. */
+/** Parsing a longer body may take milliseconds: adversarial JSON takes 2 ms at this size and 20 to 60 ms at 256 KiB. */
 export const LONG_BODY_BYTES = 16_384;
 
 /** The top-level object is level 1. */
@@ -10,9 +10,10 @@ const MAX_DEPTH = 64;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Reads the raw body of an order as one JSON object. One leading byte order mark is skipped; of duplicate members the
- * last counts; a member `__proto__` is an ordinary own member. Throws `malformed_body`, saying what is wrong without
- * repeating any of it.
+ * Parses the raw body of an order as one JSON object. A leading byte order mark is skipped, the last of duplicate members wins, and
+ * `__proto__` is an ordinary own member.
+ *
+ * @throws {Problem} `malformed_body`, whose detail describes the error without repeating content.
  */
 export function parseBody(body: Buffer): Record<string, unknown> {
   if (!isUtf8(body)) throw malformed('The body is not UTF-8.');
@@ -24,7 +25,7 @@ export function parseBody(body: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** The text of a body without its byte order mark, if it has one. */
+/** Decodes a body, without its byte order mark. */
 export function decodeBody(body: Buffer): string {
   const decoded = body.toString('utf8');
   return decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
@@ -35,12 +36,12 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     if (text.trim() === '') throw malformed('The body is empty.');
-    throw malformed(`The body is not JSON${place(error as Error)}.`);
+    throw malformed(`The body is not JSON${positionOf(error as Error)}.`);
   }
 }
 
-/** V8's message may quote the body, so only the numbers at its very end are taken over. */
-function place(error: Error): string {
+/** V8's message may quote the body, so only the position at its end is used. */
+function positionOf(error: Error): string {
   const [, line, column] = / \(line (\d+) column (\d+)\)$/.exec(error.message) ?? [];
   return line ? `: see line ${line}, column ${column}` : '';
 }

@@ -1,8 +1,7 @@
 type ProblemKind = { status: number; title: string; detail: string; headers?: Record<string, string> };
 
 /**
- * Every refusal that intake can answer with (RFC 9457). The code is what clients may rely on; `detail` is what a
- * developer reads when the thrower had nothing more exact to say. No detail ever repeats what was sent.
+ * All problems of intake (RFC 9457). Codes are stable; `detail` is the default. No detail repeats what was sent.
  */
 export const PROBLEMS = {
   missing_api_key: {
@@ -108,7 +107,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** What the portal answers besides. */
+/** Further problems of the portal. */
 export const PORTAL_PROBLEMS = {
   not_signed_in: { status: 401, title: 'Not signed in', detail: 'Sign in first; the session may have ended.' },
   wrong_credentials: {
@@ -124,7 +123,7 @@ export const PORTAL_PROBLEMS = {
   cross_site_request: {
     status: 403,
     title: 'Cross-site request',
-    detail: 'A change must be asked for by a page of this portal.',
+    detail: 'Changes must be requested by a page of this portal.',
   },
   invitation_not_found: {
     status: 404,
@@ -137,18 +136,18 @@ export const PORTAL_PROBLEMS = {
   too_many_keys: {
     status: 409,
     title: 'Too many keys',
-    detail: 'This account has 100 keys that work. Revoke one that nobody uses any more.',
+    detail: 'This account has 100 active keys. Revoke one that is no longer used.',
   },
   signing_secrets_overlap: {
     status: 409,
     title: 'Two signing secrets verify',
     detail:
-      'The secret before this one still verifies. Wait for its end, or rotate without an overlap, which ends both at once.',
+      'The previous secret still verifies. Wait until it expires, or rotate without an overlap, which ends both at once.',
   },
   queue_unavailable: {
     status: 503,
     title: 'Queue unavailable',
-    detail: 'The queue does not answer. No order is lost by that: each waits in Postgres until it does.',
+    detail: 'The queue is unavailable. No order is lost: orders wait in Postgres until it is back.',
   },
   user_elsewhere: {
     status: 409,
@@ -165,7 +164,7 @@ export const PORTAL_PROBLEMS = {
   conflicting_state: {
     status: 409,
     title: 'Conflicting state',
-    detail: 'It is no longer in a state that allows this. Load it again.',
+    detail: 'Its state no longer allows this. Reload it.',
   },
 } as const satisfies Record<string, ProblemKind>;
 
@@ -173,12 +172,12 @@ export type PortalProblemCode = keyof typeof PORTAL_PROBLEMS;
 
 const KINDS: Record<ProblemCode | PortalProblemCode, ProblemKind> = { ...PROBLEMS, ...PORTAL_PROBLEMS };
 
-/** One broken rule: where (RFC 6901 pointer into the payload as sent), which (stable code), and what to do about it. */
+/** A broken rule: a pointer into the payload as sent (RFC 6901), a stable code, and what to do about it. */
 export type FieldError = { pointer: string; code: string; detail: string };
 
 type ProblemOptions = { detail?: string; errors?: FieldError[]; headers?: Record<string, string> };
 
-/** A refusal of the catalogue, ready to be rendered. Nothing in it may repeat what was sent. */
+/** An error response. It must not repeat what was sent. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode | PortalProblemCode;
@@ -188,7 +187,7 @@ export class Problem extends Error {
   readonly errors?: FieldError[];
   readonly headers?: Record<string, string>;
 
-  /** `options.headers` are added to those the catalogue gives the code. */
+  /** `options.headers` are added to the default headers of the code. */
   constructor(code: ProblemCode | PortalProblemCode, options: ProblemOptions = {}) {
     const kind = KINDS[code];
     const detail = options.detail ?? kind.detail;

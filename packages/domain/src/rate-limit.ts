@@ -1,20 +1,20 @@
-/** So many requests in a window of so many seconds, whole ones: the `RateLimit` headers know no parts of a second. */
+/** Requests per window. Whole seconds, as in the `RateLimit` headers. */
 export interface RateLimit {
   requests: number;
   seconds: number;
 }
 
-/** What is set for one account: a limit of its own, or that it has none; null: the general one, `RATE_LIMIT`, if there is one. */
+/** The setting of one account: its own limit, none, or null for the default from `RATE_LIMIT`. */
 export type AccountRateLimit = RateLimit | 'none' | null;
 
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 };
-// A timer of Node holds no more than 24 days.
+// The limit of Node's timers.
 const MAX_SECONDS = 24 * UNITS.d;
 
 /**
- * Reads `100/1s`, `6000/1m`: up to 999,999,999 requests in up to 24 days.
+ * Parses `100/1s` or `6000/1m`: up to 999,999,999 requests in up to 24 days.
  *
- * @throws {Error} when the text is no such rate.
+ * @throws {Error} if the text is not a rate.
  */
 export function parseRateLimit(text: string): RateLimit {
   const [, requests, count, unit] = /^(\d{1,9})\/(\d{1,7})([smhd])$/.exec(text) ?? [];
@@ -24,22 +24,22 @@ export function parseRateLimit(text: string): RateLimit {
 }
 
 /**
- * Reads what is set for an account: a rate, `none`, or `default`.
+ * Parses the setting of an account: a rate, `none` or `default`.
  *
- * @throws {Error} when the text is none of these.
+ * @throws {Error} if the text is none of these.
  */
 export function parseAccountRateLimit(text: string): AccountRateLimit {
   if (text === 'none') return 'none';
   return text === 'default' ? null : parseRateLimit(text);
 }
 
-/** Writes what `parseAccountRateLimit` reads. */
+/** The inverse of `parseAccountRateLimit`. */
 export function formatAccountRateLimit(limit: AccountRateLimit): string {
   if (limit === null) return 'default';
   return limit === 'none' ? 'none' : formatRateLimit(limit);
 }
 
-/** Writes what `parseRateLimit` reads, in the largest unit that fits. */
+/** The inverse of `parseRateLimit`, in the largest unit that fits. */
 function formatRateLimit({ requests, seconds }: RateLimit): string {
   const [unit, length] = Object.entries(UNITS).findLast(([, length]) => seconds % length === 0) ?? ['s', 1];
   return `${requests}/${seconds / length}${unit}`;

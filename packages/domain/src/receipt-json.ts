@@ -4,7 +4,7 @@ import { differenceJson, warningJson } from './json-members.ts';
 import type { Warning } from './normalize/warnings.ts';
 import type { Channel, ReceiptState } from './receipt-states.ts';
 
-/** A receipt as its account may see it. Times are by Postgres' clock. */
+/** A receipt as shown to its account. Times are by Postgres' clock. */
 export interface Receipt {
   receipt_id: string;
   state: ReceiptState;
@@ -17,30 +17,30 @@ export interface Receipt {
   next_attempt_at: Date | null;
   warnings: Warning[] | null;
   error_code: string | null;
-  /** The order that came first, for a duplicate. */
+  /** For a duplicate: the receipt and order that came first. */
   original_receipt_id: string | null;
   original_order_id: number | null;
-  /** What a duplicate says differently from that order; null where nothing differs. */
+  /** For a duplicate: differences from that order; null without any. */
   changes: Difference[] | null;
 }
 
-/** A receipt in a list: of its warnings and changes the numbers only. */
+/** A receipt in a list, with only the numbers of its warnings and changes. */
 export type ListedReceipt = Omit<Receipt, 'warnings' | 'changes'> & { warning_count: number; change_count: number };
 
-/** A receipt as JSON shows it everywhere: the status reply (contract, section 2). */
+/** The JSON of a receipt, as in the status response (contract, section 2). */
 export function receiptJson(receipt: Receipt) {
   return {
     ...beforeWarnings(receipt),
     warnings: receipt.warnings?.map(warningJson) ?? [],
-    ...behindWarnings(receipt),
+    ...afterWarnings(receipt),
     changes: receipt.changes?.map(differenceJson) ?? [],
   };
 }
 
-/** A receipt as the portal's lists show it: numbers in the place of warnings and changes. */
+/** The JSON of a receipt in the portal's lists. */
 export function listedReceiptJson(receipt: ListedReceipt) {
   const { warning_count, change_count } = receipt;
-  return { ...beforeWarnings(receipt), warning_count, ...behindWarnings(receipt), change_count };
+  return { ...beforeWarnings(receipt), warning_count, ...afterWarnings(receipt), change_count };
 }
 
 type Common = Omit<Receipt, 'warnings' | 'changes'>;
@@ -59,7 +59,7 @@ function beforeWarnings(receipt: Common) {
   };
 }
 
-function behindWarnings({ error_code, original_receipt_id, original_order_id }: Common) {
+function afterWarnings({ error_code, original_receipt_id, original_order_id }: Common) {
   return {
     error: error_code === null ? null : { code: error_code, detail: attemptErrorDetail(error_code) },
     duplicate_of:
@@ -67,7 +67,7 @@ function behindWarnings({ error_code, original_receipt_id, original_order_id }: 
   };
 }
 
-/** The body of a receipt as received: `payload` where it is UTF-8, else `payload_base64`; null when its retention is over. */
+/** The body of a receipt as received: `payload` if it is UTF-8, else `payload_base64`; null when its retention is over. */
 export function payloadJson(body: Buffer | null): { payload: string | null } | { payload_base64: string } {
   if (body === null) return { payload: null };
   try {

@@ -2,10 +2,10 @@ import { DEFAULT_CURRENCY } from './normalize/money/read-money.ts';
 import type { Order } from './order.ts';
 
 /**
- * What is left of an order whose customer is erased: what was sold, for how much, to which emirate. Of texts that a sender writes freely
- * only numbers of the order and names of items stay, and those not where the customer is mentioned in them.
+ * Removes the customer's data from an order: items, total and emirate stay. The only free texts that stay are order numbers, currency, skus
+ * and item names, unless they mention the customer.
  *
- * @param isMentioned whether such a text holds what the customer is known by.
+ * @param isMentioned whether a text contains data that identifies the customer.
  */
 export function redactOrder(order: Order, isMentioned: (text: string) => boolean): Order {
   const kept = (text: string | null) => (text !== null && isMentioned(text) ? null : text);
@@ -17,7 +17,7 @@ export function redactOrder(order: Order, isMentioned: (text: string) => boolean
     address: null,
     emirate: emirate_code === null ? null : order.emirate,
     emirate_code,
-    // An address that was sent as the emirate goes there.
+    // May contain an address that was sent as the emirate.
     area: null,
     items: order.items.map(({ name, quantity, sku }) => ({ name: kept(name), quantity, sku: kept(sku) })),
     total: order.total,
@@ -26,7 +26,7 @@ export function redactOrder(order: Order, isMentioned: (text: string) => boolean
   };
 }
 
-/** A body of the same order: normalized, it is that order again. */
+/** A body that normalizes to the redacted order. */
 export function redactedBody(redacted: Order): Buffer {
   const { source_order_id, order_number, emirate, items, total, currency } = redacted;
   return Buffer.from(JSON.stringify({ source_order_id, order_number, emirate, items, total, currency }));

@@ -1,8 +1,8 @@
 import type { ProblemCode } from './problems.ts';
 
 /**
- * Refusals of a delivery that its sender can mend, each with what may be known of its cause. The account is told of them in the portal.
- * What is not listed, such as `rate_limited` or an outage, says nothing of how the sender works.
+ * Rejections that the sender can fix, with their possible diagnoses; the portal shows them to the account. Others, such as `rate_limited` or
+ * an outage, are no fault of the sender's program.
  */
 export const REJECTIONS = {
   account_suspended: [],
@@ -39,10 +39,10 @@ export const REJECTIONS = {
 
 export type RejectionCode = keyof typeof REJECTIONS;
 
-/** What is known of the cause of a refusal with this code. */
+/** The known causes of a rejection with this code. */
 export type Diagnosis<Code extends RejectionCode = RejectionCode> = (typeof REJECTIONS)[Code][number];
 
-/** Whether a refusal with this code is kept for its account to see. */
+/** Whether a rejection with this code is stored for the account. */
 export function isRejection(code: string): code is RejectionCode {
   return Object.hasOwn(REJECTIONS, code);
 }

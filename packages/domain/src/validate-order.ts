@@ -1,12 +1,12 @@
 import Joi from 'joi';
 import { MAX_SOURCE_ORDER_IDS } from './interface-limits.ts';
-import { asProblems } from './normalize/warnings.ts';
+import { toFieldErrors } from './normalize/warnings.ts';
 import { normalizeOrder } from './normalize-order.ts';
 import { type FieldError, Problem } from './problems.ts';
 
 const MAX_CODE_POINTS = 255;
 
-/** Our stable code and its explanation for each way joi can refuse a `source_order_id`. */
+/** Stable code and detail for each of joi's errors about a `source_order_id`. */
 export const SOURCE_ORDER_ID_ERRORS: Readonly<Record<string, { code: string; detail: string }>> = {
   'any.required': {
     code: 'required',
@@ -35,62 +35,67 @@ export const SOURCE_ORDER_IDS_ERROR = {
   detail: `source_order_ids must be a list of 1 to ${MAX_SOURCE_ORDER_IDS} ids. Ask for more in several requests.`,
 };
 
-/** What is said of a list of which `errors` says more. */
-export const SOURCE_ORDER_IDS_REFUSED = 'The list of ids breaks the rules listed in "errors".';
+/** Detail of a problem whose `errors` say more. */
+export const SOURCE_ORDER_IDS_INVALID = 'The list of ids breaks the rules listed in "errors".';
 
-/** Never converted, trimmed or folded: the id is compared exactly as sent. */
+/** Never converted or trimmed: the id is compared exactly as sent. */
 const sourceOrderId = Joi.string()
   .empty(null)
   .required()
-  .custom(refuse('blank', (id) => id.trim() === ''))
-  .custom(refuse('too_long', isTooLong))
-  .custom(refuse('control_character', (id) => /\p{Cc}/u.test(id)))
-  .custom(refuse('lone_surrogate', (id) => !id.isWellFormed()))
+  .custom(rejectIf('blank', (id) => id.trim() === ''))
+  .custom(rejectIf('too_long', isTooLong))
+  .custom(rejectIf('control_character', (id) => /\p{Cc}/u.test(id)))
+  .custom(rejectIf('lone_surrogate', (id) => !id.isWellFormed()))
   .messages(Object.fromEntries(Object.keys(SOURCE_ORDER_ID_ERRORS).map((type) => [type, type])))
   .prefs({ convert: false, abortEarly: false });
 
 /**
- * Checks the one field that can cost an order: `source_order_id`, a string of 1 to 255 code points, not only white
- * space, without control characters and lone surrogates. Throws `validation_failed` with every broken rule in `errors`.
+ * Validates the only required field: `source_order_id`, a string of 1 to 255 code points, not only white space, without control characters
+ * and lone surrogates.
+ *
+ * @throws {Problem} `validation_failed` with every broken rule in `errors`.
  */
 export function validateOrder(payload: Record<string, unknown>): void {
-  refuseIfAny(findBreaches(payload.source_order_id, '/source_order_id'));
+  throwIfAny(findErrors(payload.source_order_id, '/source_order_id'));
 }
 
 /**
- * The same, and throws `validation_failed` for whatever `normalizeOrder` would warn of (`Prefer: handling=strict`,
- * contract, section 4), at the same place with the same code. No value is repeated.
+ * The same, and rejects whatever `normalizeOrder` would warn of, with the same pointers and codes (`Prefer: handling=strict`; contract,
+ * section 4).
+ *
+ * @throws {Problem} `validation_failed`, without repeating values.
  */
 export function validateStrictly(payload: Record<string, unknown>): void {
-  refuseIfAny([
-    ...findBreaches(payload.source_order_id, '/source_order_id'),
-    ...asProblems(normalizeOrder(payload).warnings),
+  throwIfAny([
+    ...findErrors(payload.source_order_id, '/source_order_id'),
+    ...toFieldErrors(normalizeOrder(payload).warnings),
   ]);
 }
 
 /**
- * Reads the `source_order_ids` that a sender asks about: 1 to 1,000, each by the rule of `source_order_id`. Throws
- * `validation_failed` with every broken rule in `errors`.
+ * Reads the `source_order_ids` of a reconcile request: 1 to 1,000, each valid as `source_order_id`.
+ *
+ * @throws {Problem} `validation_failed` with every broken rule in `errors`.
  */
 export function readSourceOrderIds({ source_order_ids: ids }: Record<string, unknown>): string[] {
   const pointer = '/source_order_ids';
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_SOURCE_ORDER_IDS)
-    throw refusedIds([{ pointer, ...SOURCE_ORDER_IDS_ERROR }]);
-  const errors = ids.flatMap((id, index) => findBreaches(id, `${pointer}/${index}`));
-  if (errors.length > 0) throw refusedIds(errors);
+    throw invalidIds([{ pointer, ...SOURCE_ORDER_IDS_ERROR }]);
+  const errors = ids.flatMap((id, index) => findErrors(id, `${pointer}/${index}`));
+  if (errors.length > 0) throw invalidIds(errors);
   return ids;
 }
 
-function refusedIds(errors: FieldError[]): Problem {
-  return new Problem('validation_failed', { detail: SOURCE_ORDER_IDS_REFUSED, errors });
+function invalidIds(errors: FieldError[]): Problem {
+  return new Problem('validation_failed', { detail: SOURCE_ORDER_IDS_INVALID, errors });
 }
 
-function refuseIfAny(errors: FieldError[]): void {
+function throwIfAny(errors: FieldError[]): void {
   if (errors.length > 0) throw new Problem('validation_failed', { errors });
 }
 
-function findBreaches(id: unknown, pointer: string): FieldError[] {
-  // The id alone, not the payload: joi's clone of an object would take over a member `__proto__` as its prototype.
+function findErrors(id: unknown, pointer: string): FieldError[] {
+  // Only the id, not the payload: joi's clone of an object would use a member `__proto__` as its prototype.
   const { error } = sourceOrderId.validate(id);
   return (error?.details ?? []).map(({ type }) => ({
     pointer,
@@ -98,7 +103,7 @@ function findBreaches(id: unknown, pointer: string): FieldError[] {
   }));
 }
 
-function refuse(type: string, isBroken: (id: string) => boolean): Joi.CustomValidator<string> {
+function rejectIf(type: string, isBroken: (id: string) => boolean): Joi.CustomValidator<string> {
   return (id, helpers) => (isBroken(id) ? helpers.error(type) : id);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { diagnoseBody } from '../src/rejections/diagnose-body.ts';
-import { diagnoseMediaType, hasAnotherSignature } from '../src/rejections/diagnose-headers.ts';
+import { diagnoseMediaType, hasOtherSignatureHeader } from '../src/rejections/diagnose-headers.ts';
 
 test.each([
   ['', 'empty'],
@@ -44,7 +44,7 @@ test.each([
 });
 
 test('a signature under another name is seen', () => {
-  expect(hasAnotherSignature({ 'x-hub-signature-256': 'x' })).toBe(true);
-  expect(hasAnotherSignature({ 'x-shopify-hmac-sha256': 'x' })).toBe(true);
-  expect(hasAnotherSignature({ host: 'x', authorization: 'x' })).toBe(false);
+  expect(hasOtherSignatureHeader({ 'x-hub-signature-256': 'x' })).toBe(true);
+  expect(hasOtherSignatureHeader({ 'x-shopify-hmac-sha256': 'x' })).toBe(true);
+  expect(hasOtherSignatureHeader({ host: 'x', authorization: 'x' })).toBe(false);
 });

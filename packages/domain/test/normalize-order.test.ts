@@ -144,7 +144,7 @@ describe('an unknown member', () => {
     expect(warnings.at(-1)).toEqual({
       pointer: '',
       code: 'more_warnings',
-      detail: '500 more problems are not listed; they were mended too.',
+      detail: '500 more problems are not listed; they were corrected too.',
     });
   });
 });

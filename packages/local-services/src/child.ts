@@ -2,17 +2,17 @@ import { type ChildProcess, execFile, type SpawnOptions, spawn, spawnSync } from
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 
-/** A process of ours: it does not get the terminal's Ctrl-C, so that its starter can end things in order. */
+/** A detached child process: it does not receive the terminal's Ctrl-C, so that its parent can stop processes in order. */
 export interface Child {
   readonly process: ChildProcess;
   readonly pid: number;
-  /** Settles when it has ended. */
+  /** Settles when the process has ended. */
   readonly exited: Promise<unknown>;
-  /** Sends a signal and waits for the end; after `timeoutMs` milliseconds it is killed. */
+  /** Sends a signal and waits for the exit; kills the process after `timeoutMs` milliseconds. */
   stop(signal?: NodeJS.Signals, timeoutMs?: number): Promise<void>;
 }
 
-/** @throws {Error} when the program cannot be started. */
+/** @throws {Error} if the program cannot be started. */
 export async function startChild(command: string, args: string[], options: SpawnOptions = {}): Promise<Child> {
   const child = spawn(command, args, { stdio: 'ignore', detached: true, ...options });
   await once(child, 'spawn');
@@ -31,25 +31,25 @@ export async function startChild(command: string, args: string[], options: Spawn
   };
 }
 
-/** The command line of a process that runs, or nothing. */
+/** The command line of a running process, or an empty string. */
 export function processArguments(pid: number): string {
   if (!(pid > 0)) return '';
   return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
 }
 
-/** The processes that this one started and that still run. */
+/** The running child processes of a process. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const running = await listRunning();
-  return running.filter(({ parent }) => parent === pid).map((one) => one.pid);
+  return running.filter(({ parent }) => parent === pid).map((child) => child.pid);
 }
 
-/** Those of these processes that still run. */
+/** The processes in `pids` that still run. */
 export async function stillRunning(pids: readonly number[]): Promise<number[]> {
   const running = new Set((await listRunning()).map(({ pid }) => pid));
   return pids.filter((pid) => running.has(pid));
 }
 
-/** A process that has ended and only waits for its parent to take note of it does not run. */
+/** Excludes zombies. */
 async function listRunning(): Promise<{ pid: number; parent: number }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat='], { maxBuffer: 2 ** 24 });
   return stdout

@@ -1,15 +1,15 @@
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 
-/** What the containers are of; those of docker-compose.yml are the same. */
+/** The same images as in docker-compose.yml. */
 export const IMAGES = { postgres: 'postgres:18', redis: 'redis:8' };
 
-/** A service in a container, removed with this process at the latest. */
+/** A service in a container, which is removed when this process ends at the latest. */
 export interface ContainerService {
   url: string;
   stop(): Promise<void>;
 }
 
-/** Whether a Docker engine answers on this machine. */
+/** Whether a Docker engine is available. */
 export async function hasDocker(): Promise<boolean> {
   return getContainerRuntimeClient().then(
     () => true,
@@ -18,10 +18,10 @@ export async function hasDocker(): Promise<boolean> {
 }
 
 /**
- * Starts a Redis that keeps what it was told, on a port of its own.
+ * Starts a Redis with an append-only file, on a free port.
  *
  * @param settings arguments of `redis-server`.
- * @throws {Error} when it cannot be started.
+ * @throws {Error} if it cannot be started.
  */
 export async function startRedisContainer(...settings: string[]): Promise<ContainerService> {
   const container = await new GenericContainer(IMAGES.redis)
@@ -36,10 +36,10 @@ export async function startRedisContainer(...settings: string[]): Promise<Contai
 }
 
 /**
- * Starts a Postgres for tests, on a port of its own: what is committed does not outlive a crash of it.
+ * Starts a Postgres for tests, on a free port. Without fsync, commits can be lost in a crash.
  *
- * @param password of `orders`, a superuser, whose database of that name is there.
- * @throws {Error} when it cannot be started.
+ * @param password of the superuser `orders`, who owns the database `orders`.
+ * @throws {Error} if it cannot be started.
  */
 export async function startPostgresContainer(password: string): Promise<ContainerService> {
   const container = await new GenericContainer(IMAGES.postgres)

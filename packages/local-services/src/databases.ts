@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Makes the database that `url` names, if it is not there. */
+/** Creates the database that `url` names, if it does not exist. */
 export async function ensureDatabase(url: string): Promise<void> {
   const target = new URL(url);
   const name = decodeURIComponent(target.pathname.slice(1));

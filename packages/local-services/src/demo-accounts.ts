@@ -1,6 +1,6 @@
 import { createAccount, createKey, enableSigning, findAccountsByName, listKeys, openKnex } from '@orders/database';
 
-/** An account to try the service with; `signingSecret` is null where signing is not enabled. */
+/** An account for trying out the service; `signingSecret` is null without signing. */
 export interface DemoAccount {
   id: number;
   name: string;
@@ -14,7 +14,7 @@ const DEMO_ACCOUNTS = [
 ];
 
 /**
- * Makes the demo accounts that are missing. A key can only be read when it is made, so one that `known` does not hold is made anew.
+ * Creates missing demo accounts. A key is readable only when created, so an account without a usable key in `known` gets a new one.
  *
  * @param secretsKey 32 bytes.
  */
@@ -29,14 +29,14 @@ export async function ensureDemoAccounts(
     for (const { name, signing } of DEMO_ACCOUNTS) {
       const account = (await findAccountsByName(db, name))[0] ?? (await createAccount(db, name));
       const id = account.account_id;
-      const kept = known.find((one) => one.id === id && one.name === name);
-      const works =
-        kept !== undefined &&
-        (await listKeys(db, id)).some((key) => key.state === 'active' && kept.apiKey.endsWith(key.last_four));
+      const knownAccount = known.find((candidate) => candidate.id === id && candidate.name === name);
+      const isUsable =
+        knownAccount !== undefined &&
+        (await listKeys(db, id)).some((key) => key.state === 'active' && knownAccount.apiKey.endsWith(key.last_four));
       accounts.push({
         id,
         name,
-        apiKey: works ? kept.apiKey : (await createKey(db, id, 'demo')).key,
+        apiKey: isUsable ? knownAccount.apiKey : (await createKey(db, id, 'demo')).key,
         signingSecret: signing ? (await enableSigning(db, secretsKey, id)).secret : null,
       });
     }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { acceptInvitation, createInvitation, findUser, openKnex, type Role } from '@orders/database';
 import { hashPassword } from 'better-auth/crypto';
 
-/** Somebody to try the portal as. */
+/** A demo user of the portal. */
 export interface DemoSignIn {
   email: string;
   password: string;
@@ -15,9 +15,9 @@ const DEMO_USERS = [
 ] as const;
 
 /**
- * Makes the demo users that are missing, or whose password `known` does not hold.
+ * Creates demo users that are missing or whose password is not in `known`.
  *
- * @param accountId whose holder the first of them is.
+ * @param accountId the account of the first user.
  */
 export async function ensureDemoSignIns(
   databaseUrl: string,
@@ -28,9 +28,9 @@ export async function ensureDemoSignIns(
   try {
     const signIns: DemoSignIn[] = [];
     for (const { email, name, role } of DEMO_USERS) {
-      const kept = known.find((one) => one.email === email);
-      const password = kept?.password ?? `demo-${randomBytes(8).toString('hex')}`;
-      if (!kept || !(await findUser(db, email))) {
+      const knownSignIn = known.find((signIn) => signIn.email === email);
+      const password = knownSignIn?.password ?? `demo-${randomBytes(8).toString('hex')}`;
+      if (!knownSignIn || !(await findUser(db, email))) {
         const invited = { email, role, accountId: role === 'operator' ? null : accountId };
         const token = await createInvitation(db, invited, 'npm start', 60_000);
         await acceptInvitation(db, token, name, await hashPassword(password));

@@ -2,44 +2,44 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf, stillRunning } from './child.ts';
 import { type LocalPostgres, startPostgres } from './postgres.ts';
 
-/** A Postgres that can be killed, shut down, frozen, and started again on its data and its port. */
+/** A Postgres that can be killed, shut down, frozen, and restarted with its data and port. */
 export interface FaultyPostgres {
-  /** Of the database `orders`. */
+  /** The URL of the database `orders`. */
   url: string;
   readonly isRunning: boolean;
   start(): Promise<void>;
-  /** Ends it as a power cut would, all its processes at once. */
+  /** Kills all its processes at once, as a power cut would. */
   kill(): Promise<void>;
-  /** Its fast shutdown: sessions are cut off, what is committed is written out. */
+  /** A fast shutdown: terminates sessions and flushes commits. */
   shutDown(): Promise<void>;
   freeze(): Promise<void>;
   thaw(): void;
-  /** Ends it for good; its data stays. */
+  /** Stops it permanently; its data stays. */
   close(): Promise<void>;
 }
 
 /**
- * @param options `onDeath` is told the last lines of its log when it ends by itself.
- * @throws {Error} one line that says what is missing.
+ * @param options.onUnexpectedExit receives the last lines of the log if Postgres exits on its own.
+ * @throws {Error} with one line that says what is missing.
  */
 export async function startFaultyPostgres(options: {
   directory: string;
   password: string;
   port: number;
   settings?: string[];
-  onDeath?: (lastLines: readonly string[]) => void;
+  onUnexpectedExit?: (lastLines: readonly string[]) => void;
 }): Promise<FaultyPostgres> {
   let closed = false;
   let isRunning = false;
   let frozen: number[] = [];
-  const ended = new WeakSet<LocalPostgres>();
+  const expectedExits = new WeakSet<LocalPostgres>();
 
   async function launch(): Promise<LocalPostgres> {
     const started = await startPostgres(options);
     isRunning = true;
     void started.exited.then(() => {
       isRunning = false;
-      if (!ended.has(started)) options.onDeath?.(started.lastLines);
+      if (!expectedExits.has(started)) options.onUnexpectedExit?.(started.lastLines);
     });
     return started;
   }
@@ -47,7 +47,7 @@ export async function startFaultyPostgres(options: {
   let starting = launch();
   let postgres = await starting;
 
-  // The postmaster first: stopped, it makes no more processes.
+  // The postmaster first, so that it starts no more processes.
   async function freeze(): Promise<void> {
     signal(postgres.pid, 'SIGSTOP');
     const children = await childrenOf(postgres.pid);
@@ -71,17 +71,17 @@ export async function startFaultyPostgres(options: {
       postgres = await starting;
     },
     async kill() {
-      ended.add(postgres);
+      expectedExits.add(postgres);
       await freeze();
-      const family = frozen;
+      const processes = frozen;
       frozen = [];
-      for (const pid of family) signal(pid, 'SIGKILL');
+      for (const pid of processes) signal(pid, 'SIGKILL');
       await postgres.exited;
-      // As long as one of them lives, no other may start on the data.
-      while ((await stillRunning(family)).length > 0) await sleep(10);
+      // Postgres must not be restarted on the data while a process of the old one lives.
+      while ((await stillRunning(processes)).length > 0) await sleep(10);
     },
     async shutDown() {
-      ended.add(postgres);
+      expectedExits.add(postgres);
       await postgres.stop('SIGINT');
     },
     freeze,
@@ -89,15 +89,15 @@ export async function startFaultyPostgres(options: {
     async close() {
       closed = true;
       const last = await starting.catch(() => postgres);
-      ended.add(last);
+      expectedExits.add(last);
       thaw();
-      // At once, yet, unlike after a kill, without leaving shared memory behind.
+      // Immediate shutdown: as fast as a kill, but releases shared memory.
       await last.stop('SIGQUIT');
     },
   };
 }
 
-/** One that is gone by now needs none. */
+/** Ignores processes that have ended. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis } from './redis.ts';
 
-/** A Redis that can be stopped, started empty on the same port, frozen and thawed. */
+/** A Redis that can be killed, started empty on the same port, frozen and thawed. */
 export interface FaultyRedis {
   url: string;
-  /** Where it keeps its data, each start in a directory of its own below this one. */
+  /** Each start uses a new data directory below this one. */
   directory: string;
-  /** Ends it as a power cut would. */
+  /** Kills it, as a power cut would. */
   stop(): Promise<void>;
   startEmpty(): Promise<void>;
   freeze(): void;
   thaw(): void;
-  /** Ends it for good and removes its data. */
+  /** Stops it permanently and removes its data. */
   close(): Promise<void>;
 }
 
-/** @throws {Error} one line that says what is missing. */
-export async function startFaultyRedis(wantedPort?: number): Promise<FaultyRedis> {
+/** @throws {Error} with one line that says what is missing. */
+export async function startFaultyRedis(preferredPort?: number): Promise<FaultyRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-redis-'));
   let starts = 0;
   let closed = false;
@@ -26,7 +26,7 @@ export async function startFaultyRedis(wantedPort?: number): Promise<FaultyRedis
     starts += 1;
     return startRedis({ directory: join(directory, String(starts)), ...(port && { port }) });
   };
-  let starting = start(wantedPort);
+  let starting = start(preferredPort);
   let redis = await starting;
   return {
     url: redis.url,

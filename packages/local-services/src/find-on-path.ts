@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where a program lies that can be run by its name alone, or null. */
+/** The path of an executable on the PATH, or null. */
 export function findOnPath(program: string): string | null {
   const paths = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, program));
   return paths.find(canRun) ?? null;

@@ -1,30 +1,45 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { DemoAccount } from './demo-accounts.ts';
+import type { DemoSignIn } from './demo-sign-ins.ts';
 
-/** Where `npm start` keeps its data, ignored by git; tests give it another place. */
+/** Where `npm start` keeps its data, ignored by git; tests set another directory. */
 export const LOCAL_DIRECTORY = resolve(process.env.LOCAL_DIRECTORY ?? join(import.meta.dirname, '../../../.local'));
 
-/** Secrets of this machine's own development services, made on the first start. */
+/** The contents of `.local/dev.json`, by which tools and tests find a running `npm start`. */
+export interface DevFile {
+  intakeUrl: string;
+  adminUrl: string;
+  databaseUrl: string;
+  queueUrl: string;
+  portalUrl: string;
+  accounts: DemoAccount[];
+  signIns: DemoSignIn[];
+  /** Whether the sample orders were sent. */
+  sampled: boolean;
+}
+
+/** Secrets of this machine's development services, generated on the first start. */
 export interface LocalSecrets {
   postgresPassword: string;
   secretsKey: string;
 }
 
-/** Reads the secrets of this machine, making them the first time. */
+/** Reads this machine's secrets; generates them the first time. */
 export async function loadSecrets(directory = LOCAL_DIRECTORY): Promise<LocalSecrets> {
   const path = join(directory, 'secrets.json');
-  const kept = await readJson<LocalSecrets>(path);
-  if (kept) return kept;
-  const made = {
+  const stored = await readJson<LocalSecrets>(path);
+  if (stored) return stored;
+  const created = {
     postgresPassword: randomBytes(18).toString('base64url'),
     secretsKey: randomBytes(32).toString('base64'),
   };
-  await writePrivately(path, made);
-  return made;
+  await writePrivately(path, created);
+  return created;
 }
 
-/** The JSON in a file, or null when there is no such file. */
+/** The JSON of a file, or null if it does not exist. */
 export async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;

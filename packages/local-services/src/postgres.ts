@@ -11,23 +11,23 @@ import { type RunAs, runAsUnprivileged } from './run-as.ts';
 
 const execute = promisify(execFile);
 
-/** A Postgres of our own, on the loopback. */
+/** An embedded Postgres on the loopback interface. */
 export interface LocalPostgres {
-  /** Of the database `orders`. */
+  /** The URL of the database `orders`. */
   url: string;
   pid: number;
-  /** Settles when it has ended, wanted or not. */
+  /** Settles when it has ended, for any reason. */
   exited: Promise<unknown>;
   /** The last lines of its log. */
   lastLines: readonly string[];
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** A standby takes read-only connections. */
+/** A standby accepts read-only connections. */
 const READY = /database system is ready to accept (read-only )?connections/;
 
-/** Of its log; a statement that it died of takes many. */
-const LINES_KEPT = 100;
+/** A statement that caused a crash can take many lines. */
+const MAX_LOG_LINES = 100;
 
 interface Binaries {
   initdb: string;
@@ -35,12 +35,12 @@ interface Binaries {
 }
 
 /**
- * Starts the Postgres that came with the installed packages; the cluster is made on the first start and kept.
+ * Starts the Postgres from the installed packages; the first start creates the cluster.
  *
- * @param directory for its data; it belongs to Postgres alone.
- * @param password of the role `orders`, used when the cluster is made.
- * @param settings as on its command line, such as `fsync=off`.
- * @throws {Error} one line that says what is missing.
+ * @param options.directory for its data; must be used only by Postgres.
+ * @param options.password of the role `orders`, set when the cluster is created.
+ * @param options.settings as on its command line, such as `fsync=off`.
+ * @throws {Error} with one line that says what is missing.
  */
 export async function startPostgres(options: {
   directory: string;
@@ -53,7 +53,7 @@ export async function startPostgres(options: {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const as = runAsUnprivileged([dirname(binaries.postgres), dirname(directory)]);
   if (as.owner) await chown(directory, as.owner.uid, as.owner.gid);
-  if (!existsSync(join(directory, 'PG_VERSION'))) await makeCluster(binaries, directory, password, as);
+  if (!existsSync(join(directory, 'PG_VERSION'))) await createCluster(binaries, directory, password, as);
   const port = options.port ?? (await freePort());
   const { child, lastLines } = await startServer(binaries, directory, port, settings, as);
   const url = `postgres://orders:${encodeURIComponent(password)}@127.0.0.1:${port}/orders`;
@@ -65,13 +65,11 @@ async function findBinaries(): Promise<Binaries> {
   try {
     return (await import(platform)) as Binaries;
   } catch {
-    throw new Error(
-      `No Postgres comes with the packages for this machine (${platform}): set DATABASE_URL to one of yours.`,
-    );
+    throw new Error(`There is no embedded Postgres for this platform (${platform}): set DATABASE_URL to your own.`);
   }
 }
 
-async function makeCluster({ initdb }: Binaries, directory: string, password: string, as: RunAs): Promise<void> {
+async function createCluster({ initdb }: Binaries, directory: string, password: string, as: RunAs): Promise<void> {
   const passwordFile = join(directory, '..', `.postgres-password-${process.pid}`);
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (as.owner) await chown(passwordFile, as.owner.uid, as.owner.gid);
@@ -92,7 +90,7 @@ async function makeCluster({ initdb }: Binaries, directory: string, password: st
       .trim()
       .split('\n')
       .at(-1);
-    throw new Error(`Postgres could not make its data directory ${directory}: ${reason}`);
+    throw new Error(`Postgres could not create its data directory ${directory}: ${reason}`);
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -119,7 +117,7 @@ async function startServer(
   const ready = new Promise<void>((resolve) => {
     lines.on('line', (line) => {
       lastLines.push(line);
-      lastLines.splice(0, lastLines.length - LINES_KEPT);
+      lastLines.splice(0, lastLines.length - MAX_LOG_LINES);
       if (READY.test(line)) resolve();
     });
   });
@@ -134,10 +132,10 @@ async function startServer(
   return { child, lastLines };
 }
 
-/** The process id of a Postgres that still runs on this data directory, left behind by a start that was killed; else null. */
-export async function leftoverPostgres(directory: string): Promise<number | null> {
+/** The process id of a Postgres that a killed `npm start` left running on this data directory, or null. */
+export async function findLeftoverPostgres(directory: string): Promise<number | null> {
   const text = await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
-  // After a restart of the machine the number may be any other process's.
+  // After a reboot the id may belong to another process.
   return processArguments(pid).includes(directory) ? pid : null;
 }

@@ -5,7 +5,7 @@ import { type Child, startChild } from './child.ts';
 import { findOnPath } from './find-on-path.ts';
 import { freePort } from './ports.ts';
 
-/** A Redis or Valkey of our own, on the loopback. */
+/** A Redis or Valkey on the loopback interface. */
 export interface LocalRedis {
   url: string;
   port: number;
@@ -20,10 +20,10 @@ export function findRedisServer(): string | null {
 }
 
 /**
- * Starts the server on the PATH with its append-only file on, so that it keeps its jobs over a restart.
+ * Starts the server on the PATH with an append-only file, so that it keeps jobs over a restart.
  *
- * @param options.settings more of them, as in its configuration file.
- * @throws {Error} one line that says what is missing.
+ * @param options.settings further settings, as in its configuration file.
+ * @throws {Error} with one line that says what is missing.
  */
 export async function startRedis(options: {
   directory: string;
@@ -45,20 +45,20 @@ export async function startRedis(options: {
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = await startChild(program, args);
-  await untilListening(port, child);
+  await waitUntilListening(port, child);
   return { url: `redis://127.0.0.1:${port}`, port, program, child };
 }
 
-async function untilListening(port: number, child: Child): Promise<void> {
+async function waitUntilListening(port: number, child: Child): Promise<void> {
   for (const started = Date.now(); Date.now() - started < 10_000; await sleep(20)) {
     if (child.process.exitCode !== null) break;
-    if (await answersPing(port)) return;
+    if (await isReady(port)) return;
   }
   throw new Error(`Redis did not start on port ${port}.`);
 }
 
-/** True once it answers PONG, or asks for a password; while it loads its data it answers otherwise. */
-function answersPing(port: number): Promise<boolean> {
+/** True once it replies PONG or asks for a password; while loading its data it replies with an error. */
+function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
     socket.once('data', (data) => {

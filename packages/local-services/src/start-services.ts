@@ -2,24 +2,25 @@ import { join } from 'node:path';
 import { hasDocker, startRedisContainer } from './containers.ts';
 import { ensureDatabase } from './databases.ts';
 import { freePort } from './ports.ts';
-import { leftoverPostgres, startPostgres } from './postgres.ts';
+import { findLeftoverPostgres, startPostgres } from './postgres.ts';
 import { findRedisServer, startRedis } from './redis.ts';
 import { supervise } from './supervise.ts';
 
-/** The services that the apps run on, and how to end those that were started here. */
+/** The services that the apps use. */
 export interface LocalServices {
   databaseUrl: string;
   queueUrl: string;
-  /** Which they are, in words. */
+  /** Descriptions to print. */
   database: string;
   queue: string;
-  /** Settles, with what to tell, when one that was started here does not keep running. */
+  /** Settles with a message when a service started here does not keep running. */
   failed: Promise<string>;
+  /** Stops the services that were started here. */
   stop(): Promise<void>;
 }
 
 /**
- * Gets Postgres and a queue by one rule: what DATABASE_URL and QUEUE_URL name; else the embedded Postgres; else for the queue a Redis or
+ * Provides Postgres and the queue: from DATABASE_URL and QUEUE_URL if set. Otherwise an embedded Postgres; and for the queue a Redis or
  * Valkey from the PATH, else one in a container, else BullMQ on Postgres.
  */
 export async function startServices(options: {
@@ -27,7 +28,7 @@ export async function startServices(options: {
   postgresPassword: string;
   databaseUrl?: string | undefined;
   queueUrl?: string | undefined;
-  say: (text: string) => void;
+  print: (text: string) => void;
 }): Promise<LocalServices> {
   const stops: (() => Promise<void>)[] = [];
   const failures: Promise<string>[] = [];
@@ -35,12 +36,12 @@ export async function startServices(options: {
     for (const end of stops.reverse()) await end();
   };
 
-  async function getPostgres(): Promise<{ url: string; what: string }> {
-    if (options.databaseUrl) return { url: options.databaseUrl, what: 'the Postgres of DATABASE_URL' };
+  async function providePostgres(): Promise<{ url: string; description: string }> {
+    if (options.databaseUrl) return { url: options.databaseUrl, description: 'the Postgres of DATABASE_URL' };
     const directory = join(options.directory, 'postgres');
-    const leftover = await leftoverPostgres(directory);
+    const leftover = await findLeftoverPostgres(directory);
     if (leftover) {
-      throw new Error(`A Postgres from an earlier start still runs here; end it with: kill -INT ${leftover}`);
+      throw new Error(`A Postgres from an earlier start is still running; stop it with: kill -INT ${leftover}`);
     }
     const port = await freePort();
     let url = '';
@@ -49,15 +50,15 @@ export async function startServices(options: {
       url = postgres.url;
       return postgres;
     };
-    const postgres = await supervise('Postgres', start, options.say);
+    const postgres = await supervise('Postgres', start, options.print);
     stops.push(postgres.stop);
     failures.push(postgres.failed);
     await ensureDatabase(url);
-    return { url, what: 'an embedded Postgres' };
+    return { url, description: 'an embedded Postgres' };
   }
 
-  async function getQueue(databaseUrl: string): Promise<{ url: string; what: string }> {
-    if (options.queueUrl) return { url: options.queueUrl, what: 'the queue of QUEUE_URL' };
+  async function provideQueue(databaseUrl: string): Promise<{ url: string; description: string }> {
+    if (options.queueUrl) return { url: options.queueUrl, description: 'the queue of QUEUE_URL' };
     if (findRedisServer()) {
       const redis = await startRedis({ directory: join(options.directory, 'redis') });
       let stopping = false;
@@ -65,30 +66,37 @@ export async function startServices(options: {
         stopping = true;
         return redis.child.stop();
       });
-      // It is not started again: the service is made to do without it, and who ended it may want to see that.
+      // Not restarted: the service works without it, and whoever stopped it may want to see that.
       void redis.child.exited.then(() => {
         if (!stopping)
-          options.say(
-            `${redis.program} ended by itself. Orders are still accepted, and written once one runs again: ${redis.program} --port ${redis.port}`,
+          options.print(
+            `${redis.program} exited. Orders are still accepted and will be written after it is started again: ${redis.program} --port ${redis.port}`,
           );
       });
-      return { url: redis.url, what: `a private ${redis.program}` };
+      return { url: redis.url, description: `a private ${redis.program}` };
     }
     if (await hasDocker()) {
       const container = await startRedisContainer().catch(() => null);
       if (container) {
         stops.push(() => container.stop());
-        return { url: container.url, what: 'Redis in a container' };
+        return { url: container.url, description: 'Redis in a container' };
       }
     }
-    return { url: databaseUrl, what: 'BullMQ on Postgres (no Redis, Valkey or Docker here)' };
+    return { url: databaseUrl, description: 'BullMQ on Postgres (no Redis, Valkey or Docker here)' };
   }
 
   try {
-    const database = await getPostgres();
-    const queue = await getQueue(database.url);
+    const database = await providePostgres();
+    const queue = await provideQueue(database.url);
     const failed = Promise.race([...failures, new Promise<string>(() => {})]);
-    return { databaseUrl: database.url, queueUrl: queue.url, database: database.what, queue: queue.what, failed, stop };
+    return {
+      databaseUrl: database.url,
+      queueUrl: queue.url,
+      database: database.description,
+      queue: queue.description,
+      failed,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

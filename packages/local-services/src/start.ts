@@ -5,51 +5,38 @@ import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { parseSecretsKey } from '@orders/runtime';
 import { processArguments, startChild } from './child.ts';
-import { type DemoAccount, ensureDemoAccounts } from './demo-accounts.ts';
-import { type DemoSignIn, ensureDemoSignIns } from './demo-sign-ins.ts';
-import { LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
+import { ensureDemoAccounts } from './demo-accounts.ts';
+import { ensureDemoSignIns } from './demo-sign-ins.ts';
+import { type DevFile, LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
 import { freePort } from './ports.ts';
 import { sendSampleOrders } from './sample-orders.ts';
 import { startServices } from './start-services.ts';
 import { type Supervised, supervise } from './supervise.ts';
 import { welcome } from './welcome.ts';
 
-/** What tools and tests read to find a running `npm start`. */
-export interface DevFile {
-  intakeUrl: string;
-  adminUrl: string;
-  databaseUrl: string;
-  queueUrl: string;
-  portalUrl: string;
-  accounts: DemoAccount[];
-  signIns: DemoSignIn[];
-  /** Whether the sample orders were sent. */
-  sampled: boolean;
-}
-
 const ROOT = resolve(import.meta.dirname, '../../..');
 const DEV_FILE = join(LOCAL_DIRECTORY, 'dev.json');
 const LOCK_FILE = join(LOCAL_DIRECTORY, 'start.pid');
 
-const ending = Promise.withResolvers<string>();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.resolve(signal));
-endWithParent();
+const shutdown = Promise.withResolvers<string>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => shutdown.resolve(signal));
+exitWithParent();
 
 const stops: (() => Promise<void>)[] = [];
 let exitCode = 0;
 try {
   await lock();
   const { failed } = await start();
-  const reason = await Promise.race([ending.promise, failed.finally(() => (exitCode = 1))]);
-  say(`\n${reason}: stopping everything that was started.`);
+  const reason = await Promise.race([shutdown.promise, failed.finally(() => (exitCode = 1))]);
+  print(`\n${reason}: stopping everything.`);
 } catch (error) {
-  say(`npm start: ${lineOf(error)}`);
+  print(`npm start: ${firstLineOf(error)}`);
   exitCode = 1;
 }
 for (const stop of stops.reverse()) await stop();
 process.exit(exitCode);
 
-/** @returns `failed` settles, with a name, when something ends that should not. */
+/** @returns `failed` settles with a message when a service or app does not keep running. */
 async function start(): Promise<{ failed: Promise<string> }> {
   const secrets = await loadSecrets();
   const secretsKey = process.env.SECRETS_KEY || secrets.secretsKey;
@@ -58,10 +45,10 @@ async function start(): Promise<{ failed: Promise<string> }> {
     postgresPassword: secrets.postgresPassword,
     databaseUrl: process.env.DATABASE_URL,
     queueUrl: process.env.QUEUE_URL,
-    say,
+    print,
   });
   stops.push(services.stop);
-  say(`Runs on ${services.database}; the queue is ${services.queue}.`);
+  print(`Running on ${services.database}; the queue is ${services.queue}.`);
   const { databaseUrl, queueUrl } = services;
   const knex = openKnex({ url: databaseUrl });
   await migrate(knex).finally(() => knex.destroy());
@@ -87,9 +74,9 @@ async function start(): Promise<{ failed: Promise<string> }> {
   });
   const failed = Promise.race([services.failed, intake.failed, worker.failed, portal.failed]);
   await Promise.race([
-    Promise.all([untilReady(adminPort), untilReady(workerAdminPort), untilReady(portalAdminPort)]),
-    failed.then((what) => Promise.reject(new Error(what))),
-    ending.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
+    Promise.all([waitUntilReady(adminPort), waitUntilReady(workerAdminPort), waitUntilReady(portalAdminPort)]),
+    failed.then((reason) => Promise.reject(new Error(reason))),
+    shutdown.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
   ]);
 
   const adminUrl = `http://127.0.0.1:${adminPort}`;
@@ -103,10 +90,10 @@ async function start(): Promise<{ failed: Promise<string> }> {
     signIns,
     sampled: true,
   };
-  // On the first start only, as people expect to find the list as they left it.
+  // Only on the first start, so that later ones keep the list as it was left.
   if (!known?.sampled) await sendSampleOrders(base, accounts[0]?.apiKey as string);
   await writePrivately(DEV_FILE, dev);
-  say(welcome(dev, services.queue));
+  print(welcome(dev, services.queue));
   return { failed };
 }
 
@@ -114,59 +101,58 @@ async function startApp(name: string, settings: Record<string, string>): Promise
   const main = join(ROOT, 'apps', name, 'src/main.ts');
   const env = { ...process.env, ...settings };
   const start = () => startChild(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] });
-  const app = await supervise(`The ${name} app`, start, say);
+  const app = await supervise(`The ${name} app`, start, print);
   stops.push(app.stop);
   return app;
 }
 
-/** @param taken is given to another app already, which does not listen yet. */
-async function choosePort(variable: string, usual: number, taken?: number): Promise<number> {
-  const wanted = process.env[variable] ? Number(process.env[variable]) : usual;
-  if (!Number.isInteger(wanted) || wanted < 0 || wanted > 65_535)
+/** @param taken a port assigned to another app that does not listen yet. */
+async function choosePort(variable: string, fallback: number, taken?: number): Promise<number> {
+  const preferred = process.env[variable] ? Number(process.env[variable]) : fallback;
+  if (!Number.isInteger(preferred) || preferred < 0 || preferred > 65_535)
     throw new Error(`${variable} must be a number from 0 to 65535.`);
-  const port = wanted !== 0 && wanted === taken ? await freePort() : await freePort(wanted);
-  if (wanted !== 0 && port !== wanted) say(`Port ${wanted} is taken; using ${port}.`);
+  const port = preferred !== 0 && preferred === taken ? await freePort() : await freePort(preferred);
+  if (preferred !== 0 && port !== preferred) print(`Port ${preferred} is in use; using ${port}.`);
   return port;
 }
 
-async function untilReady(adminPort: number): Promise<void> {
+async function waitUntilReady(adminPort: number): Promise<void> {
   for (const started = Date.now(); Date.now() - started < 60_000; await sleep(50)) {
     const reply = await fetch(`http://127.0.0.1:${adminPort}/health/ready`).catch(() => null);
     if (reply?.ok) return;
   }
-  throw new Error('The apps did not become ready within a minute; their log above says why.');
+  throw new Error('The apps did not become ready within a minute; see their log above.');
 }
 
 /** Two starts in one clone would share their data directories. */
 async function lock(): Promise<void> {
   const other = Number(await readFile(LOCK_FILE, 'utf8').catch(() => ''));
-  if (other && isStart(other))
-    throw new Error(`it already runs here, as process ${other}; end that with: kill ${other}`);
+  if (other && isStart(other)) throw new Error(`already running here as process ${other}; stop it with: kill ${other}`);
   await mkdir(LOCAL_DIRECTORY, { recursive: true });
   await writeFile(LOCK_FILE, String(process.pid));
   stops.push(() => rm(LOCK_FILE, { force: true }));
 }
 
-/** Whether that process is an `npm start`; its number may since have been given to any other. */
+/** Whether a process is an `npm start`; the id may have been reused by another process. */
 function isStart(pid: number): boolean {
   return pid !== process.pid && processArguments(pid).includes('local-services/src/start.ts');
 }
 
-/** An error in one line; a connection that was refused on every address has only a code. */
-function lineOf(error: unknown): string {
+/** An error in one line. A connection refused on every address has only a code. */
+function firstLineOf(error: unknown): string {
   if (!Error.isError(error)) return String(error);
   const [line] = error.message.split('\n');
   return line || `cannot connect (${(error as NodeJS.ErrnoException).code ?? error.name})`;
 }
 
-/** npm can be killed without passing it on; then nobody could end this process any more. */
-function endWithParent(): void {
+/** npm can be killed without forwarding the signal; this process would then run forever. */
+function exitWithParent(): void {
   const parent = process.ppid;
   setInterval(() => {
-    if (process.ppid !== parent) ending.resolve('The parent process is gone');
+    if (process.ppid !== parent) shutdown.resolve('The parent process has exited');
   }, 500).unref();
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

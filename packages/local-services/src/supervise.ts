@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process that can end by itself. */
-interface Ending {
+/** A process that may exit on its own. */
+interface ManagedProcess {
   exited: Promise<unknown>;
   stop(): Promise<void>;
 }
 
 export interface Supervised {
-  /** Settles, with what to tell, when it would not keep running. */
+  /** Settles with a message when the process does not keep running. */
   failed: Promise<string>;
-  /** Ends it for good. */
+  /** Stops it permanently. */
   stop(): Promise<void>;
 }
 
@@ -17,14 +17,14 @@ const MAX_QUICK_ENDS = 3;
 const QUICK_MS = 5000;
 
 /**
- * Starts something and starts it again whenever it ends by itself, until it has ended three times in a row within seconds of its start.
+ * Starts a process and restarts it whenever it exits, until it has exited three times in a row within seconds of its start.
  *
- * @throws what the first start throws.
+ * @throws the error of the first start.
  */
 export async function supervise(
   name: string,
-  start: () => Promise<Ending>,
-  say: (text: string) => void,
+  start: () => Promise<ManagedProcess>,
+  print: (text: string) => void,
 ): Promise<Supervised> {
   const failed = Promise.withResolvers<string>();
   let stopping = false;
@@ -36,15 +36,15 @@ export async function supervise(
       await current.exited;
       if (stopping) return;
       quickEnds = Date.now() - startedAt < QUICK_MS ? quickEnds + 1 : 0;
-      if (quickEnds >= MAX_QUICK_ENDS) return failed.resolve(`${name} does not keep running; its log above says why`);
-      say(`${name} ended by itself; starting it again.`);
+      if (quickEnds >= MAX_QUICK_ENDS) return failed.resolve(`${name} does not keep running; see its log above`);
+      print(`${name} exited; restarting it.`);
       await sleep(250);
       if (stopping) return;
       current = await start();
       if (stopping) return current.stop();
     }
   }
-  const watching = watch().catch((error) => failed.resolve(`${name} cannot be started again: ${error.message}`));
+  const watching = watch().catch((error) => failed.resolve(`${name} cannot be restarted: ${error.message}`));
 
   return {
     failed: failed.promise,

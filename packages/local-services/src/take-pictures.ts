@@ -4,20 +4,18 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { LOCAL_DIRECTORY, readJson } from './local-state.ts';
-import type { DevFile } from './start.ts';
+import { type DevFile, LOCAL_DIRECTORY, readJson } from './local-state.ts';
 
-const HELP = `Takes the pictures of the portal that the README shows, from a running npm start.
+const HELP = `Takes the screenshots of the portal for the README, from a running npm start.
 
 Usage: npm run pictures -- [--all] [--to <directory>]
 
-  --all             every page, each in light, dark, at the width of a phone, and in Arabic
-  --to <directory>  where to put them (default: docs/pictures)
+  --all             every page in light, dark, phone width and Arabic
+  --to <directory>  where to write them (default: docs/pictures)
 
-Exit codes: 0 done, 1 failed, 2 wrong use.`;
+Exit codes: 0 done, 1 failed, 2 usage error.`;
 
-/** How a page can be looked at. */
-const LOOKS: Record<string, BrowserContextOptions & { language: 'en' | 'ar' }> = {
+const VIEWS: Record<string, BrowserContextOptions & { language: 'en' | 'ar' }> = {
   light: { language: 'en', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
   dark: { language: 'en', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
   phone: {
@@ -41,20 +39,20 @@ interface Scene {
   name: string;
   as: 'account_holder' | 'operator';
   path: (accountId: number) => string;
-  /** What to do before the picture is taken. */
+  /** Runs before the screenshot. */
   prepare?: (page: Page) => Promise<void>;
-  /** The looks of it that the README shows. */
-  shown?: string[];
+  /** The views in the README. */
+  inReadme?: string[];
 }
 
 const SCENES: Scene[] = [
-  { name: 'review', as: 'account_holder', path: (id) => `/accounts/${id}/review`, shown: ['arabic'] },
+  { name: 'review', as: 'account_holder', path: (id) => `/accounts/${id}/review`, inReadme: ['arabic'] },
   {
     name: 'order',
     as: 'account_holder',
     path: (id) => `/accounts/${id}/review`,
     prepare: openWarnedOrder,
-    shown: ['light', 'dark'],
+    inReadme: ['light', 'dark'],
   },
   { name: 'integrations', as: 'account_holder', path: (id) => `/accounts/${id}/integrations` },
   {
@@ -62,10 +60,10 @@ const SCENES: Scene[] = [
     as: 'account_holder',
     path: (id) => `/accounts/${id}/integrations`,
     prepare: showRefusals,
-    shown: ['light'],
+    inReadme: ['light'],
   },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
-  { name: 'overview', as: 'account_holder', path: (id) => `/accounts/${id}/overview`, shown: ['light'] },
+  { name: 'overview', as: 'account_holder', path: (id) => `/accounts/${id}/overview`, inReadme: ['light'] },
   { name: 'log', as: 'account_holder', path: (id) => `/accounts/${id}/log` },
   { name: 'profile', as: 'account_holder', path: () => '/profile' },
   { name: 'operator', as: 'operator', path: () => '/operator' },
@@ -81,28 +79,33 @@ if (help) {
   process.exit(0);
 }
 const dev = await readJson<DevFile>(join(LOCAL_DIRECTORY, 'dev.json'));
-if (!dev?.portalUrl) fail('No npm start runs here; start it first.', 1);
+if (!dev?.portalUrl) fail('npm start is not running here; start it first.', 1);
 await mkdir(to, { recursive: true });
 await sendRefusals(dev);
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 if (!existsSync(executablePath)) fail('There is no Chromium; install it, or set CHROMIUM_PATH.', 1);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 try {
-  for (const [look, options] of Object.entries(LOOKS)) await takeLook(browser, dev, look, options);
+  for (const [view, options] of Object.entries(VIEWS)) await takeScreenshots(browser, dev, view, options);
 } finally {
   await browser.close();
 }
 
-async function takeLook(browser: Browser, dev: DevFile, look: string, options: (typeof LOOKS)[string]): Promise<void> {
+async function takeScreenshots(
+  browser: Browser,
+  dev: DevFile,
+  view: string,
+  options: (typeof VIEWS)[string],
+): Promise<void> {
   for (const role of ['account_holder', 'operator'] as const) {
-    const scenes = SCENES.filter((scene) => scene.as === role && (all || scene.shown?.includes(look)));
-    const signIn = dev.signIns.find((one) => one.role === role);
+    const scenes = SCENES.filter((scene) => scene.as === role && (all || scene.inReadme?.includes(view)));
+    const signIn = dev.signIns.find((user) => user.role === role);
     if (scenes.length === 0 || !signIn) continue;
     const context = await browser.newContext(options);
     await context.addInitScript(`localStorage.setItem('language', '${options.language}')`);
     const page = await context.newPage();
     await page.goto(dev.portalUrl);
-    if (all) await page.screenshot({ path: join(to, `sign-in-${look}.png`) });
+    if (all) await page.screenshot({ path: join(to, `sign-in-${view}.png`) });
     await page.locator('input[type="email"]').fill(signIn.email);
     await page.locator('input[type="password"]').fill(signIn.password);
     await page.locator('button[type="submit"]').click();
@@ -111,14 +114,14 @@ async function takeLook(browser: Browser, dev: DevFile, look: string, options: (
       await page.goto(dev.portalUrl + path(dev.accounts[0]?.id ?? 1), { waitUntil: 'networkidle' });
       await prepare?.(page);
       await page.evaluate('document.fonts.ready');
-      await page.screenshot({ path: join(to, `${name}-${look}.png`) });
-      process.stdout.write(`${name}-${look}.png\n`);
+      await page.screenshot({ path: join(to, `${name}-${view}.png`) });
+      process.stdout.write(`${name}-${view}.png\n`);
     }
     await context.close();
   }
 }
 
-/** Opens an order that best effort had to mend. */
+/** Opens an order with warnings. */
 async function openWarnedOrder(page: Page): Promise<void> {
   await page.goto(`${page.url()}?warnings=yes`, { waitUntil: 'networkidle' });
   await page.locator('.order-row .order-number').nth(1).click();
@@ -126,12 +129,12 @@ async function openWarnedOrder(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
 }
 
-/** Brings the log of rejected deliveries to the top. */
+/** Scrolls to the log of rejected deliveries. */
 async function showRefusals(page: Page): Promise<void> {
   await page.evaluate(`document.querySelector('[aria-labelledby="rejected-title"]').scrollIntoView()`);
 }
 
-/** A few webhooks that are signed wrongly, so that the log of rejected deliveries has something to show. */
+/** Sends webhooks with wrong signatures, so that the log of rejected deliveries has entries. */
 async function sendRefusals({ intakeUrl, accounts: [kitchen] }: DevFile): Promise<void> {
   if (!kitchen?.signingSecret) return;
   const body = JSON.stringify({ source_order_id: 'picture-1', emirate: 'Dubai' }, null, 2);

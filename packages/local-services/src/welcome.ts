@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { LOCAL_DIRECTORY } from './local-state.ts';
-import type { DevFile } from './start.ts';
+import { type DevFile, LOCAL_DIRECTORY } from './local-state.ts';
 
-/** What `npm start` prints when everything runs: where it is, what to try it with, and three commands to paste. */
+/** The message of `npm start`: URLs, demo credentials and three commands to paste. */
 export function welcome({ intakeUrl, portalUrl, accounts, signIns }: DevFile, queue: string): string {
   const [kitchen] = accounts;
   const [holder, operator] = signIns;
@@ -10,7 +9,7 @@ export function welcome({ intakeUrl, portalUrl, accounts, signIns }: DevFile, qu
   const order = `{"source_order_id":"demo-1","customer":{"name":"Aisha Khan","phone":"050 123 4567"},"address":"Apt 1204, Marina Heights","emirate":"Dubai","items":[{"name":"Soup","quantity":2}],"total":"149.50"}`;
   const webhook = `{"source_order_id":"demo-2","customer":{"name":"Omar","phone":"+971 50 765 4321"},"emirate":"AUH","total":99}`;
   return `
-The order ingestion service runs. Ctrl-C ends it; its data stays in .local/.
+The order ingestion service is running. Press Ctrl-C to stop it; its data stays in .local/.
 
   address         ${intakeUrl}
   guides          ${intakeUrl}/docs/senders
@@ -40,11 +39,11 @@ curl -si -w '\\n' ${intakeUrl}/ingest/webhook \\
   -H 'Content-Type: application/json' -H "x-service-signature: sha256=$SIGNATURE" \\
   -d "$BODY"
 
-3. Ask what became of the first (its receipt id is in the first reply):
+3. Query the status of the first (its receipt id is in the first response):
 
 curl -s -w '\\n' ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' '${reply}' | cut -d'"' -f4) \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}'
 
-The orders wait for review in the portal, beside 60 samples; or: npm run --silent orders -- orders list --needs-review
+The portal lists the orders for review, with 60 samples; or: npm run --silent orders -- orders list --needs-review
 `;
 }

@@ -4,7 +4,7 @@ import {
   diagnoseBody,
   diagnoseMediaType,
   diagnoseSignature,
-  hasAnotherSignature,
+  hasOtherSignatureHeader,
   isApiKey,
   type Problem,
   type RejectionCode,
@@ -82,7 +82,7 @@ export function diagnose(
     };
   if (code === 'invalid_api_key') return diagnoseKey(headers.authorization ?? '');
   if (code === 'missing_signature')
-    return hasAnotherSignature(headers) ? causeOf(CAUSES[code], 'another_header') : null;
+    return hasOtherSignatureHeader(headers) ? causeOf(CAUSES[code], 'another_header') : null;
   if (code === 'unsupported_media_type') return causeOf(CAUSES[code], diagnoseMediaType(headers['content-type']));
   if (code === 'malformed_body') return causeOf(CAUSES[code], diagnoseBody(body ?? undefined));
   if (code !== 'invalid_signature' || !body) return null;

@@ -11,7 +11,7 @@ import {
   type Diagnosis,
   diagnoseBody,
   diagnoseMediaType,
-  hasAnotherSignature,
+  hasOtherSignatureHeader,
   isRejection,
   type Problem,
   type RejectionCode,
@@ -163,7 +163,7 @@ export function createRejectionLog(deps: {
 
 function diagnoseHeaders(code: RejectionCode, request: Request): Diagnosis | null {
   if (code === 'unsupported_media_type') return diagnoseMediaType(request.get('content-type'));
-  if (code === 'missing_signature' && hasAnotherSignature(request.headers)) return 'another_header';
+  if (code === 'missing_signature' && hasOtherSignatureHeader(request.headers)) return 'another_header';
   return null;
 }
 

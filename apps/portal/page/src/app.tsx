@@ -6,7 +6,7 @@ import { Shell } from './pages/shell.tsx';
 import { InvitationPage } from './pages/sign-in/invitation-page.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 
-/** The whole portal: an invitation, the sign-in, or what is behind it. */
+/** Shows an invitation, the sign-in page or, with a session, the portal. */
 export function App(): ReactNode {
   const { t } = useTranslation();
   const session = useSessionQuery();

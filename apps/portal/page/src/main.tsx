@@ -1,4 +1,4 @@
-// First, so that what lies beside a page comes after them and wins.
+// First, so that the styles of pages and components come later and override them.
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/components.css';
@@ -10,26 +10,26 @@ import { createRoot } from 'react-dom/client';
 import { isProblem, onSignedOut } from './api/client.ts';
 import { App } from './app.tsx';
 import { Notices } from './components/notices.tsx';
-import { startTexts } from './locales/index.ts';
+import { initLocales } from './locales/index.ts';
 import { applyTheme } from './pages/preferences.tsx';
 
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // What was refused stays refused; only what failed on the way is worth another try.
+      // Client errors are final; retry only server and network errors.
       retry: (failures, error) => failures < 3 && !(isProblem(error) && error.status < 500),
     },
   },
 });
 
-// Then the sign-in takes the place of what was open, and gives it back.
+// Shows the sign-in page in place of the open page, which returns after signing in.
 onSignedOut(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
 
 const root = document.getElementById('root');
 if (root) {
   applyTheme();
-  await startTexts();
+  await initLocales();
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>

@@ -15,40 +15,42 @@ interface AuditQuery {
   before?: number;
 }
 
-const page = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
+const pageQuery = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
 
-/** What was done in one account; below an account's address. */
+/** The audit trail of one account. */
 export function accountAuditRoutes({ knex, runFairly }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request, response) => {
-    const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, page);
+    const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, pageQuery);
     const accountId = accountIdOf(request);
-    response.json(await runFairly(request, () => list(knex, { accountId, ...whoOrWhat(q), before })));
+    response.json(await runFairly(request, () => listPage(knex, { accountId, ...actorOrSubject(q), before })));
   });
   return router;
 }
 
-/** What was done in all accounts, or in one of them; for operators. */
+/** The audit trail of all accounts, or of one; for operators. */
 export function auditRoutes({ knex, runFairly }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
-    const { account_id, q, before } = queryOf<AuditQuery>(request, { ...page, account_id: smallId });
-    response.json(await runFairly(request, () => list(knex, { accountId: account_id, ...whoOrWhat(q), before })));
+    const { account_id, q, before } = queryOf<AuditQuery>(request, { ...pageQuery, account_id: smallId });
+    response.json(
+      await runFairly(request, () => listPage(knex, { accountId: account_id, ...actorOrSubject(q), before })),
+    );
   });
   return router;
 }
 
-/** A subject has its kind before a colon, as in order:17; whoever acted on the command line is operator:<name>. */
-function whoOrWhat(text: string | undefined): { actor?: string; subject?: string } {
+/** Subjects look like `order:17`. Actors are e-mail addresses, or `operator:<name>` for the command line. */
+function actorOrSubject(text: string | undefined): { actor?: string; subject?: string } {
   if (!text) return {};
   return /^(?!operator:)[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
 }
 
-async function list(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {
-  const { shown, next } = paginate(
+async function listPage(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {
+  const { page, next } = paginate(
     await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 }),
     PAGE_SIZE,
     ({ event_id }) => event_id,
   );
-  return { events: shown, next };
+  return { events: page, next };
 }

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { personOf } from '../context.ts';
 
-/** Keeps in the audit trail what the person who asks did; in the transaction that does it. */
+/** Writes an audit entry with the signed-in person as actor, in the transaction that makes the change. */
 export function recordBy(trx: Knex, request: Request, entry: Omit<AuditEntry, 'actor'>): Promise<void> {
   return recordAudit(trx, { ...entry, actor: personOf(request).email });
 }

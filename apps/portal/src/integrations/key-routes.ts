@@ -3,7 +3,7 @@ import { Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
-import { NO_TRANSFORM } from '../compress-replies.ts';
+import { NO_TRANSFORM } from '../compress-responses.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { transactFairly } from '../fair-limiter.ts';
@@ -12,7 +12,7 @@ import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 
 const name = plainText(200).trim().required();
 
-/** The keys of an account. A key's text is in the reply that makes it and nowhere else. */
+/** The keys of an account. Only the response that creates a key contains its text. */
 export function keyRoutes(deps: PortalDeps): Router {
   const { knex, runShortFairly } = deps;
   const transact = transactFairly(deps);
@@ -24,11 +24,11 @@ export function keyRoutes(deps: PortalDeps): Router {
   });
 
   router.post('/keys', async (request, response) => {
-    const given = bodyOf<{ name: string }>(request, { name });
+    const body = bodyOf<{ name: string }>(request, { name });
     const key = await transact(request, async (trx) => {
-      const made = await createKey(trx, accountIdOf(request), given.name);
-      await record(trx, request, 'key_created', made);
-      return made;
+      const created = await createKey(trx, accountIdOf(request), body.name);
+      await record(trx, request, 'key_created', created);
+      return created;
     });
     response.status(201).set(NO_TRANSFORM).json(key);
   });
@@ -37,10 +37,10 @@ export function keyRoutes(deps: PortalDeps): Router {
     const { grace } = bodyOf<{ grace: Grace }>(request, { grace: graceSchema });
     const key = await transact(request, async (trx) => {
       const old = await keyOf(trx, request);
-      const made = await replaceKey(trx, old.key_id, GRACE_MS[grace], old.account_id);
-      if (!made) throw new Problem('conflicting_state');
-      await record(trx, request, 'key_replaced', old, { grace, new_key_id: made.key_id });
-      return made;
+      const created = await replaceKey(trx, old.key_id, GRACE_MS[grace], old.account_id);
+      if (!created) throw new Problem('conflicting_state');
+      await record(trx, request, 'key_replaced', old, { grace, new_key_id: created.key_id });
+      return created;
     });
     response.status(201).set(NO_TRANSFORM).json(key);
   });

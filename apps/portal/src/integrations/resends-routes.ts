@@ -9,7 +9,7 @@ import { bodyOf } from '../read-request.ts';
 
 type Choice = Pick<Account, 'resends'>;
 
-/** What the account wants to become of an order in review that is sent again with other content. */
+/** The account's setting for an order in review that is sent again with other content. */
 export function resendsRoutes(deps: PortalDeps): Router {
   const { knex, runShortFairly } = deps;
   const transact = transactFairly(deps);
@@ -24,7 +24,7 @@ export function resendsRoutes(deps: PortalDeps): Router {
     const { resends } = bodyOf<Choice>(request, { resends: Joi.valid('ignore', 'hold').required() });
     const accountId = accountIdOf(request);
     await transact(request, async (trx) => {
-      // Locked, so that what is on record is what was changed.
+      // Locked, so that the audit entry matches the change.
       const before = await lockAccount(trx, accountId);
       if (before?.resends === resends) return;
       await setHoldResends(trx, accountId, resends === 'hold');

@@ -4,14 +4,14 @@ import { secretsKeysOf } from '@orders/runtime';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
-import { NO_TRANSFORM } from '../compress-replies.ts';
+import { NO_TRANSFORM } from '../compress-responses.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
 import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 
-/** The signing secrets of an account: their dates to look at, their texts on demand. Enabling is the operator's. */
+/** The signing secrets of an account: dates by default, texts on demand. Only operators enable signing. */
 export function signingRoutes(deps: PortalDeps): Router {
   const { knex, config, runShortFairly } = deps;
   const transact = transactFairly(deps);
@@ -22,7 +22,7 @@ export function signingRoutes(deps: PortalDeps): Router {
     response.json({ secrets });
   });
 
-  // By POST, as it is put on record.
+  // POST, because it writes an audit entry.
   router.post('/signing/reveal', async (request, response) => {
     const secrets = await transact(request, async (trx) => {
       const shown = await showSigning(trx, secretsKeysOf(config), accountIdOf(request));
@@ -37,8 +37,8 @@ export function signingRoutes(deps: PortalDeps): Router {
     const { overlap } = bodyOf<{ overlap: Grace }>(request, { overlap: graceSchema });
     const secrets = await transact(request, async (trx) => {
       const accountId = accountIdOf(request);
-      const made = await rotateSigning(trx, secretsKeysOf(config), accountId, GRACE_MS[overlap]);
-      if (!made) throw new Problem('signing_unavailable');
+      const rotated = await rotateSigning(trx, secretsKeysOf(config), accountId, GRACE_MS[overlap]);
+      if (!rotated) throw new Problem('signing_unavailable');
       await record(trx, request, 'signing_secret_rotated', { overlap });
       return listSigning(trx, accountId);
     });

@@ -6,15 +6,15 @@ import { recordBy } from '../audit/record.ts';
 import { accountIdOf, contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 
-/** Sends orders that are visibly tests, as if the account had: from the receipt on they go the way of every order. */
+/** Sends clearly marked test orders for the account; from the receipt on they are processed as any order. */
 export function testOrderRoutes({ knex, database, runShortFairly }: PortalDeps): Router {
-  const limitRate = onceEach(1000);
+  const limitRate = createIntervalLimiter(1000);
   const router = Router();
 
   router.post('/test-orders', async (request, response) => {
     const accountId = accountIdOf(request);
     const account = await runShortFairly(request, () => findAccount(knex, accountId));
-    // Intake would refuse it too.
+    // As intake does.
     if (account?.state === 'suspended') throw new Problem('account_suspended');
     limitRate(accountId);
     const order = makeTestOrder();
@@ -29,7 +29,8 @@ export function testOrderRoutes({ knex, database, runShortFairly }: PortalDeps):
         details: { source_order_id: sourceOrderId },
       });
       const receipt = { receiptId, accountId, sourceOrderId, channel: 'rest' as const, idempotencyKey: null };
-      // Last, and by itself as intake does it: what is on record has happened. Its promise is due at once, so the sweeper rings.
+      // Last, and outside this transaction: the audit entry commits only if the receipt was stored. Delay 0 makes its outbox row due
+      // immediately, so the sweeper enqueues it.
       await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from(JSON.stringify(order)) }]);
     });
     response.status(202).json({ receipt_id: receiptId, source_order_id: sourceOrderId });
@@ -38,8 +39,8 @@ export function testOrderRoutes({ knex, database, runShortFairly }: PortalDeps):
   return router;
 }
 
-/** Lets one account through once in so many milliseconds; each portal process counts for itself. */
-function onceEach(ms: number): (accountId: number) => void {
+/** Allows each account one call per `ms` milliseconds in this process. */
+function createIntervalLimiter(ms: number): (accountId: number) => void {
   const last = new Map<number, number>();
   return (accountId) => {
     const now = performance.now();

@@ -23,10 +23,10 @@ import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read
 
 const PAGE_SIZE = 50;
 
-/** As the command line has it: not only digits, which are read as an id there. */
+/** Not only digits: the command line would read those as an id. */
 const accountName = plainText(200).trim().pattern(/^\d+$/, { invert: true }).required();
 
-/** `100/1s`, `none`, or `default`, which is null. */
+/** `100/1s`, `none` or `default` (parsed as null). */
 const rateLimit = Joi.string().custom(parseAccountRateLimit);
 
 interface Change {
@@ -35,7 +35,7 @@ interface Change {
   rate_limit?: AccountRateLimit;
 }
 
-/** All accounts, and what an operator decides about them. Each change is on record. */
+/** Lists, creates and changes accounts. Each change writes an audit entry. */
 export function accountRoutes({ knex, config }: PortalDeps): Router {
   const router = Router();
 
@@ -45,16 +45,16 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
       after: smallId,
     });
     const accounts = await listAccountsWithCounts(knex, { text: q, after, limit: PAGE_SIZE + 1 });
-    const { shown, next } = paginate(accounts, PAGE_SIZE, ({ account_id }) => account_id);
-    response.json({ accounts: shown.map(accountJson), counted_to: COUNTED_TO, next });
+    const { page, next } = paginate(accounts, PAGE_SIZE, ({ account_id }) => account_id);
+    response.json({ accounts: page.map(accountJson), counted_to: COUNTED_TO, next });
   });
 
   router.post('/accounts', async (request, response) => {
     const { name } = bodyOf<{ name: string }>(request, { name: accountName });
     const account = await knex.transaction(async (trx) => {
-      const made = await createAccount(trx, name);
-      await record(trx, request, made.account_id, 'account_created', { name });
-      return made;
+      const created = await createAccount(trx, name);
+      await record(trx, request, created.account_id, 'account_created', { name });
+      return created;
     });
     response.status(201).json(accountJson(account));
   });
@@ -71,7 +71,7 @@ export function accountRoutes({ knex, config }: PortalDeps): Router {
   });
 
   async function apply(trx: Knex, id: number | null, change: Change, request: Request): Promise<Account> {
-    // Locked, so that what is on record is what was changed.
+    // Locked, so that the audit entry matches the change.
     const before = id === null ? null : await lockAccount(trx, id);
     if (!before) throw new Problem('account_not_found');
     const { account_id: accountId } = before;

@@ -8,21 +8,21 @@ import type { Express, RequestHandler } from 'express';
 type Queues = Awaited<ReturnType<QueueStats['queues']>>;
 
 /**
- * BullMQ's own board of all lanes, to look at only: a job carries nothing but rings, the outbox rings again for whatever is retried or
- * removed there, and a queue that somebody paused would hold up every account.
+ * bull-board of all lanes, read-only. Jobs carry only wake-ups, which the outbox repeats, so retrying or removing one here achieves nothing;
+ * pausing a queue would stop every account.
  *
  * @throws {Problem} `queue_unavailable`.
  */
-export function queueBoard(watch: QueueStats, path: string): RequestHandler {
-  let shown: { queues: Queues; board: Express } | null = null;
+export function queueBoard(queueStats: QueueStats, path: string): RequestHandler {
+  let cached: { queues: Queues; board: Express } | null = null;
   return async (request, response, next) => {
-    const queues = await watch.queues().catch(() => {
+    const queues = await queueStats.queues().catch(() => {
       throw new Problem('queue_unavailable');
     });
-    // Made anew when the queues were: a BullMQ queue that lost its connection for good never recovers.
-    if (!shown || queues.some((queue, at) => queue !== shown?.queues[at]))
-      shown = { queues, board: createBoard(queues, path) };
-    shown.board(request, response, next);
+    // Rebuilt with the queues, which are replaced when one has lost its connection for good.
+    if (!cached || queues.some((queue, at) => queue !== cached?.queues[at]))
+      cached = { queues, board: createBoard(queues, path) };
+    cached.board(request, response, next);
   };
 }
 
@@ -49,7 +49,7 @@ function createBoard(queues: Queues, path: string): Express {
 
 type Render = (file: string, options: object, done: (error: unknown, html?: string) => void) => void;
 
-/** The board's page brings a font of another host and styles of its own for the moment before it has loaded; neither is let in. */
+/** Removes a font from another host and inline styles of the loading state, which the content security policy blocks. */
 function withoutInlineStyles(html: string): string {
   return html
     .replaceAll(/<link href="https:[^>]*>/g, '')

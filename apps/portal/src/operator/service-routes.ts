@@ -7,19 +7,19 @@ import { queryOf } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 
-/** A time to the microsecond as `DeadLetterCursor` has it, of a day that there was; it stays a text, as a `Date` has milliseconds. */
-const moment = Joi.string()
+/** A valid time with microseconds, as in `DeadLetterCursor`. It stays a string because a `Date` holds only milliseconds. */
+const timestamp = Joi.string()
   .pattern(/^[12]\d{3}(-\d\d){2}T(\d\d:){2}\d\d\.\d{6}Z$/)
   .custom((text: string) => {
     if (!text.startsWith(new Date(text).toISOString().slice(0, -1))) throw new Error('no such day');
     return text;
   });
 
-/** How the service is doing, over all accounts. */
+/** The state of the service over all accounts. */
 export function serviceRoutes({ knex, queues }: PortalDeps): Router {
   const router = Router();
 
-  // The queue may be away while all else goes on; then there is nothing to say about it.
+  // Null while Redis is unavailable: everything else still works.
   router.get('/service', async (_request, response) => {
     const [oldest, lanes, workers] = await Promise.all([
       findOldestPending(knex),
@@ -31,13 +31,13 @@ export function serviceRoutes({ knex, queues }: PortalDeps): Router {
 
   router.get('/dead', async (request, response) => {
     const { died_at, receipt_id } = queryOf<Partial<DeadLetterCursor>>(request, {
-      died_at: moment,
+      died_at: timestamp,
       receipt_id: Joi.string().guid(),
     });
     const before = died_at && receipt_id ? { died_at, receipt_id } : undefined;
     const rows = await listDeadLetters(knex, { before, limit: PAGE_SIZE + 1 });
-    const { shown, next } = paginate(rows, PAGE_SIZE, ({ cursor }) => cursor);
-    response.json({ dead: shown.map(({ dead }) => dead), next });
+    const { page, next } = paginate(rows, PAGE_SIZE, ({ cursor }) => cursor);
+    response.json({ dead: page.map(({ dead }) => dead), next });
   });
 
   return router;

@@ -3,14 +3,14 @@ import { Problem, parseEmailAddress } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
-import { NO_TRANSFORM } from '../compress-replies.ts';
+import { NO_TRANSFORM } from '../compress-responses.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { paginate } from '../paginate.ts';
 import { bodyOf, plainText, queryOf, smallId, textIdOf } from '../read-request.ts';
 
 const PAGE_SIZE = 100;
-const LINK_LASTS_MS = 7 * 86_400_000;
+const INVITATION_TTL_MS = 7 * 86_400_000;
 
 const emailAddress = Joi.string()
   .required()
@@ -20,7 +20,7 @@ const emailAddress = Joi.string()
     return address;
   });
 
-/** Who may sign in. Whoever is removed is out with the next request. */
+/** Lists, invites and removes users. A removed user's sessions end with the next request. */
 export function userRoutes({ knex, config }: PortalDeps): Router {
   const router = Router();
 
@@ -30,11 +30,11 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
       after: plainText(320),
     });
     const users = await listUsers(knex, { accountId: account_id, after, limit: PAGE_SIZE + 1 });
-    const { shown, next } = paginate(users, PAGE_SIZE, ({ email }) => email);
-    response.json({ users: shown, next });
+    const { page, next } = paginate(users, PAGE_SIZE, ({ email }) => email);
+    response.json({ users: page, next });
   });
 
-  // Without an account, as an operator. For a user, a link that sets a new password.
+  // Without an account, invites an operator. For an existing user, the link sets a new password.
   router.post('/users', async (request, response) => {
     const { email, account_id } = bodyOf<{ email: string; account_id: number | null }>(request, {
       email: emailAddress,
@@ -43,7 +43,7 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
     if (account_id !== null && !(await findAccount(knex, account_id))) throw new Problem('account_not_found');
     const role = account_id === null ? 'operator' : 'account_holder';
     const invited = { email, role, accountId: account_id } as const;
-    const invitation = await inviteUser(knex, invited, personOf(request).email, LINK_LASTS_MS);
+    const invitation = await inviteUser(knex, invited, personOf(request).email, INVITATION_TTL_MS);
     if (!invitation) throw new Problem('user_elsewhere');
     response
       .status(201)
@@ -51,7 +51,7 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
       .json({
         email,
         link: `${config.PORTAL_URL}/invitation#${invitation.token}`,
-        expires_at: new Date(Date.now() + LINK_LASTS_MS),
+        expires_at: new Date(Date.now() + INVITATION_TTL_MS),
         sets_new_password: invitation.isUser,
       });
   });

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** What can be looked at, and in which steps; in milliseconds. */
+/** Ranges of the chart and their steps, in milliseconds. */
 const RANGES = {
   hour: { rangeMs: HOUR, stepMs: 5 * MINUTE },
   day: { rangeMs: DAY, stepMs: 30 * MINUTE },
@@ -19,7 +19,7 @@ const RANGES = {
 
 export type Range = keyof typeof RANGES;
 
-/** `GET /overview?range=`: what became of the account's orders. */
+/** `GET /overview?range=`: the account's activity. */
 export function overviewRoutes({ knex, runShortFairly }: PortalDeps): Router {
   const router = Router();
   router.get('/overview', async (request, response) => {

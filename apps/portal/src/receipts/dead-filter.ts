@@ -2,7 +2,7 @@ import type { DeadFilter } from '@orders/database';
 import Joi from 'joi';
 import { plainText } from '../read-request.ts';
 
-/** Which dead receipts, as asked for. */
+/** Filter of dead receipts as in a query or body. */
 export interface DeadQuery {
   error_code?: string;
   source_prefix?: string;

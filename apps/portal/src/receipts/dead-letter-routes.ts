@@ -6,13 +6,13 @@ import type { PortalDeps } from '../deps.ts';
 import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
 import { bodyOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
-import { dryRunRedrive, TRIED_AT_MOST } from './dry-run-redrive.ts';
+import { dryRunRedrive, MAX_TRIED } from './dry-run-redrive.ts';
 
-/** Redriven in one transaction, and by one request at most. */
-const TOGETHER = 500;
-const AT_MOST = 10_000;
+/** Receipts per transaction, and max receipts per request. */
+const REDRIVE_BATCH_SIZE = 500;
+const MAX_REDRIVEN = 10_000;
 
-/** `/dead-letters`: how many there are of what, and another try for all that match. */
+/** `/dead-letters`: counts by error code, and preview and redrive of all that match a filter. */
 export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: PortalDeps): Router {
   const limitPreviews = limitConcurrencyPerAccount(1);
   const limitRedrives = limitConcurrencyPerAccount(1);
@@ -29,7 +29,7 @@ export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: 
     const preview = await limitPreviews(accountId, async () => {
       const { matching, ids } = await runShortFairly(request, async () => ({
         matching: await count(knex, accountId, filter),
-        ids: await findDead(knex, accountId, filter, TRIED_AT_MOST, LAST_UUID),
+        ids: await findDead(knex, accountId, filter, MAX_TRIED, LAST_UUID),
       }));
       return dryRunRedrive({ database, runFairly }, request, ids, matching);
     });
@@ -42,12 +42,12 @@ export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: 
     const by = { accountId, actor: personOf(request).email };
     const outcome = await limitRedrives(accountId, async () => {
       let redriven = 0;
-      // By its place, so that one which dies again meanwhile is not redriven twice.
+      // A cursor, so that a receipt that dies again meanwhile is not redriven twice.
       let before = LAST_UUID;
-      while (redriven < AT_MOST) {
-        const ids = await findDead(knex, accountId, filter, TOGETHER, before);
+      while (redriven < MAX_REDRIVEN) {
+        const ids = await findDead(knex, accountId, filter, REDRIVE_BATCH_SIZE, before);
         redriven += (await redriveReceipts(knex, ids, by)).length;
-        if (ids.length < TOGETHER) break;
+        if (ids.length < REDRIVE_BATCH_SIZE) break;
         before = ids.at(-1) as string;
       }
       return { redriven, left: await count(knex, accountId, filter) };

@@ -2,7 +2,7 @@ import { listAudit, type ReceiptRecord } from '@orders/database';
 import { attemptErrorDetail, payloadJson, receiptJson } from '@orders/domain';
 import type { Knex } from 'knex';
 
-/** Something that happened to a receipt. */
+/** An event in the life of a receipt. */
 export interface ReceiptEvent {
   kind:
     | 'received'
@@ -15,19 +15,19 @@ export interface ReceiptEvent {
     | 'duplicate'
     | 'dead';
   at: string;
-  /** Of a failed attempt. */
+  /** The following five are set for `attempt_failed`. */
   attempt?: number;
   code?: string;
   detail?: string;
   sqlstate?: string | null;
   constraint?: string | null;
-  /** Of a redrive: who asked for it, where that is on record. */
+  /** For `redriven`: the actor from the audit trail, if any. */
   actor?: string | null;
-  /** Of a delivery whose idempotency key another content used first: the receipt of that one. */
+  /** For `kept`, a delivery whose idempotency key was first used for other content: the receipt of that content. */
   kept_from?: string;
 }
 
-/** A receipt with its past and the body as received: `payload` where that is UTF-8, else `payload_base64`; the other is null. */
+/** A receipt with its events and the body as received: in `payload` if it is UTF-8, else in `payload_base64`; the other is null. */
 export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
   return {
     ...receiptJson(receipt),
@@ -39,22 +39,22 @@ export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
   };
 }
 
-/** Oldest first. Of the times at which it was taken up only those of failed attempts, lapsed leases and the last are kept. */
+/** Oldest first. Storage keeps the normalization times of failed attempts, lapsed leases and the last attempt only. */
 async function eventsOf(knex: Knex, receipt: ReceiptRecord): Promise<ReceiptEvent[]> {
-  const { receipt_id, account_id, state, history, normalized_at, updated_at } = receipt;
-  const past = history ?? [];
-  const redrives = past.some((entry) => 'redriven_at' in entry)
+  const { receipt_id, account_id, state, normalized_at, updated_at } = receipt;
+  const history = receipt.history ?? [];
+  const redrives = history.some((entry) => 'redriven_at' in entry)
     ? await listAudit(knex, { accountId: account_id, subject: `receipt:${receipt_id}`, limit: 100 })
     : [];
-  // Both times are that of one transaction.
+  // An audit entry and the redrive it records have the time of their common transaction.
   const actors = new Map(redrives.map(({ at, actor }) => [at.getTime(), actor]));
-  const events = past.flatMap((entry, index) => pastEvents(entry, past[index - 1], actors));
-  const isLastKept = normalized_at !== null && !past.some((entry) => isSame(entry.normalized_at, normalized_at));
-  if (isLastKept) events.push({ kind: 'normalized', at: normalized_at.toISOString() });
+  const events = history.flatMap((entry, index) => pastEvents(entry, history[index - 1], actors));
+  const isLastMissing = normalized_at !== null && !history.some((entry) => isSame(entry.normalized_at, normalized_at));
+  if (isLastMissing) events.push({ kind: 'normalized', at: normalized_at.toISOString() });
   if (state === 'written' || state === 'duplicate' || state === 'dead')
     events.push({ kind: state, at: updated_at.toISOString() });
-  const ofTheirTime = events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
-  return [{ kind: 'received', at: receipt.received_at.toISOString() }, ...ofTheirTime];
+  const sorted = events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  return [{ kind: 'received', at: receipt.received_at.toISOString() }, ...sorted];
 }
 
 function isSame(time: unknown, at: Date): boolean {
@@ -63,7 +63,7 @@ function isSame(time: unknown, at: Date): boolean {
 
 type Entry = Record<string, unknown>;
 
-/** An entry of a receipt's history: that it was kept, a failed attempt, a lapsed lease or a redrive, before which it died of the entry before. */
+/** Events of a history entry: kept, a failed attempt, a lapsed lease, or a redrive; the entry before a redrive is what the receipt died of. */
 function pastEvents(entry: Entry, before: Entry | undefined, actors: ReadonlyMap<number, string>): ReceiptEvent[] {
   const at = (time: unknown) => new Date(time as string).toISOString();
   if ('redriven_at' in entry) {
@@ -75,8 +75,8 @@ function pastEvents(entry: Entry, before: Entry | undefined, actors: ReadonlyMap
     ];
   }
   if ('kept_at' in entry) return [{ kind: 'kept', at: at(entry.kept_at), kept_from: entry.kept_from as string }];
-  const taken: ReceiptEvent[] = entry.normalized_at ? [{ kind: 'normalized', at: at(entry.normalized_at) }] : [];
-  if ('lease_lapsed_at' in entry) return [...taken, { kind: 'lease_lapsed', at: at(entry.lease_lapsed_at) }];
+  const normalized: ReceiptEvent[] = entry.normalized_at ? [{ kind: 'normalized', at: at(entry.normalized_at) }] : [];
+  if ('lease_lapsed_at' in entry) return [...normalized, { kind: 'lease_lapsed', at: at(entry.lease_lapsed_at) }];
   const { attempt, code, sqlstate, constraint } = entry as {
     attempt: number;
     code: string;
@@ -84,5 +84,5 @@ function pastEvents(entry: Entry, before: Entry | undefined, actors: ReadonlyMap
     constraint: string | null;
   };
   const failed = { kind: 'attempt_failed', at: at(entry.failed_at), attempt, code, sqlstate, constraint } as const;
-  return [...taken, { ...failed, detail: attemptErrorDetail(code) }];
+  return [...normalized, { ...failed, detail: attemptErrorDetail(code) }];
 }

@@ -4,26 +4,26 @@ import type { Request } from 'express';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 
-/** How a redrive would end now. */
+/** The outcome that a redrive would have now. */
 export interface RedrivePreview {
   /** Dead receipts that match. */
   matching: number;
-  /** Of these so many were tried, the newest first. */
+  /** How many of these were tried, newest first. */
   tried: number;
   written: number;
   duplicate: number;
   failing: { code: string; sqlstate: string | null; detail: string; count: number }[];
-  /** Something was in their way just now. */
+  /** Receipts whose dry run was blocked, for example by a lock. */
   undecided: number;
 }
 
-/** Tried in one preview at most, and how long it goes on beginning with another, in milliseconds. */
-export const TRIED_AT_MOST = 500;
+/** Max receipts per preview, and the time in milliseconds after which it starts no further one. */
+export const MAX_TRIED = 500;
 const PREVIEW_MS = 10_000;
 
 /**
- * Tries dead receipts one after the other, each in a transaction that is rolled back. Of two with one `source_order_id` that could both be
- * written, the second counts as a duplicate.
+ * Dry-runs dead receipts one by one, each in a transaction that is rolled back. The second of two writable receipts with the same
+ * `source_order_id` counts as a duplicate.
  */
 export async function dryRunRedrive(
   { database, runFairly }: Pick<PortalDeps, 'database' | 'runFairly'>,
@@ -35,7 +35,7 @@ export async function dryRunRedrive(
   const endsAt = performance.now() + PREVIEW_MS;
   const preview: RedrivePreview = { matching, tried: 0, written: 0, duplicate: 0, failing: [], undecided: 0 };
   const written = new Set<string>();
-  for (const receiptId of receiptIds.slice(0, TRIED_AT_MOST)) {
+  for (const receiptId of receiptIds.slice(0, MAX_TRIED)) {
     if (performance.now() > endsAt) break;
     const end = await runFairly(request, () => dryRunReceipt(database, accountId, receiptId));
     if (end.outcome === 'gone') continue;
@@ -52,7 +52,7 @@ export async function dryRunRedrive(
 }
 
 function countFailing(failing: RedrivePreview['failing'], code: string, sqlstate: string | null): void {
-  const known = failing.find((one) => one.code === code && one.sqlstate === sqlstate);
-  if (known) known.count += 1;
+  const existing = failing.find((group) => group.code === code && group.sqlstate === sqlstate);
+  if (existing) existing.count += 1;
   else failing.push({ code, sqlstate, detail: attemptErrorDetail(code), count: 1 });
 }

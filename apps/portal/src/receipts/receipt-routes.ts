@@ -23,7 +23,7 @@ interface ListQuery extends DeadQuery {
   limit: number;
 }
 
-/** `/receipts`: what was accepted, what became of it, and another try for one that is dead. */
+/** `/receipts`: list, search and details, and preview and redrive of a dead receipt. */
 export function receiptRoutes({ knex, database, runFairly }: PortalDeps): Router {
   const limitSearches = limitConcurrencyPerAccount(2);
   const router = Router();

@@ -2,7 +2,7 @@ import type { ReviewFilter } from '@orders/database';
 import { type Channel, EMIRATE_CODES, REVIEW_STATES, type ReviewState } from '@orders/domain';
 import Joi from 'joi';
 
-/** What the query of a list may ask for. */
+/** Query parameters of a list of orders. */
 export interface FilterQuery {
   state: ReviewState;
   q?: string;
@@ -13,16 +13,16 @@ export interface FilterQuery {
   written_before?: Date;
 }
 
-const MAX_WORDS_LENGTH = 200;
+const MAX_SEARCH_LENGTH = 200;
 const time = Joi.date().iso();
 
 export const FILTER: Record<keyof FilterQuery, Joi.Schema> = {
   state: Joi.valid(...REVIEW_STATES).default('needs_review'),
-  // Without control characters: Postgres would refuse U+0000.
+  // Postgres rejects U+0000.
   q: Joi.string()
     .replace(/\p{Cc}/gu, ' ')
     .trim()
-    .max(MAX_WORDS_LENGTH)
+    .max(MAX_SEARCH_LENGTH)
     .allow(''),
   channel: Joi.valid('rest', 'webhook'),
   emirate: Joi.valid(...EMIRATE_CODES, 'none'),

@@ -5,20 +5,20 @@ import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf, queryOf, uuidOf } from '../read-request.ts';
-import { showOrder } from './show-order.ts';
+import { readOrderDetail } from './order-detail.ts';
 
 const ids = Joi.string().pattern(/^[1-9]\d{0,15}(,[1-9]\d{0,15}){0,199}$/);
 
-/** Which orders were sent again with other content; and accepts or refuses that. */
+/** Orders that were sent again with other content: their marks, and the decision to accept or refuse. */
 export function resendRoutes(deps: PortalDeps): Router {
   const { database, knex, runFairly, runShortFairly } = deps;
   const router = Router();
 
   router.get('/orders/resent', async (request, response) => {
     const { order_ids } = queryOf<{ order_ids: string }>(request, { order_ids: ids.required() });
-    const asked = order_ids.split(',').map((id) => ({ order_id: Number(id) }));
-    const orders = await runShortFairly(request, () => markResent(database, accountIdOf(request), asked));
-    response.json({ orders });
+    const orders = order_ids.split(',').map((id) => ({ order_id: Number(id) }));
+    const marked = await runShortFairly(request, () => markResent(database, accountIdOf(request), orders));
+    response.json({ orders: marked });
   });
 
   router.post('/orders/:orderId/resends/:receiptId', async (request, response) => {
@@ -31,16 +31,16 @@ export function resendRoutes(deps: PortalDeps): Router {
       uuidOf(request.params.receiptId),
     ];
     const by = personOf(request).email;
-    const shown = await runFairly(request, async () => {
+    const detail = await runFairly(request, async () => {
       const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
       if (!outcome) {
-        const isThere = await findReviewedOrder(database, accountId, orderId);
-        throw new Problem(isThere ? 'receipt_not_found' : 'order_not_found');
+        const order = await findReviewedOrder(database, accountId, orderId);
+        throw new Problem(order ? 'receipt_not_found' : 'order_not_found');
       }
       if (outcome === 'conflict') throw new Problem('conflicting_state');
-      return showOrder(deps, accountId, orderId);
+      return readOrderDetail(deps, accountId, orderId);
     });
-    response.json(shown);
+    response.json(detail);
   });
 
   return router;

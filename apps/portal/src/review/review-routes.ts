@@ -13,11 +13,11 @@ import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { withinPage } from '../paginate.ts';
+import { limitPageBytes } from '../paginate.ts';
 import { bodyOf, orderIdOf, plainText, queryOf } from '../read-request.ts';
+import { readOrderDetail } from './order-detail.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
 import { resendRoutes } from './resend-routes.ts';
-import { showOrder } from './show-order.ts';
 
 const PAGE = 50;
 const MAX_PAGE = 200;
@@ -26,7 +26,7 @@ const MAX_ORDERS_PER_REQUEST = 1000;
 const orderId = Joi.number().integer().positive().max(Number.MAX_SAFE_INTEGER);
 const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_ORDERS_PER_REQUEST).required();
 
-/** The list of orders that need review, one order of it, and what a reviewer does to them. */
+/** Lists orders to review, and reads, edits, confirms and rejects them. */
 export function reviewRoutes(deps: PortalDeps): Router {
   const { database, knex, runFairly, runShortFairly } = deps;
   const router = Router();
@@ -44,7 +44,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
         below: cursor ?? null,
         limit,
       });
-      const shown = withinPage(await markResent(database, accountId, orders));
+      const shown = limitPageBytes(await markResent(database, accountId, orders));
       return { shown, next: shown.length < orders.length ? (shown.at(-1)?.order_id ?? null) : nextBelow };
     });
     response.json({ orders: page.shown, next_cursor: page.next === null ? null : String(page.next) });
@@ -56,12 +56,12 @@ export function reviewRoutes(deps: PortalDeps): Router {
       after: orderId.allow(0).required(),
     });
     const accountId = accountIdOf(request);
-    const news = await runFairly(request, async () => {
+    const newer = await runFairly(request, async () => {
       const { orders, ...rest } = await listReviewSince(database, filterOf(request, query), { after, limit: PAGE });
-      const shown = withinPage(await markResent(database, accountId, orders));
+      const shown = limitPageBytes(await markResent(database, accountId, orders));
       return { ...rest, orders: shown, more: rest.more || shown.length < orders.length };
     });
-    response.json(news);
+    response.json(newer);
   });
 
   router.get('/orders/counts', async (request, response) => {
@@ -71,7 +71,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
 
   router.get('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    response.json(await runFairly(request, () => showOrder(deps, accountId, id)));
+    response.json(await runFairly(request, () => readOrderDetail(deps, accountId, id)));
   });
 
   router.patch('/orders/:orderId', async (request, response) => {
@@ -83,25 +83,25 @@ export function reviewRoutes(deps: PortalDeps): Router {
       const edited = await editStoredOrder(knex, { accountId, orderId: id, edits, by: personOf(request).email });
       if (edited === null) throw new Problem('order_not_found');
       if (!edited) throw new Problem('conflicting_state');
-      return showOrder(deps, accountId, id);
+      return readOrderDetail(deps, accountId, id);
     });
     response.json(shown);
   });
 
   router.post('/orders/review', async (request, response) => {
-    const given = bodyOf<{ order_ids: number[]; to: ReviewState; reason?: string }>(request, {
+    const body = bodyOf<{ order_ids: number[]; to: ReviewState; reason?: string }>(request, {
       order_ids: orderIds,
       to: Joi.valid(...REVIEW_STATES).required(),
       reason: plainText(500).trim(),
     });
-    const mistake = mistakeOfReason(given.to, given.reason);
-    if (mistake) throw new Problem('invalid_request', { errors: [{ pointer: '/reason', ...mistake }] });
+    const error = reasonError(body.to, body.reason);
+    if (error) throw new Problem('invalid_request', { errors: [{ pointer: '/reason', ...error }] });
     const review = {
       accountId: accountIdOf(request),
-      orderIds: given.order_ids,
-      to: given.to,
+      orderIds: body.order_ids,
+      to: body.to,
       by: personOf(request).email,
-      reason: given.reason,
+      reason: body.reason,
     };
     const outcome = await runShortFairly(request, () => reviewOrders(knex, review));
     if (!outcome) throw new Problem('order_not_found');
@@ -121,7 +121,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   return router;
 }
 
-function mistakeOfReason(to: ReviewState, reason: string | undefined) {
+function reasonError(to: ReviewState, reason: string | undefined) {
   if (to === 'rejected')
     return reason === undefined ? { code: 'any_required', detail: 'reason is required to reject' } : null;
   return reason === undefined ? null : { code: 'any_unknown', detail: 'reason is only for rejecting' };

@@ -3,20 +3,20 @@ import type { Database } from '@orders/database';
 import { betterAuth } from 'better-auth';
 
 /**
- * In UTF-16 units, and any characters: NIST SP 800-63B-4, section 3.1.1.2, asks for 15 where a password is all there is. What is longer
- * than 128 would only make us work.
+ * In UTF-16 units; any characters. NIST SP 800-63B-4, section 3.1.1.2, requires 15 when the password is the only factor. The maximum bounds
+ * the cost of hashing.
  */
 export const PASSWORD_LENGTH = { minPasswordLength: 15, maxPasswordLength: 128 };
 
-/** What the portal asks of the authentication library: passwords, sessions and their cookie. It serves none of its routes. */
+/** The authentication library, used for passwords, sessions and their cookie. Its HTTP routes are not served. */
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * The authentication library on our own tables (migration 004).
+ * Configures the authentication library for the tables of migration 004.
  *
  * @param options.secretsKey 32 bytes; the key that signs cookies is derived from it.
- * @param options.portalUrl where it is https, cookies are sent over nothing else.
- * @param options.lifetimeMs of a session after it was last used.
+ * @param options.portalUrl with https, cookies are `Secure`.
+ * @param options.lifetimeMs idle time after which a session ends.
  */
 export function createAuth(options: {
   pool: Database['pool'];
@@ -33,15 +33,15 @@ export function createAuth(options: {
     database: options.pool,
     telemetry: { enabled: false },
     logger: { disabled: true },
-    // Ours counts by e-mail address too (limit-guessing.ts).
+    // throttle-sign-in.ts counts by e-mail address too.
     rateLimit: { enabled: false },
     emailAndPassword: { enabled: true, disableSignUp: true, ...PASSWORD_LENGTH },
     advanced: {
-      // Browsers take a cookie of this prefix from nobody but this very host, over https; the library knows only the weaker __Secure-.
+      // Browsers accept a __Host- cookie from this very host over https only; the library itself offers only the weaker __Secure-.
       cookiePrefix: isHttps ? '__Host-orders' : 'orders',
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' },
-      // Nobody reads it.
+      // Nothing reads it.
       ipAddress: { disableIpTracking: true },
     },
     user: {

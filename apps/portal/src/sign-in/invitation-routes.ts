@@ -4,33 +4,33 @@ import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, plainText } from '../read-request.ts';
-import { passCookies } from '../require-session.ts';
+import { forwardCookies } from '../require-session.ts';
 import { newPassword, openSession } from './open-session.ts';
 
 const token = Joi.string().max(100).required();
 
-/** One-time links. Their tokens come by POST, so that none is in an address. */
+/** One-time links. Tokens come by POST, so that no URL contains one. */
 export function invitationRoutes({ auth, knex }: PortalDeps): Router {
   const router = Router();
   router.post('/invitations/look', async (request, response) => {
-    const given = bodyOf<{ token: string }>(request, { token });
-    const invitation = await findInvitation(knex, given.token);
+    const body = bodyOf<{ token: string }>(request, { token });
+    const invitation = await findInvitation(knex, body.token);
     if (!invitation) throw new Problem('invitation_not_found');
     const { email, role, name, accountId } = invitation;
     const account = accountId === null ? null : await findAccount(knex, accountId);
     response.json({ email, role, name, account_name: account?.name ?? null });
   });
   router.post('/invitations/accept', async (request, response) => {
-    const given = bodyOf<{ token: string; name: string; password: string }>(request, {
+    const body = bodyOf<{ token: string; name: string; password: string }>(request, {
       token,
       name: plainText(200).trim().required(),
       password: newPassword,
     });
-    // To hash takes a processor a while; not for whoever has no link.
-    if (!(await findInvitation(knex, given.token))) throw new Problem('invitation_not_found');
-    const hash = await (await auth.$context).password.hash(given.password);
+    // Hashing is CPU-intensive: check the token first.
+    if (!(await findInvitation(knex, body.token))) throw new Problem('invitation_not_found');
+    const hash = await (await auth.$context).password.hash(body.password);
     const email = await knex.transaction(async (trx) => {
-      const invitation = await acceptInvitation(trx, given.token, given.name, hash);
+      const invitation = await acceptInvitation(trx, body.token, body.name, hash);
       if (!invitation) throw new Problem('invitation_not_found');
       const { accountId, role, email } = invitation;
       const subject = `user:${email}`;
@@ -38,7 +38,7 @@ export function invitationRoutes({ auth, knex }: PortalDeps): Router {
       await noteSignIn(trx, email);
       return email;
     });
-    passCookies(await openSession(auth, request, email, given.password), response);
+    forwardCookies(await openSession(auth, request, email, body.password), response);
     response.status(204).end();
   });
   return router;

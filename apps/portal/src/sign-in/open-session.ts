@@ -3,17 +3,17 @@ import type { Request } from 'express';
 import Joi from 'joi';
 import { type Auth, PASSWORD_LENGTH } from './create-auth.ts';
 
-/** A password that is to be set. */
+/** Schema of a new password. */
 export const newPassword = Joi.string()
   .min(PASSWORD_LENGTH.minPasswordLength)
   .max(PASSWORD_LENGTH.maxPasswordLength)
   .required();
 
 /**
- * Opens a session by a password; it takes as long for an address that nobody has.
+ * Opens a session by a password. An unknown address takes as long as a known one.
  *
- * @returns headers with its cookie.
- * @throws an error of the library, below 500 when the address or the password is wrong.
+ * @returns headers with the session cookie.
+ * @throws an error of the library, with a status below 500 if the address or the password is wrong.
  */
 export async function openSession(auth: Auth, request: Request, email: string, password: string): Promise<Headers> {
   const { headers } = await auth.api.signInEmail({

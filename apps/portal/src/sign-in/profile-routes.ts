@@ -5,19 +5,19 @@ import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, textIdOf } from '../read-request.ts';
-import { passCookies } from '../require-session.ts';
+import { forwardCookies } from '../require-session.ts';
 import { newPassword, openSession } from './open-session.ts';
 import { tryPassword } from './throttle-sign-in.ts';
 
-/** One's own sessions and password. */
-export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler): Router {
+/** The signed-in user's own sessions and password. */
+export function profileRoutes({ auth, knex }: PortalDeps, authenticate: RequestHandler): Router {
   const router = Router();
-  router.get('/sessions', person, async (request, response) => {
+  router.get('/sessions', authenticate, async (request, response) => {
     const { sessionId, userId } = personOf(request);
     const sessions = await listSessions(knex, userId);
-    response.json({ sessions: sessions.map((one) => ({ ...one, current: one.session_id === sessionId })) });
+    response.json({ sessions: sessions.map((session) => ({ ...session, current: session.session_id === sessionId })) });
   });
-  router.delete('/sessions/:sessionId', person, async (request, response) => {
+  router.delete('/sessions/:sessionId', authenticate, async (request, response) => {
     const { userId, email, accountId } = personOf(request);
     const id = textIdOf(request.params.sessionId);
     await knex.transaction(async (trx) => {
@@ -26,8 +26,8 @@ export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler
     });
     response.status(204).end();
   });
-  router.post('/password', person, async (request, response) => {
-    const given = bodyOf<{ current_password: string; new_password: string }>(request, {
+  router.post('/password', authenticate, async (request, response) => {
+    const body = bodyOf<{ current_password: string; new_password: string }>(request, {
       current_password: Joi.string().max(128).required(),
       new_password: newPassword,
     });
@@ -35,15 +35,15 @@ export function profileRoutes({ auth, knex }: PortalDeps, person: RequestHandler
     const { password } = await auth.$context;
     await tryPassword(knex, { email, network: request.ip ?? '' }, async () => {
       const hash = await findPasswordHash(knex, userId);
-      return hash !== null && password.verify({ hash, password: given.current_password });
+      return hash !== null && password.verify({ hash, password: body.current_password });
     });
-    const hash = await password.hash(given.new_password);
+    const hash = await password.hash(body.new_password);
     await knex.transaction(async (trx) => {
       await setPassword(trx, userId, hash);
       await recordBy(trx, request, { accountId, action: 'password_changed', subject: `user:${email}` });
     });
-    // All sessions are over, this one too, in case its cookie is what somebody else got hold of.
-    passCookies(await openSession(auth, request, email, given.new_password), response);
+    // `setPassword` ended all sessions, this one too in case its cookie was stolen; open a new one.
+    forwardCookies(await openSession(auth, request, email, body.new_password), response);
     response.status(204).end();
   });
   return router;

@@ -6,19 +6,19 @@ import Joi from 'joi';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf } from '../read-request.ts';
-import { passCookies, requireSession } from '../require-session.ts';
+import { forwardCookies, requireSession } from '../require-session.ts';
 import { invitationRoutes } from './invitation-routes.ts';
 import { openSession } from './open-session.ts';
 import { profileRoutes } from './profile-routes.ts';
 import { tryPassword } from './throttle-sign-in.ts';
 
-/** Signing in and out, the sessions of a person, and invitations. */
+/** Sign-in, sign-out, the user's sessions and password, and invitations. */
 export function signInRoutes(deps: PortalDeps): Router {
   const { auth, knex, config } = deps;
-  const person = requireSession(auth);
+  const authenticate = requireSession(auth);
   const router = Router();
 
-  router.get('/session', person, async (request, response) => {
+  router.get('/session', authenticate, async (request, response) => {
     response.json(await describe(request));
   });
   router.post('/session', async (request, response) => {
@@ -37,15 +37,15 @@ export function signInRoutes(deps: PortalDeps): Router {
       }
     });
     await noteSignIn(knex, email);
-    passCookies(cookies, response);
+    forwardCookies(cookies, response);
     response.status(204).end();
   });
   router.delete('/session', async (request, response) => {
     const { headers } = await auth.api.signOut({ headers: fromNodeHeaders(request.headers), returnHeaders: true });
-    passCookies(headers, response);
+    forwardCookies(headers, response);
     response.status(204).end();
   });
-  router.use(profileRoutes(deps, person));
+  router.use(profileRoutes(deps, authenticate));
   router.use(invitationRoutes(deps));
 
   async function describe(request: Request) {

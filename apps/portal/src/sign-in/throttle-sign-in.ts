@@ -7,16 +7,16 @@ import type { Knex } from 'knex';
 const WINDOW_MS = 15 * 60_000;
 
 /**
- * Failures within the window. Whoever keeps failing for an e-mail address shuts out their own network, not its owner: only from many
- * networks at once can so many failures be brought together that the address is closed to all.
+ * Max failures within the window. Repeated failures for an e-mail address lock out the guesser's network, not its owner; only failures from
+ * many networks lock the address for all.
  */
 const BOUNDS = { network: 50, emailFromNetwork: 10, email: 100 };
 
 /**
- * Tries a password within the bounds. The attempt is counted before it is made, so that many at once are not more than many one by one,
- * and taken back when it was right. It is counted for the address only if it was let through for the network.
+ * Checks a password within the bounds. Attempts are counted before the check, so that concurrent ones cannot exceed the bounds, and
+ * uncounted when the password is right. An attempt rejected for its network does not count for the address.
  *
- * @param network an IP address as the proxy in front reports it.
+ * @param network the client's IP address as the proxy reports it.
  * @param isRight whether the password is right.
  * @throws {Problem} `too_many_attempts`, or `wrong_credentials`.
  */
@@ -25,10 +25,10 @@ export async function tryPassword(
   { email, network }: { email: string; network: string },
   isRight: () => Promise<boolean>,
 ): Promise<void> {
-  const place = cursorOf(network);
+  const prefix = networkOf(network);
   const keys = {
-    network: keyOf('network', place),
-    emailFromNetwork: keyOf('email from network', email, place),
+    network: keyOf('network', prefix),
+    emailFromNetwork: keyOf('email from network', email, prefix),
     email: keyOf('email', email),
   };
   for (const name of ['network', 'emailFromNetwork', 'email'] as const) {
@@ -39,21 +39,21 @@ export async function tryPassword(
   }
   if (!(await isRight())) throw new Problem('wrong_credentials');
   await forgetSignInAttempts(db, keys.emailFromNetwork);
-  // One only: an account of one's own must not wipe out the failures of all others.
+  // Only this attempt: signing in to one's own account must not reset the failures for other addresses.
   await returnSignInAttempt(db, keys.network);
   await returnSignInAttempt(db, keys.email);
 }
 
-// Addresses are personal data, and may be longer than a key of the table.
+// Hashed because addresses are personal data and may be longer than the table's key.
 function keyOf(...parts: string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
 
-/** An IPv4 address, or the 64 bits of an IPv6 one that a customer of a provider gets whole. */
-function cursorOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
+/** An IPv4 address, or the /64 prefix of an IPv6 address, which providers assign to one customer. */
+function networkOf(address: string): string {
+  const unmapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (!isIPv6(unmapped)) return unmapped;
+  const [head = '', tail = ''] = unmapped.split('::');
   const groups = (text: string) => text.split(':').filter(Boolean);
   const missing = Array(Math.max(0, 8 - groups(head).length - groups(tail).length)).fill('0');
   return [...groups(head), ...missing, ...groups(tail)].slice(0, 4).join(':');

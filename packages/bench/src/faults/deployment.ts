@@ -96,7 +96,7 @@ async function start(
     password: 'faults',
     port: await freePortBelowEphemeral(),
     settings: POSTGRES_SETTINGS,
-    onDeath(lastLines) {
+    onUnexpectedExit(lastLines) {
       // A Postgres that cannot write may end.
       if (disk?.isFull) return;
       const said = lastLines.filter(

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   compareResent,
   type Difference,
-  isResentOtherwise,
+  hasResentChanges,
   LONG_BODY_BYTES,
   normalizeOrder,
   parseBody,
@@ -98,7 +98,7 @@ async function compareWith(
   const differing = duplicates.filter(({ receiptId, orderId, order }) => {
     const known = stored.get(orderId);
     // The order's own receipt: another worker has just written it.
-    return known && known.row.receipt_id !== receiptId && isResentOtherwise(known.order, order);
+    return known && known.row.receipt_id !== receiptId && hasResentChanges(known.order, order);
   });
   if (differing.length === 0) return;
   const byOrder = Map.groupBy(differing, ({ orderId }) => orderId);

@@ -5,7 +5,7 @@ import type { WarningList } from './warnings.ts';
 
 const POINTER = '/address';
 
-/** Reads the address: a text, or an object or list whose parts are joined. */
+/** Reads the address: a string, or an object or list whose parts are joined. */
 export function readAddress(value: unknown, warnings: WarningList): string | null {
   if (typeof value !== 'object' || value === null) return readText(value, POINTER, LIMITS.address, warnings);
   warnings.add(POINTER, 'address_joined');

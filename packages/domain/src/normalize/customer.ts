@@ -9,11 +9,11 @@ import type { WarningList } from './warnings.ts';
 
 const POINTER = '/customer';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'phone', 'email', 'id']);
-const NOBODY: Readonly<Customer> = { name: null, phone: null, email: null, id: null };
+const EMPTY: Readonly<Customer> = { name: null, phone: null, email: null, id: null };
 
-/** Reads the customer: an object, a list of one such, or a text that is kept as the name and searched for a phone. */
+/** Reads the customer: an object, a list of one object, or a string that becomes the name and is searched for a phone. */
 export function readCustomer(value: unknown, warnings: WarningList): Customer {
-  if (value === undefined || value === null) return { ...NOBODY };
+  if (value === undefined || value === null) return { ...EMPTY };
   if (isJsonObject(value)) return readMembers(value, POINTER, warnings);
   if (typeof value === 'string') return readFreeText(value, warnings);
   if (Array.isArray(value) && value.length === 1 && isJsonObject(value[0])) {
@@ -21,7 +21,7 @@ export function readCustomer(value: unknown, warnings: WarningList): Customer {
     return readMembers(value[0], `${POINTER}/0`, warnings);
   }
   warnings.add(POINTER, 'not_an_object');
-  return { ...NOBODY };
+  return { ...EMPTY };
 }
 
 function readMembers(customer: JsonObject, pointer: string, warnings: WarningList): Customer {
@@ -36,7 +36,7 @@ function readMembers(customer: JsonObject, pointer: string, warnings: WarningLis
 
 function readFreeText(text: string, warnings: WarningList): Customer {
   const cleaned = cleanText(text, POINTER, warnings);
-  if (cleaned === '') return { ...NOBODY };
+  if (cleaned === '') return { ...EMPTY };
   warnings.add(POINTER, 'customer_as_text');
-  return { ...NOBODY, name: cutText(cleaned, POINTER, LIMITS.customerName, warnings), phone: findPhone(cleaned) };
+  return { ...EMPTY, name: cutText(cleaned, POINTER, LIMITS.customerName, warnings), phone: findPhone(cleaned) };
 }

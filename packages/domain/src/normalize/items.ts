@@ -10,8 +10,7 @@ const POINTER = '/items';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'quantity', 'sku']);
 
 /**
- * Reads the items: a list of objects and texts, or one of these alone. Of a list the first 1,000 entries are read; none
- * of them is lost for what is wrong inside it.
+ * Reads the items: a list of objects and strings, or a single one. The first 1,000 entries are read; errors inside an entry never drop it.
  */
 export function readItems(value: unknown, warnings: WarningList): Item[] {
   if (value === undefined || value === null) return [];
@@ -20,14 +19,14 @@ export function readItems(value: unknown, warnings: WarningList): Item[] {
   return readItem(value, POINTER, warnings);
 }
 
-/** Entries behind the limit are counted, and not looked at: a small body holds 100,000. */
+/** Entries after the limit are counted but not read: a small body can hold 100,000. */
 function readList(entries: readonly unknown[], warnings: WarningList): Item[] {
   const tooMany = entries.length - MAX_ITEMS;
   if (tooMany > 0) warnings.add(POINTER, 'too_many_items', `More than 1,000 items, ${tooMany} too many`);
   return entries.slice(0, MAX_ITEMS).flatMap((entry, index) => readItem(entry, `${POINTER}/${index}`, warnings));
 }
 
-/** One item or, when there is nothing to read, none. */
+/** One item, or none if there is nothing to read. */
 function readItem(entry: unknown, pointer: string, warnings: WarningList): Item[] {
   if (isJsonObject(entry)) return [readMembers(entry, pointer, warnings)];
   if (typeof entry === 'string') return readNameOnly(entry, pointer, warnings);

@@ -1,4 +1,4 @@
-/** The longest value kept of each field, in code points. */
+/** Max length of each field, in code points. */
 export const LIMITS = {
   orderNumber: 255,
   customerName: 200,
@@ -14,5 +14,5 @@ export const LIMITS = {
   deliveryInstructions: 2_000,
 } as const;
 
-/** Items of one order. Each takes some hundred bytes in memory however short it was sent. */
+/** Max items per order. Each takes some hundred bytes of memory, however short it was sent. */
 export const MAX_ITEMS = 1_000;

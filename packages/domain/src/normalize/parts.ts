@@ -1,12 +1,11 @@
 import { toDecimalText } from './decimal-text.ts';
 import { removeForbidden } from './text.ts';
 
-/** More than any field keeps. What is behind it would be cut off anyway, and a list of large numbers takes long to write out. */
+/** Longer than any field. The rest would be cut off anyway, and formatting a list of large numbers is slow. */
 const MAX_LENGTH = 10_000;
 
 /**
- * The texts and numbers inside an object or list, at any depth, in document order. Members that are neither, such as
- * `"is_default": true`, say nothing and are left out.
+ * The strings and numbers inside an object or list, at any depth, in document order. Other values, such as booleans, are skipped.
  */
 export function partsOf(value: object): string[] {
   const parts: string[] = [];
@@ -14,7 +13,7 @@ export function partsOf(value: object): string[] {
   return parts;
 }
 
-/** Collects from `value` what follows `length` characters; returns how many there are then. */
+/** Appends the parts of `value`; `length` is the number of characters so far. Returns the new length. */
 function collectParts(value: unknown, parts: string[], length: number): number {
   if (length > MAX_LENGTH) return length;
   const part = toPart(value);

@@ -2,10 +2,10 @@ import { toAsciiDigits } from './digits.ts';
 import { removeInvisible } from './text.ts';
 import type { WarningList } from './warnings.ts';
 
-/** Longer texts are not repeated in a warning. */
+/** Warnings do not repeat longer values. */
 const MAX_SHOWN = 20;
 
-/** Reads a quantity: a positive safe integer, or a text that spells one, with a warning. Anything else becomes null. */
+/** Reads a quantity: a positive safe integer, or, with a warning, a string that spells one. Anything else becomes null. */
 export function readQuantity(value: unknown, pointer: string, warnings: WarningList): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && isQuantity(value)) return value;
@@ -26,17 +26,17 @@ function isQuantity(number: number): boolean {
   return Number.isSafeInteger(number) && number > 0;
 }
 
-/** "2", "٢", "2.00", "x2" or "2 pcs": a number that may have a word for pieces beside it. */
+/** "2", "٢", "2.00", "x2" or "2 pcs": a number, optionally with a word for pieces. */
 const SPELLED =
   /^(?:x|×|qty:?|\+)?\s?(\d+)(?:\.0*)?\s?(?:x|×|pcs?\.?|pieces?|nos?\.?|units?|packs?|boxe?s?|قطع|قطعة|حبة|حبات)?$/i;
 
-/** NaN for what is no such number. */
+/** NaN for anything else. */
 function spelledNumber(text: string): number {
   const [, whole] = SPELLED.exec(toAsciiDigits(text)) ?? [];
   return Number(whole);
 }
 
-/** What is wrong with a number, which may be shown as it says nothing about a person; undefined for what is none. */
+/** The problem with a number, which is not personal data and may be repeated; undefined for other types. */
 function quantityProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   const shown = String(value);

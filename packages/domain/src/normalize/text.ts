@@ -2,8 +2,8 @@ import { toDecimalText } from './decimal-text.ts';
 import type { WarningList } from './warnings.ts';
 
 /**
- * What confuses a reader or is refused by Postgres or a printer: control characters (U+0000 among them), bidirectional
- * controls, lone surrogates (the only `Cs` left) and code points that are no characters.
+ * Characters that mislead readers or that Postgres or printers reject: control characters (including U+0000), bidirectional controls, lone
+ * surrogates (`Cs`) and noncharacters.
  */
 const FORBIDDEN = /[[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Noncharacter_Code_Point}]--[\n\t]]/v;
 const EVERY_FORBIDDEN = new RegExp(FORBIDDEN, 'gv');
@@ -13,24 +13,24 @@ const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
- * Reads one text field: trimmed, cleaned, at most `limit` code points, or null when absent, blank or no text at all.
- * A number becomes its decimal text. Everything but trimming leaves a warning at `pointer`.
+ * Reads a text field: trimmed, cleaned, at most `limit` code points; null if absent, blank or of another type. A number becomes a decimal
+ * string. Everything but trimming leaves a warning at `pointer`.
  */
 export function readText(value: unknown, pointer: string, limit: number, warnings: WarningList): string | null {
-  const text = readUncut(value, pointer, warnings);
+  const text = readUnlimitedText(value, pointer, warnings);
   return text && (cutText(text, pointer, limit, warnings) || null);
 }
 
-/** The same without a limit. */
-export function readUncut(value: unknown, pointer: string, warnings: WarningList): string | null {
+/** The same without a length limit. */
+export function readUnlimitedText(value: unknown, pointer: string, warnings: WarningList): string | null {
   if (value === undefined || value === null) return null;
-  const text = typeof value === 'string' ? value : writeOut(value, pointer, warnings);
+  const text = typeof value === 'string' ? value : toText(value, pointer, warnings);
   return cleanText(text, pointer, warnings) || null;
 }
 
 /**
- * Removes forbidden characters, with a warning, then the blanks around the text. A carriage return becomes a newline.
- * What shows nothing then, a zero-width space for instance, is nothing.
+ * Removes forbidden characters, with a warning, and trims. Carriage returns become newlines. Text without visible characters, for example
+ * a zero-width space, becomes empty.
  */
 export function cleanText(text: string, pointer: string, warnings: WarningList): string {
   const trimmed = text.trim();
@@ -39,18 +39,18 @@ export function cleanText(text: string, pointer: string, warnings: WarningList):
   return removeForbidden(trimmed);
 }
 
-/** The text without forbidden characters and the blanks around it; empty when nothing of it can be seen. */
+/** Removes forbidden characters and trims; empty if nothing visible is left. */
 export function removeForbidden(text: string): string {
   const cleaned = text.replace(/\r\n?/g, '\n').replace(EVERY_FORBIDDEN, '');
   return VISIBLE.test(cleaned) ? cleaned.trim() : '';
 }
 
-/** Without joiners, zero-width spaces and soft hyphens, which come along when a number is copied from a page. */
+/** Removes joiners, zero-width spaces and soft hyphens, which numbers copied from web pages contain. */
 export function removeInvisible(text: string): string {
   return text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
-/** Cuts a clean text to at most `limit` code points, with a warning; no blanks are left at the end, and nothing that cannot be seen. */
+/** Cuts cleaned text to `limit` code points, with a warning, and trims its end; empty if nothing visible is left. */
 export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string {
   if (text.length <= limit) return text;
   let end = 0;
@@ -66,15 +66,14 @@ function isPair(text: string, index: number): boolean {
 }
 
 /**
- * The last boundary between characters as people see them (grapheme clusters, UAX #29) that is not behind `end`; `end`
- * itself if the text begins with a "character" longer than that.
+ * The last boundary of a grapheme cluster (UAX #29) at or before `end`; `end` itself if the first cluster is longer.
  */
 function wholeCharactersUpTo(end: number, text: string): number {
   const character = GRAPHEMES.segment(text.slice(0, end + 2)).containing(end);
   return character?.index || end;
 }
 
-function writeOut(value: unknown, pointer: string, warnings: WarningList): string {
+function toText(value: unknown, pointer: string, warnings: WarningList): string {
   if (typeof value !== 'number') {
     warnings.add(pointer, 'not_text');
     return '';

@@ -1,9 +1,9 @@
 import type { JsonObject } from './json-object.ts';
 import type { WarningList } from './warnings.ts';
 
-const MAX_POINTED_AT = 255;
+const MAX_NAME_LENGTH = 255;
 
-/** Warns of every member of `object`, which is at `pointer`, that the interface does not know. */
+/** Adds a warning for each unknown member of `object`, which is at `pointer`. */
 export function warnOfUnknownMembers(
   object: JsonObject,
   known: ReadonlySet<string>,
@@ -17,12 +17,12 @@ export function warnOfUnknownMembers(
   }
 }
 
-/** A name that is very long, or that Postgres would refuse, is left out: the pointer then ends at its object. */
+/** For names that are very long or that Postgres rejects, the warning points at the object instead. */
 function isPointable(name: string): boolean {
-  return name.length <= MAX_POINTED_AT && name.isWellFormed() && !name.includes('\0');
+  return name.length <= MAX_NAME_LENGTH && name.isWellFormed() && !name.includes('\0');
 }
 
-/** One step of a pointer (RFC 6901). */
+/** A reference token of a JSON pointer (RFC 6901). */
 function toReferenceToken(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Diagnosis } from '../rejections.ts';
 
-/** A longer body is not looked at for its mistakes. */
+/** Longer bodies are not diagnosed. */
 const MAX_BYTES = 65_536;
 
 /**
- * Why a body could not be read as one JSON object, as far as its text tells; null when it does not.
+ * Diagnoses why a body is not one JSON object; null if the cause is unknown.
  *
- * @param body undefined when it ended before its announced length.
+ * @param body undefined if it ended before its announced length.
  */
 export function diagnoseBody(body: Buffer | undefined): Diagnosis<'malformed_body'> | null {
   if (!body) return 'cut_short';
@@ -22,7 +22,7 @@ export function diagnoseBody(body: Buffer | undefined): Diagnosis<'malformed_bod
   if (typeof value === 'string' && isObject(parsed(value))) return 'encoded_twice';
   if (value !== undefined) return isObject(value) ? null : 'not_an_object';
   if (/^[\w.%+[\]-]+=/.test(text)) return 'form_encoded';
-  // The simplest change that makes it JSON is most likely the mistake.
+  // The simplest change that makes it valid JSON most likely shows the mistake.
   if (isObject(parsed(text.replace(/,(\s*[}\]])/g, '$1')))) return 'trailing_comma';
   if (/^\{\s*(\}|')/.test(text) && isObject(parsed(text.replaceAll("'", '"')))) return 'single_quotes';
   return isObject(parsed(`${text}}`)) || isObject(parsed(`${text}"}`)) || isObject(parsed(`${text}]}`))
@@ -30,7 +30,7 @@ export function diagnoseBody(body: Buffer | undefined): Diagnosis<'malformed_bod
     : null;
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** The parsed JSON, or undefined if it is invalid. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

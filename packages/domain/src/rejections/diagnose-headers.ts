@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Diagnosis } from '../rejections.ts';
 
-/** Which kind of media type was sent instead of JSON in UTF-8; null for any that says nothing of a cause. */
+/** Diagnoses a media type other than JSON in UTF-8; null if the cause is unknown. */
 export function diagnoseMediaType(header: string | undefined): Diagnosis<'unsupported_media_type'> | null {
   const [type = ''] = (header ?? '').toLowerCase().split(';');
   const media = type.trim();
@@ -13,7 +13,7 @@ export function diagnoseMediaType(header: string | undefined): Diagnosis<'unsupp
   return null;
 }
 
-/** Whether a signature came under another name than the contract's, as other services call theirs. */
-export function hasAnotherSignature(headers: IncomingHttpHeaders): boolean {
+/** Whether a signature was sent in another header, as other services name theirs. */
+export function hasOtherSignatureHeader(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => /signature|hmac/.test(name));
 }

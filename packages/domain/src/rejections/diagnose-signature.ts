@@ -3,48 +3,48 @@ import type { Diagnosis } from '../rejections.ts';
 import { claimedDigest } from '../signature.ts';
 import { reserializations } from './reserialize.ts';
 
-/** What a refused webhook was, and what it can be compared with. */
+/** A rejected webhook and the data to compare it with. */
 export interface WrongSignature {
-  /** The `x-service-signature` as it came. */
+  /** `x-service-signature` as sent. */
   header: string;
   body: Buffer;
-  /** Newest first; those that do not verify any more too. */
+  /** Newest first, including expired ones. */
   secrets: readonly { secret: string; isLive: boolean }[];
   apiKey: string;
 }
 
-/** Bytes hashed in search of what a body was before it was serialized again; a few milliseconds of work. */
+/** Max bytes hashed to find the original serialization of a body; takes a few milliseconds. */
 const SEARCH_BYTES = 500_000;
 
 const HEX = /^[0-9a-f]+$/i;
 const SHA256_HEX = 64;
-/** Bytes of the digests of SHA-256, and of SHA-1, SHA-384 and SHA-512. */
 const SHA256_BYTES = 32;
+/** Digest lengths in bytes of SHA-1, SHA-384 and SHA-512. */
 const OTHER_DIGESTS = [20, 48, 64];
-/** What other services write before a signature, and quotes. */
-const DRESSING = /^["']?(?:(?:hmac[-_]?)?sha-?\d+|hmac|v\d+|sig(?:nature)?|hex|base64)\s*[=:,\s]\s*|^["']|["']$/gi;
-/** What a handler that never saw the body signs in its place. */
+/** Prefixes that other services put before a signature, and quotes. */
+const DECORATION = /^["']?(?:(?:hmac[-_]?)?sha-?\d+|hmac|v\d+|sig(?:nature)?|hex|base64)\s*[=:,\s]\s*|^["']|["']$/gi;
+/** What a handler without access to the body signs instead. */
 const NO_BODY = ['', '{}', 'undefined', 'null', '[object Object]'];
 
-/** What most likely went wrong with a signature that does not verify. Each comparison takes the same time whatever it finds. */
+/** The most likely cause of an invalid signature. Comparisons take constant time. */
 export function diagnoseSignature(wrong: WrongSignature): Diagnosis<'invalid_signature'> {
   return diagnoseForm(wrong.header) ?? diagnoseDigest(wrong) ?? 'another_secret';
 }
 
-/** What is wrong with how the signature is written; null where it is what the contract asks for. */
+/** Diagnoses the format of the signature; null if it is correct. */
 function diagnoseForm(header: string): Diagnosis<'invalid_signature'> | null {
   if (claimedDigest(header)) return null;
-  const bare = header.replace(DRESSING, '').replace(DRESSING, '');
+  const bare = header.replace(DECORATION, '').replace(DECORATION, '');
   if (HEX.test(bare) && bare.length === SHA256_HEX) return 'malformed_header';
   if (HEX.test(bare) && OTHER_DIGESTS.includes(bare.length / 2)) return 'wrong_algorithm';
   if (!/^[\w+/-]+={0,2}$/.test(bare)) return 'malformed_header';
   const decoded = Buffer.from(bare, 'base64');
-  // Base64 of the digest, or of its hex.
+  // Base64 of the digest or of its hex form.
   if (decoded.length === SHA256_BYTES || HEX.test(decoded.toString('latin1'))) return 'base64_instead_of_hex';
   return OTHER_DIGESTS.includes(decoded.length) ? 'wrong_algorithm' : 'malformed_header';
 }
 
-/** What a well-written signature was made of instead of the body and the secret; null when nothing known makes it. */
+/** Diagnoses what a well-formed signature was computed from instead of body and secret; null if unknown. */
 function diagnoseDigest({ header, body, secrets, apiKey }: WrongSignature): Diagnosis<'invalid_signature'> | null {
   const claimed = Buffer.from(header.slice(-SHA256_HEX), 'hex');
   const live = secrets.filter(({ isLive }) => isLive).map(({ secret }) => secret);
@@ -56,9 +56,9 @@ function diagnoseDigest({ header, body, secrets, apiKey }: WrongSignature): Diag
     keys.some((key) => texts.some((text) => signs(key, text)));
 
   if (anySigns(old, [body])) return 'previous_secret';
-  if (anySigns(live, otherEndings(body))) return 'trailing_newline';
+  if (anySigns(live, withOtherLineEndings(body))) return 'trailing_newline';
   if (anySigns(live, NO_BODY)) return 'signed_empty_body';
-  if (anySigns(live.flatMap(spoilt), [body])) return 'secret_decoded';
+  if (anySigns(live.flatMap(mistakenKeys), [body])) return 'secret_decoded';
   if (anySigns([apiKey, apiKey.replace(/^oik_/, '')], [body])) return 'signed_with_api_key';
   if (live.some((secret) => otherDigests(secret, body).some(is))) return 'wrong_algorithm';
   let left = SEARCH_BYTES;
@@ -70,21 +70,21 @@ function diagnoseDigest({ header, body, secrets, apiKey }: WrongSignature): Diag
   return null;
 }
 
-/** The body with a line break more or less at its end. */
-function otherEndings(body: Buffer): (string | Buffer)[] {
+/** The body with a trailing line break added or removed. */
+function withOtherLineEndings(body: Buffer): (string | Buffer)[] {
   const text = body.toString('latin1');
-  const shorter = [text.replace(/\r?\n$/, ''), text.trimEnd()].filter((one) => one.length < text.length);
-  return [`${text}\n`, `${text}\r\n`, ...shorter].map((one) => Buffer.from(one, 'latin1'));
+  const shorter = [text.replace(/\r?\n$/, ''), text.trimEnd()].filter((variant) => variant.length < text.length);
+  return [`${text}\n`, `${text}\r\n`, ...shorter].map((variant) => Buffer.from(variant, 'latin1'));
 }
 
-/** What becomes of a secret that somebody decodes, cuts or reads with the end of its line. */
-function spoilt(secret: string): (string | Buffer)[] {
+/** The secret as wrongly decoded, cut or read with its line break. */
+function mistakenKeys(secret: string): (string | Buffer)[] {
   const rest = secret.replace(/^oss_/, '');
   const decoded = [secret, rest].flatMap((text) => [Buffer.from(text, 'base64'), Buffer.from(text, 'hex')]);
   return [rest, `${secret}\n`, `${secret}\r\n`, `"${secret}"`, ...decoded];
 }
 
-/** Digests of the right length that are no HMAC of the body under the secret. */
+/** Digests of the right length that are not the HMAC of the body. */
 function otherDigests(secret: string, body: Buffer): Buffer[] {
   const sha256 = (...parts: (string | Buffer)[]) =>
     createHash('sha256')

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 
-/** A longer body is not parsed here. */
+/** Longer bodies are not parsed here. */
 const MAX_BYTES = 16_384;
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
-/** How a serializer lays an object out: what stands between members, after a colon, and the indentation of a level. */
+/** Layouts of serializers: separator between members, colon, and indentation. */
 const LAYOUTS = [
   { comma: ',', colon: ':', indent: '' },
   // Python's json.dumps.
@@ -15,7 +15,7 @@ const LAYOUTS = [
   { comma: ',', colon: ': ', indent: '\t' },
 ];
 
-/** What serializers do to the characters of strings. All of it may be done to the whole text, as what they touch stands in strings only. */
+/** Escapes of serializers. They apply to the whole text, because the affected characters occur only inside strings. */
 const ESCAPES: ((text: string) => string)[] = [
   // Python's ensure_ascii.
   escapeNonAscii,
@@ -27,8 +27,8 @@ const ESCAPES: ((text: string) => string)[] = [
 ];
 
 /**
- * The same JSON as the usual serializers write it, the likeliest first, each text once and without that of the body itself; none where
- * the body is too long or no JSON. Numbers are tried as they were written and as JavaScript writes them.
+ * Yields the body as common serializers would write it, likeliest first, without duplicates and without the body itself; nothing if the body
+ * is too long or not JSON. Numbers are tried both as written and as JavaScript formats them.
  */
 export function* reserializations(body: Buffer): Generator<string> {
   if (body.length > MAX_BYTES || !isUtf8(body)) return;
@@ -44,7 +44,7 @@ export function* reserializations(body: Buffer): Generator<string> {
   }
 }
 
-/** A text, and as a file has it, with a line break. */
+/** Yields the text with and without a trailing line break. */
 function* unseen(text: string, seen: Set<string>): Generator<string> {
   for (const variant of [text, `${text}\n`]) {
     if (!seen.has(variant)) yield variant;
@@ -62,7 +62,7 @@ function* layOut(values: unknown[]): Generator<string> {
 
 type Layout = (typeof LAYOUTS)[number];
 
-/** Marks the text that stands for a number. */
+/** Marks an object that holds the source text of a number. */
 const NUMBER = Symbol('number');
 
 function valuesOf(text: string): unknown[] {
@@ -82,8 +82,8 @@ function valuesOf(text: string): unknown[] {
 function write(value: unknown, layout: Layout, sorted: boolean, depth = 1): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (NUMBER in value) return String(value[NUMBER]);
-  if (depth > DEEPEST) return '';
-  const inner = (one: unknown) => write(one, layout, sorted, depth + 1);
+  if (depth > MAX_DEPTH) return '';
+  const inner = (element: unknown) => write(element, layout, sorted, depth + 1);
   if (Array.isArray(value)) return enclose('[', value.map(inner), ']', layout, depth);
   const names = sorted ? Object.keys(value).sort((a, b) => (a < b ? -1 : 1)) : Object.keys(value);
   const members = names.map(

@@ -5,7 +5,7 @@ import {
   MAX_SOURCE_ORDER_IDS,
   PROBLEMS,
   type ProblemCode,
-  SOURCE_ORDER_IDS_REFUSED,
+  SOURCE_ORDER_IDS_INVALID,
 } from '@orders/domain';
 import { BATCH_TYPES, SIGNATURE_HEADER } from '@orders/http';
 import { batchContent } from './batch-schemas.ts';
@@ -160,7 +160,7 @@ export const reconcileOperation = {
     ...refusals(
       [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
       RATE_HEADERS,
-      { validation_failed: SOURCE_ORDER_IDS_REFUSED },
+      { validation_failed: SOURCE_ORDER_IDS_INVALID },
     ),
   },
 };

@@ -1,4 +1,4 @@
-/** A refusal of the portal's HTTP interface (RFC 9457). */
+/** An error response of the portal's API (RFC 9457). */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
@@ -18,20 +18,20 @@ export function isProblem(error: unknown, code?: string): error is ApiProblem {
   return error instanceof ApiProblem && (code === undefined || error.code === code);
 }
 
-let tellSignedOut = (): void => {};
+let notifySignedOut = (): void => {};
 
-/** Has `run` called whenever a call is refused because the session has ended. */
+/** Calls `run` whenever a request fails because the session has ended. */
 export function onSignedOut(run: () => void): void {
-  tellSignedOut = run;
+  notifySignedOut = run;
 }
 
-/** Search parameters; what is undefined, null or empty is left out. */
+/** Query parameters; undefined, null and empty ones are omitted. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
 /**
- * Asks the portal.
+ * Calls the portal's API.
  *
- * @throws {ApiProblem} what it answers but a 2xx, or `unreachable` with status 0.
+ * @throws {ApiProblem} for any response other than 2xx, or `unreachable` with status 0.
  */
 export async function call<T>(
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -57,8 +57,8 @@ export async function call<T>(
   const body = await response.json().catch(() => ({}));
   if (!response.ok) {
     const problem = new ApiProblem(response.status, body);
-    // Of the session itself it is an answer like any other.
-    if (isProblem(problem, 'not_signed_in') && path !== '/session') tellSignedOut();
+    // A request for the session itself expects this answer.
+    if (isProblem(problem, 'not_signed_in') && path !== '/session') notifySignedOut();
     throw problem;
   }
   return body as T;

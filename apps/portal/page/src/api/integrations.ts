@@ -9,15 +9,14 @@ export type SecretRow = Json<SigningSecretRow>;
 export type Secret = Json<SigningSecret>;
 export type Rejected = Json<RejectedDelivery>;
 
-/** What becomes of an order in review that is sent again with other content. */
+/** The account's setting for an order in review that is sent again with other content. */
 export type ResendsChoice = Account['resends'];
 
-/** How long what is replaced still works; in the order of the choice. */
-export const LASTINGS = ['none', '1h', '24h', '7d'] as const;
-export type Grace = (typeof LASTINGS)[number];
+/** How long a replaced key or secret still works, in the order shown. */
+export const GRACE_PERIODS = ['none', '1h', '24h', '7d'] as const;
+export type Grace = (typeof GRACE_PERIODS)[number];
 
-/** How often the page looks for what senders do meanwhile, in milliseconds. */
-const LOOK_EVERY_MS = 2000;
+const POLL_INTERVAL_MS = 2000;
 
 const at = (accountId: number) => `/accounts/${accountId}`;
 
@@ -34,7 +33,7 @@ export function useSigning(accountId: number): UseQueryResult<SecretRow[]> {
     queryKey: ['signing', accountId],
     queryFn: async ({ signal }) =>
       (await call<{ secrets: SecretRow[] }>('GET', `${at(accountId)}/signing`, { signal })).secrets,
-    refetchInterval: 10 * LOOK_EVERY_MS,
+    refetchInterval: 10 * POLL_INTERVAL_MS,
   });
 }
 
@@ -45,7 +44,7 @@ export function useRejected(accountId: number): UseQueryResult<Rejected[]> {
       const path = `${at(accountId)}/rejected-deliveries`;
       return (await call<{ rejected_deliveries: Rejected[] }>('GET', path, { signal })).rejected_deliveries;
     },
-    refetchInterval: LOOK_EVERY_MS,
+    refetchInterval: POLL_INTERVAL_MS,
   });
 }
 
@@ -57,11 +56,11 @@ export function useResendsChoice(accountId: number): UseQueryResult<ResendsChoic
   });
 }
 
-export function chooseResends(accountId: number, resends: ResendsChoice): Promise<unknown> {
+export function saveResendsChoice(accountId: number, resends: ResendsChoice): Promise<unknown> {
   return call('PUT', `${at(accountId)}/resends`, { body: { resends } });
 }
 
-// What answers with a secret is called plainly and never through a query or mutation, whose cache would keep it.
+// Requests that return a secret never go through a query or mutation, whose cache would keep it.
 
 export function createKey(accountId: number, name: string): Promise<NewKey> {
   return call('POST', `${at(accountId)}/keys`, { body: { name } });

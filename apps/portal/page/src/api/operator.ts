@@ -2,12 +2,12 @@ import type { AccountWithCounts, AuditEvent, DeadLetterOfAccount, User } from '@
 import type { LaneState } from '@orders/queue';
 import type { Json } from './types.ts';
 
-/** The rate limit as people write it: `100/1s`, `none` or `default`. */
+/** `rate_limit` is `100/1s`, `none` or `default`. */
 export type AccountRow = Json<Omit<AccountWithCounts, 'rate_limit'>> & { rate_limit: string };
 
 export interface AccountPage {
   accounts: AccountRow[];
-  /** Counts above this say that there are more. */
+  /** Counting stops above this. */
   counted_to: number;
   next: number | null;
 }
@@ -16,7 +16,7 @@ export type UserRow = Json<User>;
 
 export interface UserPage {
   users: UserRow[];
-  /** The address to go on behind. */
+  /** The last e-mail address of this page, as cursor. */
   next: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface InvitationLink {
   sets_new_password: boolean;
 }
 
-/** What is null could not be asked for: the queue does not answer. */
+/** `lanes` and `workers` are null while Redis is unavailable. */
 export interface ServiceState {
   lanes: LaneState[] | null;
   workers: number | null;

@@ -9,14 +9,14 @@ export type OverviewPoint = Overview['points'][number];
 export type { Range };
 export const RANGES = ['hour', 'day', 'week', 'month'] as const satisfies readonly Range[];
 
-const AGAIN_MS = 30_000;
+const POLL_INTERVAL_MS = 30_000;
 
-/** What became of an account's orders; as of a minute ago at most while a worker runs. */
+/** An account's activity; at most a minute old while a worker runs. */
 export function useOverview(accountId: number, range: Range) {
   return useQuery({
     queryKey: ['overview', accountId, range],
     queryFn: ({ signal }) => call<Overview>('GET', `/accounts/${accountId}/overview`, { query: { range }, signal }),
-    refetchInterval: AGAIN_MS,
+    refetchInterval: POLL_INTERVAL_MS,
     placeholderData: keepPreviousData,
   });
 }

@@ -8,17 +8,17 @@ import type { Json } from './types.ts';
 
 export type Receipt = Json<ReturnType<typeof receiptJson>>;
 
-/** A receipt of a list: the numbers of its warnings and changes. */
+/** A receipt in a list, with the numbers of its warnings and changes instead of these. */
 export type ListedReceipt = Json<ReturnType<typeof listedReceiptJson>>;
 export type ReceiptEvent = Event;
 export type { RedrivePreview };
 
 export interface ReceiptDetail extends Receipt {
   events: ReceiptEvent[];
-  /** When the customer's data was taken out of the payload. */
+  /** When the customer's data was erased from the payload. */
   erased_at: string | null;
   payload: string | null;
-  /** Where it is not UTF-8. */
+  /** Set if the payload is not UTF-8. */
   payload_base64: string | null;
 }
 
@@ -26,12 +26,11 @@ export type FoundReceipts = Json<Omit<ReceiptSearch, 'receipts'>> & { receipts: 
 
 const FINAL = ['written', 'duplicate', 'dead'];
 
-/** Whether background processing is done with it. */
 function isFinal({ status }: Receipt): boolean {
   return FINAL.includes(status);
 }
 
-/** An account's receipts by a filter, newest first, page by page. */
+/** An account's receipts by a filter, newest first, in pages. */
 export function useReceipts(accountId: number, filter: Query) {
   return useInfiniteQuery({
     queryKey: ['receipts', accountId, filter],
@@ -46,7 +45,7 @@ export function useReceipts(accountId: number, filter: Query) {
   });
 }
 
-/** The receipts of exactly this id, idempotency key or `source_order_id`. */
+/** Receipts with exactly this id, idempotency key or `source_order_id`. */
 export function useReceiptSearch(accountId: number, q: string) {
   return useQuery({
     queryKey: ['receipts', accountId, 'search', q],
@@ -56,7 +55,7 @@ export function useReceiptSearch(accountId: number, q: string) {
   });
 }
 
-/** How many are dead, by error code. */
+/** Counts of dead receipts by error code. */
 export function useDeadCounts(accountId: number) {
   return useQuery({
     queryKey: ['receipts', accountId, 'dead'],
@@ -69,7 +68,7 @@ export function useDeadCounts(accountId: number) {
   });
 }
 
-/** One receipt; asked for again while it moves, each `everyMs` milliseconds. */
+/** One receipt, polled every `everyMs` milliseconds until its state is final. */
 export function useReceipt(accountId: number, receiptId: string, everyMs = 2000) {
   return useQuery({
     queryKey: ['receipts', accountId, 'one', receiptId],

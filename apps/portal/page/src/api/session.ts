@@ -2,17 +2,17 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { call, isProblem } from './client.ts';
 
-/** Who is signed in; an operator has no account of their own. */
+/** The signed-in user; an operator has no account. */
 export interface Session {
   email: string;
   name: string;
   role: 'operator' | 'account_holder';
   account: { account_id: number; name: string } | null;
-  /** Where order sources send to. */
+  /** Intake's public URL. */
   intake_url: string;
 }
 
-/** Who is signed in, or null. */
+/** The session, or null without one. */
 export function useSessionQuery(): UseQueryResult<Session | null> {
   return useQuery({
     queryKey: ['session'],
@@ -31,7 +31,7 @@ export function useSessionQuery(): UseQueryResult<Session | null> {
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** Who is signed in; for everything behind the sign-in. */
+/** The session; only inside `SessionContext`. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error('used outside of the sign-in');
@@ -40,7 +40,7 @@ export function useSession(): Session {
 
 export const AccountContext = createContext<number | null>(null);
 
-/** The account that the page is about. */
+/** The account of the page; only inside `AccountContext`. */
 export function useAccountId(): number {
   const accountId = useContext(AccountContext);
   if (accountId === null) throw new Error('used outside of an account');

@@ -1,4 +1,4 @@
-/** What a value becomes on its way through JSON. */
+/** The type of a value after JSON serialization. */
 export type Json<T> = T extends Date
   ? string
   : T extends (infer U)[]

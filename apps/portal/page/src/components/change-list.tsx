@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Change, fieldLabel, fieldText, readable } from './order-values.ts';
+import { type Change, displayedChanges, fieldLabel, fieldText } from './order-values.ts';
 import './change-list.css';
 
-/** What changed in an order, field by field: what it was, and what it became. */
+/** The changed fields of an order, with old and new values. */
 export function ChangeList({ changes }: { changes: readonly Change[] }): ReactNode {
   const { t } = useTranslation('review');
   return (
     <ul className="plain change-list">
-      {readable(changes).map(({ pointer, from, to, cut }) => (
+      {displayedChanges(changes).map(({ pointer, from, to, cut }) => (
         <li key={pointer}>
           <span className="hint">{fieldLabel(t, pointer)}</span>{' '}
           {cut ? (

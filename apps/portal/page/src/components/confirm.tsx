@@ -4,7 +4,7 @@ import { Dialog } from './dialog.tsx';
 import { FormButtons } from './form-buttons.tsx';
 import { ProblemNote } from './problem-note.tsx';
 
-/** Asks before something that hurts; stays open when it fails, and says why. */
+/** Asks before a destructive action. If the action fails, it stays open and shows the error. */
 export function Confirm({
   title,
   text,
@@ -30,7 +30,7 @@ export function Confirm({
       >
         <p>{text}</p>
         {act.isError && <ProblemNote error={act.error} />}
-        <FormButtons submit={label} isBusy={act.isPending} isBad onClose={onClose} />
+        <FormButtons submit={label} isBusy={act.isPending} isDestructive onClose={onClose} />
       </form>
     </Dialog>
   );

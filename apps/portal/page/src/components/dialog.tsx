@@ -2,7 +2,7 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import './dialog.css';
 
-/** A modal dialog while it is rendered; Escape and the cross close it. The focus goes back to where it came from. */
+/** A modal dialog, open while rendered. Closing it restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -18,7 +18,7 @@ export function Dialog({
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // Only a dialog that is closed, and not just taken away, gives the focus back.
+    // Removing the element does not restore the focus; closing the dialog does.
     return () => element?.close();
   }, []);
   return (

@@ -2,7 +2,7 @@ import { type InputHTMLAttributes, type ReactNode, useId } from 'react';
 
 type FieldProps = InputHTMLAttributes<HTMLInputElement> & { label: string; hint?: string; error?: string | null };
 
-/** A labelled input, with what to know about it and what is wrong with it. */
+/** An input with its label, hint and error. */
 export function Field({ label, hint, error, ...input }: FieldProps): ReactNode {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');

@@ -1,17 +1,21 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** What the form of a dialog does, and the way out of it. */
+/** Submit and cancel buttons of a dialog's form. */
 export function FormButtons(props: {
   submit: string;
   isBusy?: boolean;
-  isBad?: boolean;
+  isDestructive?: boolean;
   onClose: () => void;
 }): ReactNode {
   const { t } = useTranslation();
   return (
     <div className="row">
-      <button type="submit" className={`button ${props.isBad ? 'button-bad' : 'button-main'}`} disabled={props.isBusy}>
+      <button
+        type="submit"
+        className={`button ${props.isDestructive ? 'button-bad' : 'button-main'}`}
+        disabled={props.isBusy}
+      >
         {props.submit}
       </button>
       <button type="button" className="button" onClick={props.onClose}>

@@ -2,13 +2,13 @@ import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef
 import { useTranslation } from 'react-i18next';
 import './notices.css';
 
-/** A short word about what just happened, at the edge of the window, with at most one thing to do about it. */
+/** A short message about what just happened, with at most one action. */
 export interface Notice {
   text: string;
   kind?: 'good' | 'bad';
   action?: { label: string; run: () => void };
-  /** How long it stays, in milliseconds. */
-  lasts?: number;
+  /** In milliseconds; 6,000 by default. */
+  durationMs?: number;
 }
 
 interface NoticeBoard {
@@ -28,12 +28,12 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
   const { t } = useTranslation();
   const [notices, setNotices] = useState<(Notice & { id: number })[]>([]);
   const nextId = useRef(1);
-  const hide = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), []);
+  const hide = useCallback((id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)), []);
   const show = useCallback(
     (notice: Notice) => {
       const id = nextId.current++;
       setNotices((all) => [...all.slice(-2), { ...notice, id }]);
-      setTimeout(() => hide(id), notice.lasts ?? 6000);
+      setTimeout(() => hide(id), notice.durationMs ?? 6000);
       return id;
     },
     [hide],

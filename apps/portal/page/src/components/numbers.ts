@@ -1,6 +1,6 @@
 import { locale } from '../locales/index.ts';
 
-/** A number of things, as the reader writes it. */
+/** Formats a count in the reader's locale. */
 export function formatCount(value: number): string {
   return new Intl.NumberFormat(locale()).format(value);
 }
@@ -13,7 +13,7 @@ const UNITS = [
   ['millisecond', 1],
 ] as const;
 
-/** Milliseconds in the largest unit they fill, to two digits. */
+/** Formats milliseconds in the largest unit that fits, with two significant digits. */
 export function formatDuration(milliseconds: number): string {
   const [unit, size] = UNITS.find(([, size]) => milliseconds >= size) ?? UNITS[4];
   const style = { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 2 } as const;

@@ -2,18 +2,18 @@ import type { TFunction } from 'i18next';
 import type { Order } from '../api/review.ts';
 import { formatAmount, formatPhone } from './format-value.ts';
 
-/** A field in which one order differs from another, or from what it was, by its pointer in the normalized order. */
+/** A field in which two versions of a normalized order differ, by its JSON pointer. */
 export interface Change {
   pointer: string;
   from: unknown;
   to: unknown;
-  /** Both values were too long to keep. */
+  /** Both values were too long to store. */
   cut?: true | undefined;
 }
 
 type Item = Order['items'][number];
 
-/** The names of the fields below `field` of the texts, by their pointers. */
+/** Locale keys below `field`, by pointer. */
 const NAMES: Record<string, string> = {
   '/customer/name': 'customerName',
   '/customer/phone': 'phone',
@@ -29,7 +29,7 @@ const NAMES: Record<string, string> = {
   '/customer/id': 'customerId',
 };
 
-/** The names by which the service knows them: what is sent must not depend on the reader's language. */
+/** Names that the API accepts, independent of the reader's language. */
 export const EMIRATE_NAMES = {
   'AE-AZ': 'Abu Dhabi',
   'AE-AJ': 'Ajman',
@@ -40,7 +40,7 @@ export const EMIRATE_NAMES = {
   'AE-UQ': 'Umm Al Quwain',
 };
 
-/** What a field is called, of an item with its number. `t` knows the texts of `review`. */
+/** The label of a field; an item's includes its number. `t` must know the namespace `review`. */
 export function fieldLabel(t: TFunction, pointer: string): string {
   const [, index, member] = /^\/items\/(\d+)(?:\/(name|quantity|sku))?$/.exec(pointer) ?? [];
   if (index !== undefined) {
@@ -50,7 +50,7 @@ export function fieldLabel(t: TFunction, pointer: string): string {
   return name ? t(`review:field.${name}`) : pointer;
 }
 
-/** A value of a field as people read it. */
+/** Formats the value of a field. */
 export function fieldText(t: TFunction, pointer: string, value: unknown): string {
   if (value === null || value === undefined) return '–';
   if (Array.isArray(value)) return value.length === 0 ? '–' : (value as Item[]).map(itemText).join('\n');
@@ -66,20 +66,20 @@ function itemText({ quantity, name, sku }: Item): string {
   return `${quantity ?? '–'} × ${name ?? '–'}${sku === null ? '' : ` (${sku})`}`;
 }
 
-/** What an order has at a pointer; null where it has nothing. */
+/** The value at a pointer, or null. */
 export function valueAt(order: Order, pointer: string): unknown {
   let value: unknown = order;
   for (const member of pointer.slice(1).split('/')) value = (value as Record<string, unknown> | null)?.[member] ?? null;
   return value;
 }
 
-/** Changes as they are read: the code of an emirate goes with its name. */
-export function readable<C extends { pointer: string }>(changes: readonly C[]): C[] {
+/** Omits the change of an emirate's code if its name changed too. */
+export function displayedChanges<C extends { pointer: string }>(changes: readonly C[]): C[] {
   const isNamed = changes.some(({ pointer }) => pointer === '/emirate');
   return changes.filter(({ pointer }) => !(isNamed && pointer === '/emirate_code'));
 }
 
-/** Whether two values of an order's field are the same, by their JSON: items too. */
-export function isSameValue(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+/** Compares two values of a field, items included, by their JSON. */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }

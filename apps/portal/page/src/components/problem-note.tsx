@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../api/client.ts';
 
-/** What went wrong, in words for people; those of the interface where there are none of ours. */
+/** Translates an error; falls back to the API's own detail. */
 export function useProblemText(): (error: unknown) => string {
   const { t, i18n } = useTranslation();
   return (error) => {
@@ -12,7 +12,7 @@ export function useProblemText(): (error: unknown) => string {
   };
 }
 
-/** A failure where its result would have been, with a way to try again. */
+/** An error in place of the result, with an optional retry button. */
 export function ProblemNote({ error, retry }: { error: unknown; retry?: () => void }): ReactNode {
   const { t } = useTranslation();
   const textOf = useProblemText();

@@ -1,10 +1,10 @@
 import { type ReactNode, useId } from 'react';
 import './segments.css';
 
-/** A choice between a few, all in sight. */
+/** A segmented control: a choice between a few visible options. */
 export function Segments<T extends string>(props: {
   label: string;
-  /** Whether the label is for screen readers alone. */
+  /** Shows the label to screen readers only. */
   hidesLabel?: boolean;
   options: readonly { value: T; name: string }[];
   value: T;

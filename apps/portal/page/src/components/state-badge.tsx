@@ -8,7 +8,7 @@ const KINDS: Partial<Record<Receipt['status'], string>> = {
   dead: 'badge-bad',
 };
 
-/** A receipt's state in a word. */
+/** A receipt's state. */
 export function StateBadge({ state }: { state: Receipt['status'] }): ReactNode {
   const { t } = useTranslation('receipts');
   return <span className={`badge ${KINDS[state] ?? ''}`}>{t(`state.${state}`)}</span>;

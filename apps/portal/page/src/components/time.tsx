@@ -17,7 +17,7 @@ const makeFormatters = (language: string) => ({
   relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
 });
 
-/** Formatters are dear to make and cheap to use, and a list shows many times. */
+/** Cached because formatters are expensive to create, and a list shows many times. */
 const formatters = new Map<string, ReturnType<typeof makeFormatters>>();
 
 function formattersOf(language: string) {
@@ -26,12 +26,12 @@ function formattersOf(language: string) {
   return found;
 }
 
-/** A moment in full, in the reader's language and time zone. */
+/** Full date and time in the reader's language and time zone. */
 export function fullTime(iso: string): string {
   return formattersOf(locale()).full.format(new Date(iso));
 }
 
-/** A moment to the millisecond, without its year. */
+/** Date and time to the millisecond, without the year. */
 export function exactTime(iso: string): string {
   return formattersOf(locale()).exact.format(new Date(iso));
 }
@@ -47,7 +47,7 @@ let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 const watchers = new Set<() => void>();
 
-/** One clock for the whole page, which runs while somebody looks at it. */
+/** One clock for the whole page; it runs while a component subscribes to it. */
 function watchClock(watcher: () => void): () => void {
   if (watchers.size === 0) {
     now = Date.now();
@@ -65,7 +65,7 @@ function tick(): void {
   for (const watcher of watchers) watcher();
 }
 
-/** How long ago something was; the moment itself on hover. What is newer than the clock's last tick is "now". */
+/** A relative time, with the full time on hover. A time after the clock's last tick shows as "now". */
 export function Ago({ at }: { at: string }): ReactNode {
   const clock = useSyncExternalStore(watchClock, () => now);
   return (

@@ -7,28 +7,28 @@ export type Language = keyof typeof LANGUAGES;
 
 const STORED = 'language';
 
-/** The language chosen here before, else the browser's, else English. */
-function preferred(): Language {
+/** The stored language, else the browser's, else English. */
+function preferredLanguage(): Language {
   const stored = localStorage.getItem(STORED);
   if (stored === 'en' || stored === 'ar') return stored;
   return navigator.language.startsWith('ar') ? 'ar' : 'en';
 }
 
-/** Loads the texts; those of the other language come when they are asked for. */
-export async function startTexts(): Promise<void> {
+/** Loads English, and the preferred language if it is another one. */
+export async function initLocales(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: 'en',
     fallbackLng: 'en',
     resources: { en: english },
     defaultNS: 'common',
-    // React escapes already.
+    // React escapes values.
     interpolation: { escapeValue: false },
   });
-  await speak(preferred());
+  await setLanguage(preferredLanguage());
 }
 
-/** Changes the language and the direction of the whole page, and remembers it. */
-export async function speak(language: Language): Promise<void> {
+/** Changes and stores the language, and sets the direction of the page. */
+export async function setLanguage(language: Language): Promise<void> {
   if (language === 'ar' && !i18next.hasResourceBundle('ar', 'common')) {
     const { default: arabic } = await import('./ar/index.ts');
     for (const [namespace, texts] of Object.entries(arabic)) i18next.addResourceBundle('ar', namespace, texts);
@@ -39,7 +39,7 @@ export async function speak(language: Language): Promise<void> {
   document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr';
 }
 
-/** The locale for dates and numbers: Latin digits in both, as orders and phone numbers are written with them. */
+/** The locale for dates and numbers, with Latin digits in both languages as in orders and phone numbers. */
 export function locale(): string {
   return i18next.language === 'ar' ? 'ar-AE-u-nu-latn' : 'en-GB';
 }

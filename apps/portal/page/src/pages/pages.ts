@@ -13,7 +13,7 @@ import {
 import { type ComponentType, lazy } from 'react';
 import { ReviewPage } from './review/review-page.tsx';
 
-/** A page of the portal; `name` is that of its text below `nav`. */
+/** A page of the portal; `name` is its locale key below `nav`. */
 export interface PageEntry {
   path: string;
   name: string;
@@ -21,7 +21,7 @@ export interface PageEntry {
   Page: ComponentType;
 }
 
-/** Of one account, below its address. The review list is there at once; the others are loaded when they are first opened. */
+/** Pages below `/accounts/:accountId`. The review page is in the main bundle; the others are loaded when first opened. */
 export const ACCOUNT_PAGES: PageEntry[] = [
   { path: '/review', name: 'review', Icon: Inbox, Page: ReviewPage },
   {
@@ -52,7 +52,7 @@ export const ACCOUNT_PAGES: PageEntry[] = [
   },
 ];
 
-/** Of the operator. */
+/** Pages below `/operator`. */
 export const OPERATOR_PAGES: PageEntry[] = [
   {
     path: '',

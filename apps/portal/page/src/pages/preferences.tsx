@@ -1,14 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { LANGUAGES, type Language, speak } from '../locales/index.ts';
+import { LANGUAGES, type Language, setLanguage } from '../locales/index.ts';
 
-/** Chooses the language of the whole portal. */
 export function LanguageSelect(): ReactNode {
   const { t, i18n } = useTranslation();
   return (
     <label className="choice">
       <span>{t('language')}</span>
-      <select value={i18n.language} onChange={(event) => void speak(event.target.value as Language)}>
+      <select value={i18n.language} onChange={(event) => void setLanguage(event.target.value as Language)}>
         {Object.entries(LANGUAGES).map(([code, name]) => (
           <option key={code} value={code}>
             {name}
@@ -22,16 +21,15 @@ export function LanguageSelect(): ReactNode {
 const THEMES = ['system', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 
-/** Shows the page in the theme chosen here before. */
+/** Applies the stored theme. */
 export function applyTheme(): Theme {
   const stored = localStorage.getItem('theme');
-  const theme = THEMES.find((one) => one === stored) ?? 'system';
+  const theme = THEMES.find((value) => value === stored) ?? 'system';
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   return theme;
 }
 
-/** Chooses between light and dark. */
 export function ThemeSelect(): ReactNode {
   const { t } = useTranslation();
   const [theme, setTheme] = useState(applyTheme);
@@ -45,9 +43,9 @@ export function ThemeSelect(): ReactNode {
           setTheme(applyTheme());
         }}
       >
-        {THEMES.map((one) => (
-          <option key={one} value={one}>
-            {t(`theme.${one}`)}
+        {THEMES.map((value) => (
+          <option key={value} value={value}>
+            {t(`theme.${value}`)}
           </option>
         ))}
       </select>

@@ -6,7 +6,7 @@ import { ACCOUNT_PAGES, OPERATOR_PAGES, type PageEntry } from './pages.ts';
 import { ProfilePage } from './sign-in/profile-page.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-/** The frame around every page behind the sign-in: where one is, where one can go, who one is. */
+/** The frame of every page behind the sign-in: navigation and user menu. */
 export function Shell(): ReactNode {
   const { t } = useTranslation();
   const { role, account } = useSession();

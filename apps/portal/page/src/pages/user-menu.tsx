@@ -7,7 +7,7 @@ import { call } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
 import { LanguageSelect, ThemeSelect } from './preferences.tsx';
 
-/** Who is signed in, how the portal looks and speaks, and the way out. */
+/** The signed-in user, language, theme and sign-out. */
 export function UserMenu(): ReactNode {
   const { t } = useTranslation();
   const { name, email, account } = useSession();
@@ -22,7 +22,7 @@ export function UserMenu(): ReactNode {
       queryClient.setQueryData(['session'], null);
     },
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes whenever the place changes.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes whenever the location changes.
   useEffect(() => {
     menu.current?.removeAttribute('open');
   }, [location]);

@@ -3,18 +3,18 @@ import { removeInvisible } from '../text.ts';
 import { type CurrencyReading, readCurrencyBeside } from './currency.ts';
 import { type Decimal, splitDecimal } from './separators.ts';
 
-/** An amount as written: its digits, its sign, and what the marks beside it stand for; null without marks. */
+/** An amount as written: its digits, its sign, and the meaning of the currency marks beside it; null without marks. */
 export type Amount = Decimal & { isNegative: boolean; currency: CurrencyReading | null };
 
-/** "(5.00)" or "5.00-", as accountants write. */
+/** "(5.00)" or "5.00-", negative amounts in accounting. */
 const ACCOUNTING_NEGATIVE = /^\(([^()]+)\)$|^(.*\d) ?-$/;
 
-/** Longer texts beside a number are no currency. */
+/** Longer text beside a number is not a currency. */
 const MAX_MARKS = 100;
 
 /**
- * Reads an amount of money from text, digit for digit: "149.50", "AED 1,250.5", "٩٩٫٥٠ درهم", "$20", "99/-". Null when
- * there is no number, more than one, or anything but a currency beside it.
+ * Reads an amount of money digit by digit: "149.50", "AED 1,250.5", "٩٩٫٥٠ درهم", "$20", "99/-". Null if there is not exactly one number,
+ * or anything but a currency beside it.
  */
 export function readAmount(text: string): Amount | null {
   const sent = toAsciiSpelling(text);
@@ -29,7 +29,7 @@ export function readAmount(text: string): Amount | null {
   return { ...decimal, isNegative: negative !== undefined || before.includes('-'), currency };
 }
 
-/** ASCII digits and separators for Arabic ones, one kind each of blank, apostrophe and minus, and no quotes around it. */
+/** Unifies digits, separators, spaces, apostrophes and minus signs to ASCII, and removes enclosing quotes. */
 function toAsciiSpelling(text: string): string {
   return toAsciiDigits(removeInvisible(text))
     .replace(/[٫．]/g, '.')
@@ -40,7 +40,7 @@ function toAsciiSpelling(text: string): string {
     .replace(/^['"]|['"]$/g, '');
 }
 
-/** From the first digit, or the decimal point before it, to behind the last one. An empty range if there is no digit. */
+/** The range from the first digit, or the decimal point before it, through the last digit; empty if there is none. */
 function findNumber(text: string): [start: number, end: number] {
   const first = text.search(/\d/);
   if (first < 0) return [0, 0];
@@ -55,14 +55,14 @@ function isDigit(charCode: number): boolean {
   return charCode >= 0x30 && charCode <= 0x39;
 }
 
-/** "99/-", "99.-", "Dhs 99 only": what merchants write behind an amount and what says nothing. */
+/** "99/-", "99.-", "Dhs 99 only": endings without meaning that merchants write after an amount. */
 const ENDING = /^(?:[.,]-{0,2}(?= |$))|(?:^|(?<=\S))\/[-=]|(?:^| )(?:only|فقط)\.?$/gi;
 
-/** What all marks before and behind the number agree on, null without any; undefined if there is anything else beside it. */
-function readMarks(before: string, behind: string): CurrencyReading | null | undefined {
-  // "AED - 99" may be a label as well as a negative amount.
-  if (before.length + behind.length > MAX_MARKS || /\S - $/.test(before)) return undefined;
-  const marks = [before.replace(/[-+]/, ''), behind.replace(ENDING, '')].flatMap(readSide);
+/** The currency on which all marks around the number agree; null without marks, undefined if there is any other text. */
+function readMarks(before: string, after: string): CurrencyReading | null | undefined {
+  // "AED - 99" may be a label or a negative amount.
+  if (before.length + after.length > MAX_MARKS || /\S - $/.test(before)) return undefined;
+  const marks = [before.replace(/[-+]/, ''), after.replace(ENDING, '')].flatMap(readSide);
   if (marks.length === 0) return null;
   if (marks.includes(undefined)) return undefined;
   return (marks as CurrencyReading[]).reduce<CurrencyReading | undefined>(
@@ -71,7 +71,7 @@ function readMarks(before: string, behind: string): CurrencyReading | null | und
   );
 }
 
-/** A mark of several words is one ("UAE Dirham"), if it is known; else each of its words is ("Dhs AED"). */
+/** A known mark may have several words ("UAE Dirham"); otherwise each word is a mark ("Dhs AED"). */
 function readSide(text: string): (CurrencyReading | undefined)[] {
   const whole = readCurrencyBeside(text.trim());
   if (whole) return [whole];
@@ -82,11 +82,9 @@ function readSide(text: string): (CurrencyReading | undefined)[] {
 }
 
 /** "$" and "CAD" agree on the Canadian dollar, "AED" and "USD" on nothing. */
-function agree(one: CurrencyReading, other: CurrencyReading): CurrencyReading | undefined {
-  const codes = one.codes.filter((code) => other.codes.includes(code));
+function agree(a: CurrencyReading, b: CurrencyReading): CurrencyReading | undefined {
+  const codes = a.codes.filter((code) => b.codes.includes(code));
   if (codes.length === 0) return undefined;
-  const named = [codes.length === 1 ? codes[0] : null, one.named, other.named].find(
-    (code) => code && codes.includes(code),
-  );
+  const named = [codes.length === 1 ? codes[0] : null, a.named, b.named].find((code) => code && codes.includes(code));
   return { codes, named: named ?? null };
 }

@@ -1,12 +1,11 @@
 /**
- * Marks that stand beside an amount. They agree with each of `currencies`; without any other hint they name the first
- * of them if `nameFirst`, else none.
+ * Marks beside an amount. They agree with each of `currencies`; without another hint they mean the first one if `nameFirst`, else none.
  */
 export type CurrencyMarks = { currencies: readonly string[]; nameFirst: boolean; marks: readonly string[] };
 
 /**
- * How people write a currency beside its ISO 4217 code. Points and blanks, case and Arabic vowel signs in a mark do not
- * matter: `readCurrencyMark` folds them. "$" and "dollar" alone are the US dollar, by the contract.
+ * Spellings of currencies besides their ISO 4217 codes. Dots, spaces, case and Arabic vowel signs do not matter: `readCurrencyMark` folds
+ * them. By the contract, "$" and "dollar" alone mean the US dollar.
  */
 export const CURRENCY_MARKS: readonly CurrencyMarks[] = [
   {
@@ -81,7 +80,7 @@ export const CURRENCY_MARKS: readonly CurrencyMarks[] = [
   { currencies: ['SEK', 'NOK', 'DKK', 'ISK'], nameFirst: false, marks: ['kr'] },
 ];
 
-/** Codes that are English words: beside an amount they are currencies only in capitals ("99 all", "5 cup"). */
+/** Codes that are English words ("99 all", "5 cup"): beside an amount they are currencies only in capitals. */
 export const CODES_LIKE_WORDS: ReadonlySet<string> = new Set([
   'ALL',
   'BAM',

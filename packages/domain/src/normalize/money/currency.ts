@@ -3,11 +3,11 @@ import { CODES_LIKE_WORDS, CURRENCY_MARKS } from './currency-marks.ts';
 
 const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map([
   ...currencyCodes.data.map(({ code, digits }) => [code, digits] as const),
-  // In force since 2025, and so not in the list of 2024 that currency-codes 2.2.0 carries.
+  // Introduced in 2025; currency-codes 2.2.0 has the list of 2024.
   ['XCG', 2],
 ]);
 
-/** The ISO 4217 codes that a mark agrees with, and the one that it names without any other hint, if it names one. */
+/** The ISO 4217 codes that a mark agrees with, and the one that it means without another hint, if any. */
 export type CurrencyReading = { codes: readonly string[]; named: string | null };
 
 const MARKS: ReadonlyMap<string, CurrencyReading> = new Map(
@@ -18,21 +18,21 @@ const MARKS: ReadonlyMap<string, CurrencyReading> = new Map(
 );
 
 /**
- * What a code in any case, a sign or a name stands for: "aed", "Dhs.", "درهم" for the dirham, "$" for the US dollar or,
- * where that is said, another one, "Rs" for one of several rupees. Undefined for what is no currency.
+ * Reads a code in any case, a sign or a name: "aed", "Dhs." and "درهم" mean the dirham, "$" the US dollar unless another mark says
+ * otherwise, "Rs" one of several rupees. Undefined if it is not a currency.
  */
 export function readCurrencyMark(mark: string): CurrencyReading | undefined {
   const folded = foldMark(mark);
   return FRACTION_DIGITS.has(folded) ? { codes: [folded], named: folded } : MARKS.get(folded);
 }
 
-/** The same of a word beside an amount, which may be any word. */
+/** The same for a word beside an amount, which may be an ordinary word. */
 export function readCurrencyBeside(mark: string): CurrencyReading | undefined {
   const isWord = CODES_LIKE_WORDS.has(mark.toUpperCase()) && mark !== mark.toUpperCase();
   return isWord ? undefined : readCurrencyMark(mark);
 }
 
-/** In upper case, without points, colons, blanks, Arabic vowel signs and tatweel; "﷼" and "₨" as the words they abbreviate. */
+/** Upper case, without dots, colons, spaces, Arabic vowel signs and tatweel; "﷼" and "₨" become the words they abbreviate. */
 function foldMark(mark: string): string {
   return mark
     .normalize('NFKC')
@@ -41,7 +41,7 @@ function foldMark(mark: string): string {
     .replace(/[یى]/g, 'ي');
 }
 
-/** How many decimals amounts of a currency have; undefined for an unknown currency. */
+/** The number of decimals of a currency; undefined for an unknown one. */
 export function fractionDigitsOf(currency: string): number | undefined {
   return FRACTION_DIGITS.get(currency);
 }

@@ -11,8 +11,8 @@ const CURRENCY = '/currency';
 export const DEFAULT_CURRENCY = 'AED';
 
 /**
- * Reads `total` and `currency` together, since each may tell about the other. The total is plain decimal text, or null
- * when absent or, with a warning, unreadable; the currency an ISO 4217 code, or as sent when it is none.
+ * Reads `total` and `currency` together, because the total may contain the currency. The total becomes a plain decimal string, or null if
+ * absent or (with a warning) unreadable. The currency becomes an ISO 4217 code, or stays as sent (with a warning).
  */
 export function readMoney(
   total: unknown,
@@ -43,7 +43,6 @@ function readTotal(value: unknown, warnings: WarningList): Amount | null {
   return text === '' ? null : readAmountOf(text, 'total_unreadable', warnings);
 }
 
-/** Of a number, all that can be written out is an amount; of a text, not. */
 function readAmountOf(
   text: string | undefined,
   code: 'out_of_range' | 'total_unreadable',
@@ -54,7 +53,7 @@ function readAmountOf(
   return amount;
 }
 
-/** Null when absent. A name or sign of several currencies is none: what is kept of it is what was sent. */
+/** Null if absent. A mark that may mean several currencies is kept as sent, with a warning. */
 function readCurrency(value: unknown, warnings: WarningList): string | null {
   const text = readText(value, CURRENCY, LIMITS.currency, warnings);
   if (text === null) return null;

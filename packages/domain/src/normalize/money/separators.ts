@@ -1,13 +1,12 @@
-/** The two halves of a number written with separators. `isAmbiguous`: the other reading was nearly as good. */
+/** Both sides of the decimal point. `isAmbiguous`: another reading is nearly as likely. */
 export type Decimal = { whole: string; fraction: string; isAmbiguous: boolean };
 
-/** Groups of three behind the first, or the Indian way: groups of two and a last one of three. */
+/** Groups of three digits after the first, or Indian grouping: groups of two and a last one of three. */
 const GROUPED = /^\d{1,3}(?:([,.' ])\d{3})(?:\1\d{3})*$|^\d{1,2}(?:,\d{2})*,\d{3}$/;
 
 /**
- * Reads "1250.50", "1,250.50", "1.250,50", "1 250,5" or ",50". Of two kinds of separator the last is the decimal one.
- * A single one followed by three digits is thousands when it is a comma, decimals when it is a point. Null when the
- * separators fit no way of writing a number.
+ * Reads "1250.50", "1,250.50", "1.250,50", "1 250,5" or ",50". The last of two kinds of separator is the decimal one. A single separator
+ * before three digits is a thousands separator if a comma, a decimal one if a point. Null if the separators form no number.
  */
 export function splitDecimal(text: string): Decimal | null {
   if (/^\d+$/.test(text)) return { whole: text, fraction: '', isAmbiguous: false };
@@ -15,14 +14,14 @@ export function splitDecimal(text: string): Decimal | null {
   if (single) return single;
   const [, whole, point, fraction] = /^(.*)([.,])(\d+)$/.exec(text) ?? [];
   if (whole !== undefined && point && fraction && !whole.includes(point) && isWhole(whole)) {
-    // "1,2500" is as likely a slip for thousands.
+    // "1,2500" may also be a mistyped thousands separator.
     const isAmbiguous = point === ',' && fraction.length > 3 && /^\d+$/.test(whole);
     return { whole: ungroup(whole) || '0', fraction, isAmbiguous };
   }
   return GROUPED.test(text) ? { whole: ungroup(text), fraction: '', isAmbiguous: false } : null;
 }
 
-/** A single comma before three digits. "0,500" cannot be thousands, and "1234,567" is doubtful as either. */
+/** A single comma before three digits. "0,500" cannot be thousands; "1234,567" is ambiguous. */
 function readSingleComma(text: string): Decimal | undefined {
   const [, before, after] = /^(\d+),(\d{3})$/.exec(text) ?? [];
   if (before === undefined || after === undefined) return undefined;

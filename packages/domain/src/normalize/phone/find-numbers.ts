@@ -2,12 +2,12 @@ import { findPhoneNumbersInText } from 'libphonenumber-js/min';
 import { toAsciiDigits } from '../digits.ts';
 import { DEFAULT_REGION, isValid, type NumberReading, readNumber } from './read-number.ts';
 
-/** A free text is searched no further than this, to bound the time it takes. */
+/** Max characters searched in free text, to bound the time. */
 const MAX_SEARCHED = 300;
 
 /**
- * What people put between two numbers. A slash, a dash or # only where another number can begin, for "04/1234567" is one,
- * or a slash where a few digits more name a second line: "04 1234567/8".
+ * Separators between two numbers. A slash, dash or # counts only where another number can begin, since "04/1234567" is one number; a slash
+ * also before the last digits of a second line: "04 1234567/8".
  */
 const BETWEEN = new RegExp(
   [
@@ -22,19 +22,19 @@ const BETWEEN = new RegExp(
   'i',
 );
 
-/** The shortest local number. Parts with fewer digits need not be searched, which takes long. */
+/** Length of the shortest local number. Searching is slow, so parts with fewer digits are skipped. */
 const MIN_DIGITS = 7;
 
-/** How a number begins in the midst of other text, where eight digits are as likely a date. */
+/** Beginnings that identify a number within other text, where eight digits alone may be a date. */
 const CLEAR_BEGINNING = /^(?:\+|0|5\d{8}|971|800\d{3}|600\d{6})/;
 
-/** Two local numbers with nothing but blanks between them, which libphonenumber takes for one. */
+/** Local numbers separated only by spaces, which libphonenumber reads as one number. */
 const LOCAL_NUMBERS = /(?<![\d+])0(?:5\d|[2-4679])(?:[ .-]?\d){7}(?!\d)/g;
 
-/** Not a pair of phone numbers but of degrees. */
+/** Latitude and longitude, not two phone numbers. */
 const COORDINATES = /^-?\d{1,3}\.\d{4,},\s*-?\d{1,3}\.\d{4,}$/;
 
-/** The valid phone numbers in a text, in their order, and whether it holds nothing else. */
+/** The valid phone numbers in a text, in order, and whether it contains nothing else. */
 export function findNumbers(text: string): { numbers: NumberReading[]; isAllNumbers: boolean } {
   if (COORDINATES.test(text)) return { numbers: [], isAllNumbers: false };
   const parts = splitNumbers(text);
@@ -45,7 +45,7 @@ export function findNumbers(text: string): { numbers: NumberReading[]; isAllNumb
   };
 }
 
-/** The first phone number in a text that may be about anything. */
+/** The first unmistakable phone number in arbitrary text. */
 export function findClearNumber(text: string): NumberReading | undefined {
   return splitNumbers(text)
     .flatMap(

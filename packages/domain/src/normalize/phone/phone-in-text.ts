@@ -2,22 +2,22 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { toAsciiDigits } from '../digits.ts';
 import { removeInvisible } from '../text.ts';
 
-/** What people put between the digits of one number; bounded, or a long text of blanks would take for ever. */
+/** Separators between the digits of one number; bounded, so that long runs of spaces cannot take quadratic time. */
 const BETWEEN = String.raw`[\s().\-/_]{0,3}`;
-/** With fewer digits it is in too many texts that are about something else. */
+/** Shorter numbers would match too much unrelated text. */
 const MIN_DIGITS = 7;
 
 /** Finds one phone number, however its digits are grouped. */
 interface PhoneFinder {
-  /** In a text about anything, where digits alone are as likely an id: with country code, 0 or + before it. */
+  /** In arbitrary text, where digits alone may be an id: requires a country code, 0 or + before the number. */
   isInText(text: string): boolean;
-  /** Where phone numbers are expected: also without any of these. */
+  /** In a phone field: also without a prefix. */
   isInPhone(text: string): boolean;
 }
 
 /**
  * @param number in E.164.
- * @returns null when that is no number, or so short that it would be found where it is not meant.
+ * @returns null if it is not a number, or too short to be found reliably.
  */
 export function phoneInText(number: string): PhoneFinder | null {
   const phone = parsePhoneNumberFromString(number);

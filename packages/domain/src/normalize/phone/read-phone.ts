@@ -1,30 +1,29 @@
 import { LIMITS } from '../limits.ts';
 import { partsOf } from '../parts.ts';
-import { cutText, readUncut } from '../text.ts';
+import { cutText, readUnlimitedText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { findClearNumber, findNumbers } from './find-numbers.ts';
 import { type NumberReading, readNumber } from './read-number.ts';
 import { readScientific, type ScientificReading } from './read-scientific.ts';
 
 /**
- * Reads a phone number as E.164, with " ext. N" behind it if it has an extension; a number without country code is one
- * of the Emirates. Of several numbers the first is read. What holds no possible number is kept as sent, with a warning:
- * the driver needs it.
+ * Reads a phone number as E.164, followed by " ext. N" if it has an extension. Numbers without country code are Emirati. The first of
+ * several numbers is read. Text without a possible number is kept as sent, with a warning, because the driver may need it.
  */
 export function readPhone(value: unknown, pointer: string, warnings: WarningList): string | null {
-  const text = readUncut(toOneText(value, pointer, warnings), pointer, warnings);
+  const text = readUnlimitedText(toOneText(value, pointer, warnings), pointer, warnings);
   if (text === null) return null;
   const phone = readKnownForm(text, pointer, warnings);
   if (phone !== undefined) return phone;
   const kept = cutText(text, pointer, LIMITS.phone, warnings);
-  // What is left is read once more, so that reading what is stored finds no number that was not found here.
+  // Read again after cutting, so that normalizing the stored value finds no further number.
   const phoneInKept = kept === text ? undefined : readKnownForm(kept, pointer, warnings);
   if (phoneInKept !== undefined) return phoneInKept;
   warnings.add(pointer, 'phone_unreadable');
   return kept;
 }
 
-/** The first phone number in a text that may be about anything, as `readPhone` writes it; null if none is clearly one. */
+/** The first unmistakable phone number in arbitrary text, in the format of `readPhone`; null if there is none. */
 export function findPhone(text: string): string | null {
   const found = findClearNumber(text);
   return found ? writeNumber(found) : null;
@@ -39,7 +38,7 @@ function toOneText(value: unknown, pointer: string, warnings: WarningList): unkn
   return readNumber(joined)?.isValid ? joined : parts.join(', ');
 }
 
-/** A number, several of them, one with text around it, or one from a spreadsheet; undefined if it is none of these. */
+/** Reads one number, several, one within text, or one from a spreadsheet; undefined if it is none of these. */
 function readKnownForm(text: string, pointer: string, warnings: WarningList): string | undefined {
   const whole = readNumber(text);
   if (whole?.isValid) return writeWithWarnings(whole, pointer, warnings);

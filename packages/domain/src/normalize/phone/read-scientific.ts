@@ -1,11 +1,11 @@
 import { toAsciiDigits } from '../digits.ts';
 
-/** A number in scientific notation: its digits, or that they are not all there. */
+/** The digits of a number in scientific notation, or `rounded` if some were lost. */
 export type ScientificReading = { digits: string } | 'rounded';
 
 /**
- * Reads a whole number in scientific notation, as spreadsheets write long ones: "5.01234567E8" is 501234567, and of
- * "9.71501E+11" the last digits were rounded away. Undefined when the text is nothing of the kind.
+ * Reads an integer in scientific notation, as spreadsheets format long numbers: "5.01234567E8" is 501234567; "9.71501E+11" has lost its last
+ * digits. Undefined for any other text.
  */
 export function readScientific(text: string): ScientificReading | undefined {
   const [, first, rest = '', exponent] = /^\+?(\d)(?:[.,٫](\d+))?\s?e\+?(\d{1,2})$/i.exec(toAsciiDigits(text)) ?? [];

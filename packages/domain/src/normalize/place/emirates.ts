@@ -1,19 +1,19 @@
-/** One of the seven. Where names are patterns, `expandSpellings` reads them: "R{a,aa}s" is "Ras" and "Raas". */
+/** One of the seven. `expandSpellings` expands patterns: "R{a,aa}s" is "Ras" and "Raas". */
 export type Emirate = {
   name: EmirateName;
   /** ISO 3166-2. */
   code: string;
-  /** In Arabic. A small typo in it or in `name` is mended. */
+  /** Small typos in it and in `name` are corrected. */
   arabicName: string;
-  /** Patterns of what else people write for it, English and Arabic; read silently. */
+  /** Patterns of other English and Arabic spellings; read without a warning. */
   spellings: readonly string[];
-  /** Its ISO code, with and without country, and the short forms of plates and airports. A different letter is a different place. */
+  /** ISO code with and without country, and abbreviations of number plates and airports. Typos in these are not corrected. */
   abbreviations: readonly string[];
 };
 
 export type EmirateName = 'Abu Dhabi' | 'Ajman' | 'Dubai' | 'Fujairah' | 'Ras Al Khaimah' | 'Sharjah' | 'Umm Al Quwain';
 
-/** Case, blanks, punctuation, accents, Arabic vowel signs and forms of alif do not matter: `toPlaceKey` folds them. */
+/** Case, spaces, punctuation, accents, Arabic vowel signs and forms of alif do not matter: `toPlaceKey` folds them. */
 export const EMIRATES: readonly Emirate[] = [
   {
     name: 'Abu Dhabi',

@@ -1,9 +1,9 @@
-import { COUNTRY_NAMES, FOREIGN_PLACES, SHARED_PLACES } from './doubtful-places.ts';
+import { COUNTRY_NAMES, FOREIGN_PLACES, SHARED_PLACES } from './ambiguous-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
 import { keysOfSpellings } from './expand-spellings.ts';
 import { PLACES } from './places.ts';
 
-/** What a name stands for: an emirate, by name or abbreviation; a place in exactly one; or what tells of none. */
+/** The meaning of a name: an emirate, by name or abbreviation; a place within one; or none in particular. */
 export type Place =
   | { kind: 'name' | 'abbreviation' | 'within'; emirate: Emirate }
   | { kind: 'shared' | 'foreign' | 'country'; emirate: undefined };
@@ -23,12 +23,12 @@ function entries(patterns: readonly string[], place: Place): [key: string, place
   return keysOfSpellings(patterns).map((key) => [key, place]);
 }
 
-/** What the name with this key, as `toPlaceKey` makes it, stands for. */
+/** Looks up a name by its `toPlaceKey` key. */
 export function findPlace(key: string): Place | undefined {
   return PLACE_BY_KEY.get(key);
 }
 
-/** Whether it is an emirate itself that is named, and not a place in it. */
+/** Whether it is an emirate itself, not a place in one. */
 export function namesEmirate(place: Place): boolean {
   return place.kind === 'name' || place.kind === 'abbreviation';
 }

@@ -1,7 +1,6 @@
 /**
- * Folds a place name to the letters and digits that tell it from others, so that spellings can be looked up: no case,
- * blanks, punctuation, accents or Arabic vowel signs; one form for each of alif, ya, kaf, ha and ta marbuta. The key of
- * several words is the keys of each, one behind the other.
+ * Folds a place name to a lookup key: no case, spaces, punctuation, accents or Arabic vowel signs, and one form each of alif, ya, kaf, ha and
+ * ta marbuta. The key of several words is the concatenation of their keys.
  */
 export function toPlaceKey(text: string): string {
   return text

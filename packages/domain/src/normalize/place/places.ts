@@ -1,8 +1,8 @@
 import type { EmirateName } from './emirates.ts';
 
 /**
- * Cities, districts, islands and free zones that people give instead of an emirate, as patterns. Only such as lie in one
- * emirate and whose name alone says where they are; the others are `SHARED_PLACES`.
+ * Patterns of cities, districts, islands and free zones that senders give instead of an emirate. Only names that identify one emirate; the
+ * others are in `SHARED_PLACES`.
  */
 export const PLACES: Readonly<Record<EmirateName, readonly string[]>> = {
   'Abu Dhabi': [

@@ -1,6 +1,6 @@
 /**
- * How many characters must be added, left out, replaced or swapped with their neighbour to turn `a` into `b` (optimal
- * string alignment). Names are some ten characters long, so nothing is done about its time, the product of both lengths.
+ * The optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours. Takes quadratic time, which is fine
+ * for names of about ten characters.
  */
 export function typingDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

@@ -7,7 +7,7 @@ import { Field } from '../../components/field.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { AuditTable } from './audit-table.tsx';
 
-/** What was done, newest first, as the interface at `path` has it. */
+/** The audit events from the API at `path`, newest first. */
 export function AuditList({ path, accountId }: { path: string; accountId?: string }): ReactNode {
   const { t } = useTranslation('audit');
   const [text, setText] = useState('');

@@ -5,7 +5,6 @@ import { fullTime } from '../../components/time.tsx';
 
 type Event = AuditPage['events'][number];
 
-/** What was done, by whom and to what. */
 export function AuditTable({ events, withAccount }: { events: Event[]; withAccount: boolean }): ReactNode {
   const { t } = useTranslation('audit');
   return (
@@ -45,7 +44,7 @@ export function AuditTable({ events, withAccount }: { events: Event[]; withAccou
   );
 }
 
-/** The words for an action; its code where there are none. */
+/** The translated action, or its code without a translation. */
 function ActionName({ action }: { action: string }): ReactNode {
   const { t, i18n } = useTranslation('audit');
   return i18n.exists(`audit:action.${action}`) ? t(`action.${action}`) : <code dir="ltr">{action}</code>;

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useAccountId } from '../../api/session.ts';
 import { AuditList } from './audit-list.tsx';
 
-/** Who did what in one account. */
+/** The audit trail of one account. */
 export function LogPage(): ReactNode {
   const { t } = useTranslation('audit');
   const accountId = useAccountId();

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Field } from '../../components/field.tsx';
 import { AuditList } from './audit-list.tsx';
 
-/** Who did what in all accounts. */
+/** The audit trail of all accounts. */
 export function OperatorLogPage(): ReactNode {
   const { t } = useTranslation('audit');
   const [account, setAccount] = useState('');

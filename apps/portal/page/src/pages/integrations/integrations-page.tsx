@@ -9,7 +9,7 @@ import { TestOrderCard } from './test-order-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './integrations.css';
 
-/** All that a shop's developer needs. A key's or secret's text lives in this page's memory only, until it is left or hidden. */
+/** Everything for a shop's developer. Texts of keys and secrets live only in this component's state. */
 export function IntegrationsPage(): ReactNode {
   const { t } = useTranslation('integrations');
   const [newKey, setNewKey] = useState<NewKey | null>(null);

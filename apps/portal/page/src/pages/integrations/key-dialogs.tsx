@@ -7,22 +7,22 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
-import { LastingChoice } from './lasting-choice.tsx';
+import { GraceSelect } from './grace-select.tsx';
 import { useAction } from './use-action.ts';
 
-interface Closing {
+interface DialogProps {
   onClose: () => void;
 }
 
-/** Asks what a key is for, and makes it. */
-export function CreateKeyDialog({ onDone, onClose }: Closing & { onDone: (key: NewKey) => void }): ReactNode {
+/** Asks for a name and creates a key. */
+export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (key: NewKey) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [name, setName] = useState('');
-  const creating = useAction();
+  const creating = useAction(async () => onDone(await createKey(accountId, name)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    creating.run(async () => onDone(await createKey(accountId, name)));
+    creating.run();
   };
   return (
     <Dialog title={t('keys.create')} onClose={onClose}>
@@ -45,17 +45,17 @@ export function CreateKeyDialog({ onDone, onClose }: Closing & { onDone: (key: N
 }
 
 /** The only place where a key is shown. */
-export function NewKeyDialog({ made, onClose }: Closing & { made: NewKey }): ReactNode {
+export function NewKeyDialog({ newKey, onClose }: DialogProps & { newKey: NewKey }): ReactNode {
   const { t } = useTranslation('integrations');
   return (
-    <Dialog title={t('keys.made', { name: made.name })} onClose={onClose}>
+    <Dialog title={t('keys.made', { name: newKey.name })} onClose={onClose}>
       <div className="stack">
         <p className="note note-warn">{t('keys.once')}</p>
         <pre className="code secret" dir="ltr">
-          {made.key}
+          {newKey.key}
         </pre>
         <div className="row">
-          <CopyButton text={made.key} label={t('keys.copy')} />
+          <CopyButton text={newKey.key} label={t('keys.copy')} />
           <button type="button" className="button" onClick={onClose}>
             {t('keys.kept')}
           </button>
@@ -65,21 +65,21 @@ export function NewKeyDialog({ made, onClose }: Closing & { made: NewKey }): Rea
   );
 }
 
-/** Asks how long the old key still works, and makes the new one. */
-export function ReplaceKeyDialog(props: Closing & { old: Key; onDone: (key: NewKey) => void }): ReactNode {
+/** Asks how long the old key still works, and creates the new one. */
+export function ReplaceKeyDialog(props: DialogProps & { old: Key; onDone: (key: NewKey) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [grace, setGrace] = useState<Grace>('24h');
-  const replacing = useAction();
+  const replacing = useAction(async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    replacing.run(async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)));
+    replacing.run();
   };
   return (
     <Dialog title={t('keys.replaceTitle', { name: props.old.name })} onClose={props.onClose}>
       <form className="stack" onSubmit={submit}>
         <p>{t('keys.replaceAbout')}</p>
-        <LastingChoice label={t('keys.grace')} value={grace} onChange={setGrace} />
+        <GraceSelect label={t('keys.grace')} value={grace} onChange={setGrace} />
         {replacing.error !== null && <ProblemNote error={replacing.error} />}
         <FormButtons submit={t('keys.replace')} isBusy={replacing.isBusy} onClose={props.onClose} />
       </form>

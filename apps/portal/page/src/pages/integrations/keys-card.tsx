@@ -11,7 +11,7 @@ import { KeysTable } from './keys-table.tsx';
 
 type Open = { what: 'create' | 'shown' } | { what: 'replace' | 'revoke'; key: Key } | null;
 
-/** The keys of the account; a new one is shown once. */
+/** The account's keys. A new key is shown once. */
 export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey | null) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
@@ -55,7 +55,7 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
           onClose={close}
         />
       )}
-      {open?.what === 'shown' && props.newKey && <NewKeyDialog made={props.newKey} onClose={close} />}
+      {open?.what === 'shown' && props.newKey && <NewKeyDialog newKey={props.newKey} onClose={close} />}
     </section>
   );
 }

@@ -5,7 +5,7 @@ import { Ago, fullTime } from '../../components/time.tsx';
 
 const BADGES = { active: 'badge badge-good', expired: 'badge', revoked: 'badge' };
 
-/** The keys that work, newest first, and behind a fold those that do not any more. */
+/** Active keys, newest first, and expired and revoked ones in a collapsed section. */
 export function KeysTable(props: {
   keys: Key[];
   onReplace: (key: Key) => void;

@@ -5,14 +5,13 @@ import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago } from '../../components/time.tsx';
 
-/** So many are shown at first. */
-const PAGE = 20;
+const PAGE_SIZE = 20;
 
-/** The last refusals of this account's deliveries, each with how to mend it; new ones appear by themselves. */
+/** The account's last rejected deliveries, each with how to fix it; updated by polling. */
 export function RejectedCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const rejected = useRejected(useAccountId());
-  const [shown, setShown] = useState(PAGE);
+  const [shown, setShown] = useState(PAGE_SIZE);
   return (
     <section className="card stack" aria-labelledby="rejected-title">
       <h2 id="rejected-title">{t('rejected.title')}</h2>
@@ -20,12 +19,12 @@ export function RejectedCard(): ReactNode {
       {rejected.isError && <ProblemNote error={rejected.error} retry={() => void rejected.refetch()} />}
       {rejected.data?.length === 0 && <p className="note">{t('rejected.none')}</p>}
       <ol className="plain rejected-list" aria-live="polite" aria-relevant="additions">
-        {rejected.data?.slice(0, shown).map((one) => (
-          <Item key={one.rejection_id} one={one} />
+        {rejected.data?.slice(0, shown).map((rejection) => (
+          <Item key={rejection.rejection_id} rejection={rejection} />
         ))}
       </ol>
       {rejected.data && rejected.data.length > shown && (
-        <button type="button" className="button" onClick={() => setShown(shown + PAGE)}>
+        <button type="button" className="button" onClick={() => setShown(shown + PAGE_SIZE)}>
           {t('common:action.more')}
         </button>
       )}
@@ -33,44 +32,46 @@ export function RejectedCard(): ReactNode {
   );
 }
 
-function Item({ one }: { one: Rejected }): ReactNode {
+function Item({ rejection }: { rejection: Rejected }): ReactNode {
   const { t, i18n } = useTranslation('integrations');
-  const isBatch = one.diagnosis === 'whole_batch';
-  const own = isBatch ? `rejected.batch.${one.code}` : `rejected.diagnosis.${one.code}.${one.diagnosis}`;
-  const route = isBatch ? '/ingest/orders/batch' : one.channel === 'rest' ? '/ingest/orders' : '/ingest/webhook';
-  const hasOwn = one.diagnosis !== null && i18n.exists(own, { ns: 'integrations' });
+  const isBatch = rejection.diagnosis === 'whole_batch';
+  const ownKey = isBatch
+    ? `rejected.batch.${rejection.code}`
+    : `rejected.diagnosis.${rejection.code}.${rejection.diagnosis}`;
+  const route = isBatch ? '/ingest/orders/batch' : rejection.channel === 'rest' ? '/ingest/orders' : '/ingest/webhook';
+  const hasOwnText = rejection.diagnosis !== null && i18n.exists(ownKey, { ns: 'integrations' });
   return (
     <li className="stack-tight">
       <p className="row">
-        <Ago at={one.at} />
+        <Ago at={rejection.at} />
         <code dir="ltr">POST {route}</code>
         <code dir="ltr" className="badge badge-bad">
-          {one.code}
+          {rejection.code}
         </code>
       </p>
       <p>
-        <strong>{hasOwn ? t(`${own}.what`) : t(`rejected.what.${one.code}`)}</strong>
+        <strong>{hasOwnText ? t(`${ownKey}.what`) : t(`rejected.what.${rejection.code}`)}</strong>
       </p>
-      <p>{hasOwn ? t(`${own}.how`) : t(`rejected.how.${one.code}`)}</p>
-      {one.errors && <Errors errors={one.errors} />}
+      <p>{hasOwnText ? t(`${ownKey}.how`) : t(`rejected.how.${rejection.code}`)}</p>
+      {rejection.errors && <Errors errors={rejection.errors} />}
       <p className="hint row key-dates">
-        {one.key_name && (
+        {rejection.key_name && (
           <span>
-            {t('rejected.key')} <bdi>{one.key_name}</bdi>{' '}
+            {t('rejected.key')} <bdi>{rejection.key_name}</bdi>{' '}
             <bdi dir="ltr" className="mono">
-              …{one.key_last_four}
+              …{rejection.key_last_four}
             </bdi>
           </span>
         )}
-        {one.body_bytes !== null && <span>{t('rejected.bytes', { count: one.body_bytes })}</span>}
+        {rejection.body_bytes !== null && <span>{t('rejected.bytes', { count: rejection.body_bytes })}</span>}
         <span className="request-id">
           {t('rejected.request')}{' '}
           <bdi dir="ltr" className="mono">
-            {one.request_id}
+            {rejection.request_id}
           </bdi>
         </span>
       </p>
-      {one.more > 0 && <p className="hint">{t('rejected.more', { count: one.more })}</p>}
+      {rejection.more > 0 && <p className="hint">{t('rejected.more', { count: rejection.more })}</p>}
     </li>
   );
 }

@@ -1,35 +1,33 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { chooseResends, type ResendsChoice, useResendsChoice } from '../../api/integrations.ts';
+import { type ResendsChoice, saveResendsChoice, useResendsChoice } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { useAction } from './use-action.ts';
 
 const CHOICES: ResendsChoice[] = ['ignore', 'hold'];
 
-/** What becomes of an order in review that is sent again with other content. */
+/** The account's setting for an order in review that is sent again with other content. */
 export function ResendsCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const choice = useResendsChoice(accountId);
-  const saving = useAction();
   const [chosen, setChosen] = useState<ResendsChoice | null>(null);
   const [isSaved, setSaved] = useState(false);
   const id = useId();
-  const choose = (resends: ResendsChoice) =>
-    saving.run(async () => {
-      setSaved(false);
-      setChosen(resends);
-      try {
-        await chooseResends(accountId, resends);
-        queryClient.setQueryData(['resends', accountId], resends);
-        setSaved(true);
-      } finally {
-        setChosen(null);
-      }
-    });
+  const saving = useAction(async (resends: ResendsChoice) => {
+    setSaved(false);
+    setChosen(resends);
+    try {
+      await saveResendsChoice(accountId, resends);
+      queryClient.setQueryData(['resends', accountId], resends);
+      setSaved(true);
+    } finally {
+      setChosen(null);
+    }
+  });
   return (
     <section className="card stack" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>{t('resends.title')}</h2>
@@ -45,7 +43,7 @@ export function ResendsCard(): ReactNode {
                 name={id}
                 aria-describedby={`${id}-${value}-about`}
                 checked={(chosen ?? choice.data) === value}
-                onChange={() => !saving.isBusy && choose(value)}
+                onChange={() => !saving.isBusy && saving.run(value)}
               />
               <label htmlFor={`${id}-${value}`}>{t(`resends.${value}`)}</label>
               <p id={`${id}-${value}-about`} className="hint">

@@ -10,7 +10,7 @@ import { LANGUAGES, type SnippetLanguage, snippet } from './snippets.ts';
 const NAMES: Record<SnippetLanguage, string> = { curl: 'curl', node: 'Node.js', python: 'Python', php: 'PHP' };
 const CHANNELS: Channel[] = ['rest', 'webhook'];
 
-/** Programs to start from, with this account's address, and with a key or secret that is shown just now. */
+/** Code samples with intake's URL and, while they are shown on this page, the new key and the secret. */
 export function SnippetsCard(props: { newKey: NewKey | null; secret: string | null; onForget: () => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const { intake_url } = useSession();
@@ -50,7 +50,7 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
         <pre
           className="code"
           dir="ltr"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
           tabIndex={0}
         >
           {text}

@@ -4,22 +4,22 @@ import node from './snippets/node.txt?raw';
 import php from './snippets/php.txt?raw';
 import python from './snippets/python.txt?raw';
 
-/** In the texts `{{…}}` is filled in, and a line that begins with `~` is there for webhooks only. */
+/** Templates: `{{…}}` is a placeholder, and a line that begins with `~` is for webhooks only. */
 const TEXTS = { curl, node, python, php };
 
 export type SnippetLanguage = keyof typeof TEXTS;
 
 export const LANGUAGES = Object.keys(TEXTS) as SnippetLanguage[];
 
-/** What a snippet is filled in with; a placeholder stands for what is not at hand. */
+/** Values of a snippet; null leaves a placeholder. */
 export interface SnippetValues {
-  /** With its base path, without a slash at the end. */
+  /** With its base path, without a trailing slash. */
   intakeUrl: string;
   key: string | null;
   secret: string | null;
 }
 
-/** A program of few lines that sends one order, and runs as it stands once the key is filled in. What is signed is exactly what is sent. */
+/** A short program that sends one order and runs as it is with a key. It signs exactly the bytes that it sends. */
 export function snippet(language: SnippetLanguage, channel: Channel, values: SnippetValues): string {
   const filled: Record<string, string> = {
     url: `${values.intakeUrl}/ingest/${channel === 'rest' ? 'orders' : 'webhook'}`,

@@ -9,25 +9,20 @@ import { ProblemNote } from '../../components/problem-note.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { useAction } from './use-action.ts';
 
-/** How often its receipt is asked for, in milliseconds: somebody waits for it, and it is written at once. */
-const LOOK_EVERY_MS = 400;
+/** Short, because somebody waits for the receipt, which is processed within moments. */
+const POLL_INTERVAL_MS = 400;
 
-/** Sends an order that is visibly a test, and follows it to the review list. */
+/** Sends a clearly marked test order and follows it to the review list. */
 export function TestOrderCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [sent, setSent] = useState<string | null>(null);
-  const sending = useAction();
+  const sending = useAction(async () => setSent((await sendTestOrder(accountId)).receipt_id));
   return (
     <section className="card stack" aria-labelledby="test-title">
       <header className="spread">
         <h2 id="test-title">{t('test.title')}</h2>
-        <button
-          type="button"
-          className="button"
-          disabled={sending.isBusy}
-          onClick={() => sending.run(async () => setSent((await sendTestOrder(accountId)).receipt_id))}
-        >
+        <button type="button" className="button" disabled={sending.isBusy} onClick={() => sending.run()}>
           <Send aria-hidden="true" size={16} />
           {t('test.send')}
         </button>
@@ -42,7 +37,7 @@ export function TestOrderCard(): ReactNode {
 function Progress({ receiptId }: { receiptId: string }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
-  const receipt = useReceipt(accountId, receiptId, LOOK_EVERY_MS);
+  const receipt = useReceipt(accountId, receiptId, POLL_INTERVAL_MS);
   if (receipt.isError) return <ProblemNote error={receipt.error} retry={() => void receipt.refetch()} />;
   return (
     <div className="note" role="status">

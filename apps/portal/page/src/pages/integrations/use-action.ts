@@ -1,22 +1,23 @@
 import { useState } from 'react';
 
-/** Something that is under way once at a time, and what it failed with. Unlike a mutation it keeps no result anywhere. */
-export interface Doing {
+interface Action<Args extends unknown[]> {
   isBusy: boolean;
+  /** Null unless the last run failed. */
   error: unknown;
-  run(work: () => Promise<void>): void;
+  run(...args: Args): void;
 }
 
-export function useAction(): Doing {
+/** Runs an async action and tracks its state. Unlike `useMutation`, it keeps no result or arguments in a cache, so secrets can pass. */
+export function useAction<Args extends unknown[]>(action: (...args: Args) => Promise<void>): Action<Args> {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   return {
     isBusy,
     error,
-    run(work) {
+    run(...args) {
       setBusy(true);
       setError(null);
-      work().then(
+      action(...args).then(
         () => setBusy(false),
         (failure: unknown) => {
           setBusy(false);

@@ -15,10 +15,10 @@ import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
-import { LastingChoice } from './lasting-choice.tsx';
+import { GraceSelect } from './grace-select.tsx';
 import { useAction } from './use-action.ts';
 
-/** Where deliveries go, and the secret that webhooks are signed with. */
+/** Intake's endpoints and the signing secrets. */
 export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const { intake_url } = useSession();
@@ -28,8 +28,8 @@ export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) =>
     <section className="card stack" aria-labelledby="webhook-title">
       <h2 id="webhook-title">{t('webhook.title')}</h2>
       <dl className="stack">
-        <Address label={t('webhook.orders')} url={`${intake_url}/ingest/orders`} />
-        <Address label={t('webhook.webhook')} url={`${intake_url}/ingest/webhook`} />
+        <Endpoint label={t('webhook.orders')} url={`${intake_url}/ingest/orders`} />
+        <Endpoint label={t('webhook.webhook')} url={`${intake_url}/ingest/webhook`} />
       </dl>
       {signing.isError && <ProblemNote error={signing.error} retry={() => void signing.refetch()} />}
       {signing.data?.length === 0 && <p className="note note-warn">{t('webhook.unavailable')}</p>}
@@ -38,7 +38,7 @@ export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) =>
   );
 }
 
-function Address({ label, url }: { label: string; url: string }): ReactNode {
+function Endpoint({ label, url }: { label: string; url: string }): ReactNode {
   return (
     <div className="address">
       <dt className="hint">{label}</dt>
@@ -56,11 +56,11 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
   const queryClient = useQueryClient();
   const [shown, setShown] = useState<Secret[] | null>(null);
   const [isRotating, setRotating] = useState(false);
-  const revealing = useAction();
   const show = (secrets: Secret[] | null) => {
     setShown(secrets);
     onSecret(secrets?.[0]?.secret ?? null);
   };
+  const revealing = useAction(async () => show(await revealSecrets(accountId)));
   const textOf = (row: SecretRow) => shown?.find(({ created_at }) => created_at === row.created_at)?.secret ?? null;
   return (
     <div className="stack">
@@ -78,12 +78,7 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
             {t('webhook.hide')}
           </button>
         ) : (
-          <button
-            type="button"
-            className="button"
-            disabled={revealing.isBusy}
-            onClick={() => revealing.run(async () => show(await revealSecrets(accountId)))}
-          >
+          <button type="button" className="button" disabled={revealing.isBusy} onClick={() => revealing.run()}>
             {t('webhook.reveal')}
           </button>
         )}
@@ -146,19 +141,19 @@ function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => 
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [overlap, setOverlap] = useState<Grace>('24h');
-  const rotating = useAction();
+  const rotating = useAction(async () => {
+    await rotateSecret(accountId, overlap);
+    onDone();
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    rotating.run(async () => {
-      await rotateSecret(accountId, overlap);
-      onDone();
-    });
+    rotating.run();
   };
   return (
     <Dialog title={t('webhook.rotate')} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <p>{t('webhook.rotateAbout')}</p>
-        <LastingChoice label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
+        <GraceSelect label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
         {rotating.error !== null && <ProblemNote error={rotating.error} />}
         <FormButtons submit={t('webhook.rotate')} isBusy={rotating.isBusy} onClose={onClose} />
       </form>

@@ -5,7 +5,6 @@ import type { AccountRow } from '../../api/operator.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { ManageAccount } from './manage-account.tsx';
 
-/** Accounts, with the way into each. */
 export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; countedTo: number }): ReactNode {
   const { t } = useTranslation('operator');
   const [managedId, setManagedId] = useState<number | null>(null);

@@ -7,7 +7,7 @@ import type { DeadPage } from '../../api/operator.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago } from '../../components/time.tsx';
 
-/** Receipts of all accounts that ran out of attempts, those that did so last first. */
+/** Dead receipts of all accounts, by time of death, latest first. */
 export function DeadList(): ReactNode {
   const { t } = useTranslation('operator');
   const dead = useInfiniteQuery({

@@ -6,12 +6,12 @@ import type { AccountPage, InvitationLink } from '../../api/operator.ts';
 import { Field } from '../../components/field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 
-/** Invites somebody, as holder of an account or as operator. */
+/** Invites an account holder or an operator. */
 export function InviteForm({
   account,
   onInvited,
 }: {
-  /** The id of the account that is chosen at first. */
+  /** The id of the preselected account. */
   account: string | null;
   onInvited: (link: InvitationLink) => void;
 }): ReactNode {
@@ -37,7 +37,7 @@ export function InviteForm({
     event.preventDefault();
     invite.mutate();
   };
-  const complaint = (error: unknown) => {
+  const errorText = (error: unknown) => {
     if (isProblem(error, 'invalid_request')) return t('users.emailRule');
     return isProblem(error, 'user_elsewhere') ? t('users.elsewhere') : textOf(error);
   };
@@ -53,7 +53,7 @@ export function InviteForm({
         maxLength={254}
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        error={invite.isError ? complaint(invite.error) : null}
+        error={invite.isError ? errorText(invite.error) : null}
       />
       <div className="field">
         <label htmlFor={roleId}>{t('users.role')}</label>
@@ -70,7 +70,7 @@ export function InviteForm({
   );
 }
 
-/** Takes the id of an account, and offers those whose name or id fits what is typed. */
+/** An account id, with suggestions of accounts whose name or id matches. */
 function AccountField({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
   const { t } = useTranslation('operator');
   const listId = useId();

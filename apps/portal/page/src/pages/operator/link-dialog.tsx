@@ -5,7 +5,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { fullTime } from '../../components/time.tsx';
 
-/** Shows a one-time link, this once. */
+/** Shows a one-time link, which cannot be shown again. */
 export function LinkDialog({ link, onClose }: { link: InvitationLink; onClose: () => void }): ReactNode {
   const { t } = useTranslation('operator');
   return (

@@ -11,12 +11,12 @@ import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 
 type Change = { suspended: boolean } | { signing: boolean } | { rate_limit: string };
 
-/** What an operator decides about an account. */
+/** An account's state, signing and rate limit, which operators control. */
 export function ManageAccount({ account, onClose }: { account: AccountRow; onClose: () => void }): ReactNode {
   const { t } = useTranslation('operator');
   const queryClient = useQueryClient();
   const notices = useNotices();
-  const [asked, setAsked] = useState<'suspend' | 'disableSigning' | null>(null);
+  const [confirming, setConfirming] = useState<'suspend' | 'disableSigning' | null>(null);
   const isSuspended = account.state === 'suspended';
   const apply = async (change: Change) => {
     await call('PATCH', `/operator/accounts/${account.account_id}`, { body: change });
@@ -35,7 +35,7 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
               {t('accounts.resume')}
             </button>
           ) : (
-            <button type="button" className="button button-bad" onClick={() => setAsked('suspend')}>
+            <button type="button" className="button button-bad" onClick={() => setConfirming('suspend')}>
               {t('accounts.suspend')}
             </button>
           )}
@@ -43,7 +43,7 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
         <div className="spread">
           <p>{t(account.signing_enabled ? 'accounts.isSigning' : 'accounts.isNotSigning')}</p>
           {account.signing_enabled ? (
-            <button type="button" className="button button-bad" onClick={() => setAsked('disableSigning')}>
+            <button type="button" className="button button-bad" onClick={() => setConfirming('disableSigning')}>
               {t('accounts.disableSigning')}
             </button>
           ) : (
@@ -54,22 +54,22 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
         </div>
         <RateLimitForm account={account} apply={apply} />
       </div>
-      {asked === 'suspend' && (
+      {confirming === 'suspend' && (
         <Confirm
           title={t('accounts.suspend')}
           text={t('accounts.suspendAsk', { name: account.name })}
           label={t('accounts.suspend')}
           action={() => apply({ suspended: true })}
-          onClose={() => setAsked(null)}
+          onClose={() => setConfirming(null)}
         />
       )}
-      {asked === 'disableSigning' && (
+      {confirming === 'disableSigning' && (
         <Confirm
           title={t('accounts.disableSigning')}
           text={t('accounts.disableSigningAsk', { name: account.name })}
           label={t('accounts.disableSigning')}
           action={() => apply({ signing: false })}
-          onClose={() => setAsked(null)}
+          onClose={() => setConfirming(null)}
         />
       )}
     </Dialog>
@@ -97,15 +97,15 @@ function RateLimitForm({
     event.preventDefault();
     set.mutate();
   };
-  const complaint = (error: unknown) => (isProblem(error, 'invalid_request') ? t('limit.rule') : textOf(error));
+  const errorText = (error: unknown) => (isProblem(error, 'invalid_request') ? t('limit.rule') : textOf(error));
   return (
     <form className="stack-tight" onSubmit={submit}>
       <fieldset className="operator-choices">
         <legend>{t('limit.legend')}</legend>
-        {KINDS.map((one) => (
-          <label key={one} className="row">
-            <input type="radio" name="limit" checked={kind === one} onChange={() => setKind(one)} />
-            {t(`limit.${one}`)}
+        {KINDS.map((value) => (
+          <label key={value} className="row">
+            <input type="radio" name="limit" checked={kind === value} onChange={() => setKind(value)} />
+            {t(`limit.${value}`)}
           </label>
         ))}
       </fieldset>
@@ -117,7 +117,7 @@ function RateLimitForm({
           required
           value={own}
           onChange={(event) => setOwn(event.target.value)}
-          error={set.isError ? complaint(set.error) : null}
+          error={set.isError ? errorText(set.error) : null}
         />
       )}
       {set.isError && kind !== 'own' && <ProblemNote error={set.error} />}

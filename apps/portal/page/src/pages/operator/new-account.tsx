@@ -9,7 +9,6 @@ import { FormButtons } from '../../components/form-buttons.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 
-/** Makes an account. */
 export function NewAccount(): ReactNode {
   const { t } = useTranslation('operator');
   const textOf = useProblemText();
@@ -30,7 +29,7 @@ export function NewAccount(): ReactNode {
     event.preventDefault();
     create.mutate();
   };
-  const complaint = (error: unknown) => (isProblem(error, 'invalid_request') ? t('accounts.nameRule') : textOf(error));
+  const errorText = (error: unknown) => (isProblem(error, 'invalid_request') ? t('accounts.nameRule') : textOf(error));
   return (
     <>
       <button type="button" className="button button-main" onClick={() => setOpen(true)}>
@@ -47,7 +46,7 @@ export function NewAccount(): ReactNode {
               value={name}
               onChange={(event) => setName(event.target.value)}
               hint={t('accounts.nameHint')}
-              error={create.isError ? complaint(create.error) : null}
+              error={create.isError ? errorText(create.error) : null}
             />
             <FormButtons submit={t('accounts.create')} isBusy={create.isPending} onClose={() => setOpen(false)} />
           </form>

@@ -9,7 +9,7 @@ import { AccountTable } from './account-table.tsx';
 import { NewAccount } from './new-account.tsx';
 import './operator.css';
 
-/** All accounts, with what waits in each, and what an operator decides about them. */
+/** All accounts with their counts and settings. */
 export function OperatorPage(): ReactNode {
   const { t } = useTranslation('operator');
   const [text, setText] = useState('');

@@ -9,7 +9,7 @@ import { Ago } from '../../components/time.tsx';
 import { DeadList } from './dead-list.tsx';
 import './operator.css';
 
-/** How the service is doing, as of a few seconds ago. */
+/** The state of the service, updated every few seconds. */
 export function ServicePage(): ReactNode {
   const { t } = useTranslation('operator');
   const service = useQuery({

@@ -12,14 +12,14 @@ import { InviteForm } from './invite-form.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import './operator.css';
 
-type Asked = { what: 'link' | 'sessions' | 'remove'; user: UserRow };
+type UserAction = { what: 'link' | 'sessions' | 'remove'; user: UserRow };
 
-/** Who may sign in, of all accounts or of one. */
+/** The users of all accounts, or of one. */
 export function UsersPage(): ReactNode {
   const { t } = useTranslation('operator');
   const account = new URLSearchParams(useSearch()).get('account');
   const queryClient = useQueryClient();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [confirming, setConfirming] = useState<UserAction | null>(null);
   const [link, setLink] = useState<InvitationLink | null>(null);
   const users = useInfiniteQuery({
     queryKey: ['operator', 'users', account],
@@ -29,7 +29,7 @@ export function UsersPage(): ReactNode {
     getNextPageParam: ({ next }) => next,
   });
   const found = users.data?.pages.flatMap((page) => page.users) ?? [];
-  const act = async ({ what, user }: Asked) => {
+  const act = async ({ what, user }: UserAction) => {
     const { user_id, email, account_id } = user;
     if (what === 'link') setLink(await call('POST', '/operator/users', { body: { email, account_id } }));
     else await call('DELETE', `/operator/users/${user_id}${what === 'sessions' ? '/sessions' : ''}`);
@@ -46,19 +46,19 @@ export function UsersPage(): ReactNode {
       )}
       {users.isError && <ProblemNote error={users.error} retry={() => void users.refetch()} />}
       {users.isSuccess && found.length === 0 && <p className="hint">{t('users.none')}</p>}
-      {found.length > 0 && <UserTable users={found} onAsk={setAsked} />}
+      {found.length > 0 && <UserTable users={found} onAsk={setConfirming} />}
       {users.hasNextPage && (
         <button type="button" className="button" onClick={() => void users.fetchNextPage()}>
           {t('common:action.more')}
         </button>
       )}
-      {asked && (
+      {confirming && (
         <Confirm
-          title={t(`users.${asked.what}`)}
-          text={t(`users.${asked.what}Ask`, { email: asked.user.email })}
-          label={t(`users.${asked.what}`)}
-          action={() => act(asked)}
-          onClose={() => setAsked(null)}
+          title={t(`users.${confirming.what}`)}
+          text={t(`users.${confirming.what}Ask`, { email: confirming.user.email })}
+          label={t(`users.${confirming.what}`)}
+          action={() => act(confirming)}
+          onClose={() => setConfirming(null)}
         />
       )}
       {link && <LinkDialog link={link} onClose={() => setLink(null)} />}
@@ -66,7 +66,7 @@ export function UsersPage(): ReactNode {
   );
 }
 
-function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (asked: Asked) => void }): ReactNode {
+function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (confirming: UserAction) => void }): ReactNode {
   const { t } = useTranslation('operator');
   const { email: own } = useSession();
   return (

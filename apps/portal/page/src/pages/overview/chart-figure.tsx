@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { OverviewPoint } from '../../api/overview.ts';
 import { formatStep, type Series } from './series.ts';
 
-/** A chart with its title, what its colours mean, and all of it as a table. */
+/** A chart with title, legend and data table. */
 export function ChartFigure({
   title,
   points,
@@ -43,7 +43,7 @@ export function ChartFigure({
       </div>
       <details>
         <summary>{t('asTable')}</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
         <section className="table-scroll chart-table" tabIndex={0} aria-labelledby={id}>
           <table className="table">
             <thead>

@@ -26,7 +26,7 @@ const MARGIN = { top: 8, right: 8, left: 8, bottom: 0 };
 const GRID = <CartesianGrid vertical={false} stroke="var(--line)" />;
 const AXIS = { tick: { fill: 'var(--text-soft)', fontSize: 12 }, stroke: 'var(--line-strong)' };
 
-/** Time runs in the direction of reading. */
+/** Time runs in the reading direction. */
 function timeAxis(tickFormatter: (at: string) => string, isRtl: boolean) {
   return { ...AXIS, dataKey: 'at', tickFormatter, reversed: isRtl, minTickGap: 24 };
 }
@@ -35,7 +35,7 @@ function valueAxis(tickFormatter: (value: number) => string, isRtl: boolean) {
   return { ...AXIS, tickFormatter, orientation: isRtl ? 'right' : 'left' } as const;
 }
 
-/** What orders ended as, stacked, by when they came in. */
+/** Orders by outcome, stacked, by time of receipt. */
 export function OutcomeChart({ points, stepMs }: ChartProps): ReactNode {
   const { t, i18n } = useTranslation('overview');
   const isRtl = i18n.dir() === 'rtl';
@@ -48,7 +48,7 @@ export function OutcomeChart({ points, stepMs }: ChartProps): ReactNode {
         <YAxis {...valueAxis(formatCount, isRtl)} allowDecimals={false} width={48} />
         <Tooltip
           cursor={{ fill: 'var(--sunken)' }}
-          content={(props) => <Tip {...props} series={OUTCOMES} timeOf={timeOf} />}
+          content={(props) => <ChartTooltip {...props} series={OUTCOMES} timeOf={timeOf} />}
         />
         {OUTCOMES.map(({ name, colour }) => (
           <Bar key={name} dataKey={name} stackId="all" fill={colour} isAnimationActive={false} maxBarSize={48} />
@@ -58,7 +58,7 @@ export function OutcomeChart({ points, stepMs }: ChartProps): ReactNode {
   );
 }
 
-/** Time to written, on a logarithmic scale: an outage makes it a thousand times as long. */
+/** Time from receipt to written; logarithmic because an outage makes it a thousand times longer. */
 export function LatencyChart({ points, stepMs }: ChartProps): ReactNode {
   const { t, i18n } = useTranslation('overview');
   const isRtl = i18n.dir() === 'rtl';
@@ -78,7 +78,7 @@ export function LatencyChart({ points, stepMs }: ChartProps): ReactNode {
         />
         <Tooltip
           cursor={{ stroke: 'var(--line-strong)' }}
-          content={(props) => <Tip {...props} series={LATENCIES} timeOf={timeOf} />}
+          content={(props) => <ChartTooltip {...props} series={LATENCIES} timeOf={timeOf} />}
         />
         {LATENCIES.map(({ name, colour, isDashed }) => (
           <Line
@@ -87,7 +87,7 @@ export function LatencyChart({ points, stepMs }: ChartProps): ReactNode {
             stroke={colour}
             strokeWidth={2}
             strokeDasharray={isDashed ? '6 3' : 'none'}
-            // A step between two without orders would be no line, and so nothing.
+            // Without dots, a step between two empty steps would be invisible.
             dot={{ r: 2, fill: colour, strokeDasharray: 'none' }}
             isAnimationActive={false}
           />
@@ -106,7 +106,7 @@ function rowsOf(points: OverviewPoint[], series: Series[]): Row[] {
   }));
 }
 
-/** The powers of ten from below the smallest value to above the largest. */
+/** The powers of ten that enclose all values. */
 function powersAround(values: readonly (number | null)[]): number[] {
   const present = values.filter((value) => value !== null);
   const low = present.length > 0 ? Math.floor(Math.log10(Math.min(...present))) : 0;
@@ -114,7 +114,7 @@ function powersAround(values: readonly (number | null)[]): number[] {
   return Array.from({ length: Math.max(2, high - low + 1) }, (_, index) => 10 ** (low + index));
 }
 
-function Tip({
+function ChartTooltip({
   active,
   payload,
   label,

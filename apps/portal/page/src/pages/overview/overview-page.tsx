@@ -14,10 +14,10 @@ import './overview.css';
 const OutcomeChart = lazy(() => import('./charts.tsx').then((module) => ({ default: module.OutcomeChart })));
 const LatencyChart = lazy(() => import('./charts.tsx').then((module) => ({ default: module.LatencyChart })));
 
-/** A worker counts each minute; when it is this late, none runs. */
+/** Workers update the counts every minute; older ones mean that no worker runs. */
 const LATE_MS = 240_000;
 
-/** What became of an account's orders over time, and how fast. */
+/** Outcomes and latency of an account's orders over time. */
 export function OverviewPage(): ReactNode {
   const { t } = useTranslation('overview');
   const [range, setRange] = useState<Range>('day');
@@ -36,12 +36,12 @@ export function OverviewPage(): ReactNode {
       </div>
       {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && <p className="hint">{t('common:state.loading')}</p>}
-      {query.data && <Shown overview={query.data} updatedAt={query.dataUpdatedAt} />}
+      {query.data && <OverviewContent overview={query.data} updatedAt={query.dataUpdatedAt} />}
     </div>
   );
 }
 
-function Shown({ overview, updatedAt }: { overview: Overview; updatedAt: number }): ReactNode {
+function OverviewContent({ overview, updatedAt }: { overview: Overview; updatedAt: number }): ReactNode {
   const { t } = useTranslation('overview');
   const { as_of, totals, points, step_ms, warnings } = overview;
   const isLate = as_of === null || updatedAt - new Date(as_of).getTime() > LATE_MS;

@@ -2,21 +2,21 @@ import type { OverviewPoint } from '../../api/overview.ts';
 import { formatCount, formatDuration } from '../../components/numbers.ts';
 import { locale } from '../../locales/index.ts';
 
-/** One of the things drawn over time; `name` is that of its text below `series`. */
+/** One series of a chart; `name` is its locale key below `series`. */
 export interface Series {
   name: 'written' | 'duplicate' | 'moving' | 'failed' | 'dead' | 'p50' | 'p99';
   colour: string;
-  /** Drawn with dashes, so that it is told apart without its colour. */
+  /** Distinguishes the line without relying on colour. */
   isDashed?: boolean;
   of(point: OverviewPoint): number | null;
   format(value: number): string;
 }
 
-/** What an order ended as, from the bottom of a bar to its top. */
+/** Outcomes of orders, from the bottom of a bar to its top. */
 export const OUTCOMES: Series[] = [
   { name: 'written', colour: 'var(--series-1)', of: (point) => point.written, format: formatCount },
   { name: 'duplicate', colour: 'var(--series-2)', of: (point) => point.duplicate, format: formatCount },
-  { name: 'moving', colour: 'var(--line-strong)', of: movingOf, format: formatCount },
+  { name: 'moving', colour: 'var(--line-strong)', of: pendingOf, format: formatCount },
   { name: 'failed', colour: 'var(--series-3)', of: (point) => point.failed, format: formatCount },
   { name: 'dead', colour: 'var(--bad)', of: (point) => point.dead, format: formatCount },
 ];
@@ -26,14 +26,14 @@ export const LATENCIES: Series[] = [
   { name: 'p99', colour: 'var(--series-4)', isDashed: true, of: (point) => point.p99_ms, format: formatDuration },
 ];
 
-/** Those that no attempt has been made for yet. */
-export function movingOf(point: Omit<OverviewPoint, 'at'>): number {
+/** Receipts without an attempt so far. */
+export function pendingOf(point: Omit<OverviewPoint, 'at'>): number {
   return point.accepted - point.written - point.duplicate - point.failed - point.dead;
 }
 
 const DAY = 86_400_000;
 
-/** When a step begins: the time, or with it the day where the whole is longer than one. */
+/** Formats the start of a step; includes the day if the range is longer than one. */
 export function formatStep(at: string, stepMs: number, count: number): string {
   const isLong = stepMs * count > DAY;
   return new Intl.DateTimeFormat(locale(), {

@@ -4,13 +4,13 @@ import { Link } from 'wouter';
 import type { Overview } from '../../api/overview.ts';
 import { useAccountId } from '../../api/session.ts';
 import { formatCount, formatDuration } from '../../components/numbers.ts';
-import { movingOf } from './series.ts';
+import { pendingOf } from './series.ts';
 
-/** The numbers of the whole range, each with its words. */
+/** The totals of the range. */
 export function Tiles({ totals }: { totals: Overview['totals'] }): ReactNode {
   const { t } = useTranslation('overview');
   const receipts = `/accounts/${useAccountId()}/receipts`;
-  const moving = movingOf(totals);
+  const moving = pendingOf(totals);
   const ms = (value: number | null) => (value === null ? '–' : formatDuration(value));
   return (
     <dl className="tiles">

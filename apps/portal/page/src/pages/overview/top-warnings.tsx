@@ -5,11 +5,11 @@ import type { Overview } from '../../api/overview.ts';
 import { useAccountId } from '../../api/session.ts';
 import { formatCount } from '../../components/numbers.ts';
 
-/** What best effort had to mend most often, by the sender's field. */
+/** The most frequent warnings, by the sender's field. */
 export function TopWarnings({ warnings }: { warnings: Overview['warnings'] }): ReactNode {
   const { t } = useTranslation('overview');
   const accountId = useAccountId();
-  const most = warnings[0]?.count ?? 1;
+  const maxCount = warnings[0]?.count ?? 1;
   return (
     <section className="card stack-tight">
       <div className="spread">
@@ -26,7 +26,7 @@ export function TopWarnings({ warnings }: { warnings: Overview['warnings'] }): R
               </bdi>
               <span>{formatCount(count)}</span>
             </span>
-            <span className="warning-share" style={{ inlineSize: `${(count / most) * 100}%` }} />
+            <span className="warning-share" style={{ inlineSize: `${(count / maxCount) * 100}%` }} />
           </li>
         ))}
       </ol>

@@ -5,7 +5,7 @@ import { useAccountId } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
 import type { Filters } from './filters.ts';
 
-/** Narrows the dead receipts to those that died of one cause. */
+/** Filters dead receipts by error, source and time of death. */
 export function DeadFilter({
   filters,
   change,

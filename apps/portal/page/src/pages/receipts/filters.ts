@@ -5,10 +5,10 @@ export const STATES = ['dead', 'failed', 'received', 'normalized', 'written', 'd
 
 const NAMES = ['q', 'state', 'error_code', 'source_prefix', 'died_from', 'died_to'] as const;
 
-/** What the list is narrowed to; empty where it is not. Times are local, as their inputs hold them. */
+/** An empty string means no filter. Times are local, as in `datetime-local` inputs. */
 export type Filters = Record<(typeof NAMES)[number], string>;
 
-/** The filters, kept in the page's address; those of dead receipts count only while `state` is `dead`. */
+/** The filters, stored in the URL; those of dead receipts apply only while `state` is `dead`. */
 export function useFilters() {
   const search = useSearch();
   const [location, navigate] = useLocation();
@@ -29,8 +29,8 @@ export function useFilters() {
 }
 
 function toDeadQuery({ error_code, source_prefix, died_from, died_to }: Filters): Record<string, string> {
-  const given = { error_code, source_prefix, died_from: toIso(died_from), died_to: toIso(died_to) };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  const query = { error_code, source_prefix, died_from: toIso(died_from), died_to: toIso(died_to) };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
 }
 
 function toIso(local: string): string {

@@ -11,7 +11,7 @@ import { ReceiptRows } from './receipt-rows.tsx';
 import { RedriveDialog } from './redrive-dialog.tsx';
 import { SearchBox } from './search-box.tsx';
 
-/** An account's receipts: the newest, those of a state, or those found. */
+/** An account's receipts: the newest, filtered by state, or search results. */
 export function ReceiptList(): ReactNode {
   const { t } = useTranslation('receipts');
   const { filters, change } = useFilters();

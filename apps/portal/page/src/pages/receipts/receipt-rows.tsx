@@ -6,7 +6,7 @@ import { useAccountId } from '../../api/session.ts';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { Ago } from '../../components/time.tsx';
 
-/** Receipts one below the other, each a way to all that is known of it. */
+/** Receipts as rows that link to their details. */
 export function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactNode {
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();

@@ -13,7 +13,7 @@ import { fullTime } from '../../components/time.tsx';
 import { RedriveDialog } from './redrive-dialog.tsx';
 import { Timeline } from './timeline.tsx';
 
-/** All that is known of one receipt. */
+/** The details of one receipt. */
 export function ReceiptView({ receiptId }: { receiptId: string }): ReactNode {
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();
@@ -26,12 +26,12 @@ export function ReceiptView({ receiptId }: { receiptId: string }): ReactNode {
       </Link>
       {query.isPending && <p className="hint">{t('common:state.loading')}</p>}
       {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
-      {query.data && <Whole receipt={query.data} />}
+      {query.data && <ReceiptContent receipt={query.data} />}
     </div>
   );
 }
 
-function Whole({ receipt }: { receipt: ReceiptDetail }): ReactNode {
+function ReceiptContent({ receipt }: { receipt: ReceiptDetail }): ReactNode {
   const { t } = useTranslation('receipts');
   return (
     <>
@@ -46,7 +46,7 @@ function Whole({ receipt }: { receipt: ReceiptDetail }): ReactNode {
       <div className="receipt-parts">
         <div className="stack">
           {receipt.error && <Failure receipt={receipt} error={receipt.error} />}
-          <Facts receipt={receipt} />
+          <Summary receipt={receipt} />
           <section className="card stack-tight">
             <h2>{t('timeline')}</h2>
             <Timeline events={receipt.events} />
@@ -109,7 +109,7 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
   );
 }
 
-function Facts({ receipt }: { receipt: ReceiptDetail }): ReactNode {
+function Summary({ receipt }: { receipt: ReceiptDetail }): ReactNode {
   const { t } = useTranslation('receipts');
   const base = `/accounts/${useAccountId()}`;
   const { order_id, duplicate_of } = receipt;
@@ -164,7 +164,7 @@ function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
       </div>
       <p className="hint">{aboutPayload(t, receipt)}</p>
       {text !== null && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
         <pre className="code receipt-payload" tabIndex={0}>
           {text}
         </pre>

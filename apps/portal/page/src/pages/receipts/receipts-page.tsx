@@ -4,7 +4,7 @@ import { ReceiptList } from './receipt-list.tsx';
 import { ReceiptView } from './receipt-view.tsx';
 import './receipts.css';
 
-/** What was accepted and what became of it: a list, or one receipt. */
+/** The list of receipts, or one receipt. */
 export function ReceiptsPage(): ReactNode {
   const [, match] = useRoute('/accounts/:accountId/receipts/:receiptId');
   return match ? <ReceiptView key={match.receiptId} receiptId={match.receiptId} /> : <ReceiptList />;

@@ -9,9 +9,9 @@ import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 
 /**
- * Shows how a redrive would end now, and does it.
+ * Previews a redrive and performs it.
  *
- * @param path of a receipt, or of the dead letters, below which both are.
+ * @param path the API path of a receipt or of the dead letters.
  */
 export function RedriveDialog({
   path,
@@ -39,7 +39,7 @@ export function RedriveDialog({
     mutationFn: () => call<{ redriven?: number; left?: number }>('POST', `${path}/redrive`, { body }),
     onSuccess: ({ redriven = 1, left = 0 }) => {
       show({ text: t('redrive.done', { count: redriven }) });
-      if (left > 0) show({ text: t('redrive.left', { left }), kind: 'bad', lasts: 12_000 });
+      if (left > 0) show({ text: t('redrive.left', { left }), kind: 'bad', durationMs: 12_000 });
     },
     onError: (error) => show({ text: textOf(error), kind: 'bad' }),
     onSettled: () => {

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Filters, STATES } from './filters.ts';
 
-/** Finds receipts by one of their three ids, or narrows the list to a state. */
+/** Searches receipts by one of their three ids, or filters by state. */
 export function SearchBox({
   filters,
   change,

@@ -14,7 +14,7 @@ const KINDS: Partial<Record<ReceiptEvent['kind'], string>> = {
   dead: 'is-bad',
 };
 
-/** The way of a receipt, oldest first, each step with what it took since the one before. */
+/** A receipt's events, oldest first, each with the time since the one before. */
 export function Timeline({ events }: { events: ReceiptEvent[] }): ReactNode {
   return (
     <ol className="plain timeline">
@@ -28,7 +28,7 @@ export function Timeline({ events }: { events: ReceiptEvent[] }): ReactNode {
   );
 }
 
-/** A receipt that was kept and not processed died without an attempt. */
+/** A receipt that was kept without processing died without an attempt. */
 function nameOf(event: ReceiptEvent, before: ReceiptEvent | undefined) {
   return event.kind === 'dead' && before?.kind === 'kept' ? 'deadUnprocessed' : event.kind;
 }

@@ -5,7 +5,7 @@ import { EMIRATE_NAMES } from '../../components/order-values.ts';
 import type { FieldKind } from './fields.ts';
 import { EMIRATE_CODES } from './filters.ts';
 
-/** Enter saves and Escape cancels, wherever in an editor the focus is; a new line in a long text takes Shift. */
+/** Enter saves and Escape cancels anywhere in an editor; Shift+Enter inserts a line break. */
 export function editorKeys(save: () => void, cancel: () => void) {
   return (event: KeyboardEvent) => {
     if (event.key === 'Escape') cancel();
@@ -16,7 +16,6 @@ export function editorKeys(save: () => void, cancel: () => void) {
   };
 }
 
-/** The two buttons of every editor. */
 export function EditorButtons({ onCancel }: { onCancel: () => void }): ReactNode {
   const { t } = useTranslation();
   return (
@@ -37,7 +36,7 @@ export function EditorButtons({ onCancel }: { onCancel: () => void }): ReactNode
   );
 }
 
-/** One field while it is edited, in the place of its value. An empty text empties the field. */
+/** Edits one field in place. Blank text empties the field. */
 export function FieldEditor({
   label,
   kind,

@@ -6,16 +6,16 @@ import { FieldEditor } from './field-editor.tsx';
 import type { FieldKind } from './fields.ts';
 import { WarningNotes } from './warning-notes.tsx';
 
-/** Which field of the open order is being edited, and what becomes of it. */
+/** Editing state of the open order's fields. */
 export interface Editing {
   pointer: string | null;
-  /** Null where the order can no longer be edited. */
+  /** Null if the order can no longer be edited. */
   begin: ((pointer: string) => void) | null;
   end: () => void;
   save: (edits: Record<string, string | number | null>) => void;
 }
 
-/** The way into an editor. It takes the focus back when that closes. */
+/** Opens an editor. Gets the focus back when the editor closes. */
 export function EditButton({
   pointer,
   label,
@@ -41,15 +41,15 @@ export function EditButton({
   );
 }
 
-/** Gives the focus back to the button of an editor that was closed. */
-export function useFocusBack<T extends HTMLElement>(isEdited: boolean) {
-  const place = useRef<T>(null);
+/** Returns the focus to the edit button when the editor closes. */
+export function useRestoreFocus<T extends HTMLElement>(isEdited: boolean) {
+  const container = useRef<T>(null);
   const wasEdited = useRef(isEdited);
   useEffect(() => {
-    if (wasEdited.current && !isEdited) place.current?.querySelector<HTMLElement>('.edit-button')?.focus();
+    if (wasEdited.current && !isEdited) container.current?.querySelector<HTMLElement>('.edit-button')?.focus();
     wasEdited.current = isEdited;
   }, [isEdited]);
-  return place;
+  return container;
 }
 
 /** One field: its value or its editor, and the warnings about it. */
@@ -68,14 +68,14 @@ export function FieldRow({
   value: string | null;
   warnings: Warning[] | undefined;
   editing: Editing;
-  /** How the value is shown. */
+  /** The formatted value. */
   children: ReactNode;
 }): ReactNode {
   const { t } = useTranslation();
   const isEdited = editing.pointer === pointer;
-  const place = useFocusBack<HTMLDivElement>(isEdited);
+  const container = useRestoreFocus<HTMLDivElement>(isEdited);
   return (
-    <div ref={place} className={warnings ? 'fact fact-warned' : 'fact'}>
+    <div ref={container} className={warnings ? 'fact fact-warned' : 'fact'}>
       <dt>{label}</dt>
       <dd>
         {isEdited ? (

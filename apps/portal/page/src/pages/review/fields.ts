@@ -1,16 +1,15 @@
 import type { ListedOrder, Order, Warning } from '../../api/review.ts';
 
-/** How a field is edited. */
+/** The kind of a field's editor. */
 export type FieldKind = 'text' | 'long' | 'code' | 'phone' | 'emirate';
 
-/** A field of an order. */
 export interface FieldEntry {
   pointer: string;
   kind: FieldKind;
   valueOf(order: ListedOrder): string | null;
 }
 
-/** In the order in which a dispatcher reads; the items follow, then the rest. */
+/** In a dispatcher's reading order; the items follow, then the rest. */
 export const FIELDS: FieldEntry[] = [
   { pointer: '/customer/name', kind: 'text', valueOf: ({ customer }) => customer.name },
   { pointer: '/customer/phone', kind: 'phone', valueOf: ({ customer }) => customer.phone },
@@ -38,11 +37,11 @@ export const OTHER_FIELDS: FieldEntry[] = [
 const ALL_FIELDS = [...FIELDS, ...MONEY_FIELDS, ...OTHER_FIELDS].map(({ pointer }) => pointer);
 
 /**
- * The field at which each warning is shown: the one it points at or into, the item it points into, the first field of the customer for
- * the whole of it, or '' for what is no field of an order. Those of one field stay in the order in which they were given.
+ * Groups warnings by the field that shows them: the field or item that contains the pointer, the first customer field for the whole
+ * customer, or '' for anything else. The order within a group is kept.
  */
 export function warningsByField(warnings: readonly Warning[]): Map<string, Warning[]> {
-  // Entries that were no items are not among the order's, so those behind them moved up.
+  // The order has no entry for a value that is not an item, so later items have moved up.
   const dropped = warnings.flatMap(({ pointer, code }) => (code === 'not_an_item' ? [itemIndexOf(pointer)] : []));
   return Map.groupBy(warnings, (warning) => fieldOf(warning, dropped));
 }
@@ -51,20 +50,20 @@ function fieldOf({ pointer, code }: Warning, dropped: number[]): string {
   if (code === 'not_an_item' || pointer === '/items') return '/items';
   if (pointer.startsWith('/items/')) {
     const index = itemIndexOf(pointer);
-    return `/items/${index - dropped.filter((one) => one < index).length}`;
+    return `/items/${index - dropped.filter((other) => other < index).length}`;
   }
   if (code === 'unknown_field') return '';
-  const plain = pointer.replace(/^\/customer\/0/, '/customer');
-  if (plain === '/customer') return '/customer/name';
-  return ALL_FIELDS.find((field) => plain === field || plain.startsWith(`${field}/`)) ?? '';
+  const target = pointer.replace(/^\/customer\/0/, '/customer');
+  if (target === '/customer') return '/customer/name';
+  return ALL_FIELDS.find((field) => target === field || target.startsWith(`${field}/`)) ?? '';
 }
 
-/** A single item that came without a list is the first. */
+/** An item sent without a list has index 0. */
 function itemIndexOf(pointer: string): number {
   return Number(/^\/items\/(\d+)/.exec(pointer)?.[1] ?? 0);
 }
 
-/** Where a dispatcher who mends warnings begins: the first field with one in reading order, or null. */
+/** The first field with a warning in reading order, or null. */
 export function firstWarnedField(order: Order): string | null {
   const warned = warningsByField(order.warnings);
   const items = order.items.map((_, index) => `/items/${index}`);

@@ -3,12 +3,12 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'rea
 import { useTranslation } from 'react-i18next';
 import { AGES, CHANNELS, EMIRATE_CODES, type Filters, isNarrowed } from './filters.ts';
 
-const PAUSE = 250;
+const DEBOUNCE_MS = 250;
 const NO_FILTERS = { q: '', channel: '', emirate: '', warnings: '', age: '' } satisfies Partial<Filters>;
 
 type Change = (patch: Partial<Filters>, options?: { replace?: boolean }) => void;
 
-/** What narrows the list. */
+/** Search box and filters of the list. */
 export function FilterBar({
   filters,
   onChange,
@@ -16,7 +16,7 @@ export function FilterBar({
 }: {
   filters: Filters;
   onChange: Change;
-  /** The search box, for a shortcut to find. */
+  /** Lets a shortcut focus the search box. */
   search: RefObject<HTMLInputElement | null>;
 }): ReactNode {
   const { t } = useTranslation('review');
@@ -68,7 +68,7 @@ export function FilterBar({
   );
 }
 
-/** Searches once the typing pauses. The address follows without a step back for each letter. */
+/** Searches when typing pauses. The URL is replaced, so that letters do not become history entries. */
 function SearchBox({
   value,
   onChange,
@@ -80,19 +80,19 @@ function SearchBox({
 }): ReactNode {
   const { t } = useTranslation('review');
   const [text, setText] = useState(value);
-  const asked = useRef(value);
+  const lastQuery = useRef(value);
   useEffect(() => {
-    // Another address was gone to; what is being typed here is not overwritten by its own echo.
-    if (value !== asked.current) setText(value);
-    asked.current = value;
+    // Follows a navigation; the result of one's own typing must not overwrite newer letters.
+    if (value !== lastQuery.current) setText(value);
+    lastQuery.current = value;
   }, [value]);
   useEffect(() => {
-    const wanted = text.trim();
-    if (wanted === asked.current) return;
+    const query = text.trim();
+    if (query === lastQuery.current) return;
     const timer = setTimeout(() => {
-      asked.current = wanted;
-      onChange({ q: wanted }, { replace: true });
-    }, PAUSE);
+      lastQuery.current = query;
+      onChange({ q: query }, { replace: true });
+    }, DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [text, onChange]);
   return (
@@ -101,7 +101,7 @@ function SearchBox({
       <input
         ref={input}
         type="search"
-        // An empty box would read from left to right, and its hint with it.
+        // With `auto`, an empty box and its placeholder would be left-to-right in Arabic too.
         dir={text === '' ? undefined : 'auto'}
         aria-label={t('filter.search')}
         placeholder={t('filter.searchHint')}
@@ -143,9 +143,9 @@ function Choice({
       onChange={(event) => onChange({ [name]: event.target.value })}
     >
       <option value="">{t(`filter.${name}`)}</option>
-      {values.map((one) => (
-        <option key={one} value={one}>
-          {t(`${textKey}.${one}`)}
+      {values.map((option) => (
+        <option key={option} value={option}>
+          {t(`${textKey}.${option}`)}
         </option>
       ))}
     </select>

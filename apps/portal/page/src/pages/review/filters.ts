@@ -8,7 +8,7 @@ export const AGES = ['hour', 'today', 'over-1h', 'over-4h', 'over-1d'] as const;
 
 const HOUR = 3_600_000;
 
-/** What the list is narrowed to; an empty string is no narrowing. */
+/** An empty string means no filter. */
 export interface Filters {
   state: ReviewState;
   q: string;
@@ -18,7 +18,7 @@ export interface Filters {
   age: string;
 }
 
-/** The filters in the page's address; what is no filter of ours there counts as none. */
+/** Reads the filters from the URL's query; unknown values are ignored. */
 export function readFilters(search: string): Filters {
   const params = new URLSearchParams(search);
   const oneOf = (name: string, values: readonly string[]) => values.find((value) => value === params.get(name)) ?? '';
@@ -32,7 +32,7 @@ export function readFilters(search: string): Filters {
   };
 }
 
-/** The filters as the query of an address, with its `?`, or nothing where there are none. */
+/** The filters as a query string with its `?`, or an empty string. */
 export function writeFilters({ state, ...others }: Filters): string {
   const params = new URLSearchParams();
   if (state !== 'needs_review') params.set('state', state);
@@ -40,12 +40,12 @@ export function writeFilters({ state, ...others }: Filters): string {
   return params.size > 0 ? `?${params}` : '';
 }
 
-/** Whether anything but the state narrows the list. */
+/** Whether any filter but the state is set. */
 export function isNarrowed({ state: _, ...others }: Filters): boolean {
   return Object.values(others).some((value) => value !== '');
 }
 
-/** The filters as the interface takes them, at this moment. */
+/** The filters as query parameters of the API, with ages relative to `now`. */
 export function toQuery({ age, ...others }: Filters, now = Date.now()): Query {
   return { ...others, ...ageBounds(age, now) };
 }
@@ -68,7 +68,7 @@ function ageBounds(age: string, now: number): Query {
   }
 }
 
-/** Whether an order that has just arrived may belong to the list. */
+/** Whether new orders can match the filters. */
 export function awaitsNewOrders({ state, age }: Filters): boolean {
   return state === 'needs_review' && !age.startsWith('over-');
 }

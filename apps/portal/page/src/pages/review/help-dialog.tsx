@@ -16,13 +16,13 @@ const KEYS: [keys: string[], name: string][] = [
   [['?'], 'help'],
 ];
 
-/** What the keys do, and the switch that turns single ones off. */
+/** Lists the shortcuts, with a switch for single-key ones. */
 export function HelpDialog({
-  areOn,
+  isOn,
   onSwitch,
   onClose,
 }: {
-  areOn: boolean;
+  isOn: boolean;
   onSwitch: (on: boolean) => void;
   onClose: () => void;
 }): ReactNode {
@@ -43,7 +43,7 @@ export function HelpDialog({
           ))}
         </dl>
         <label className="row">
-          <input type="checkbox" checked={areOn} onChange={(event) => onSwitch(event.target.checked)} />
+          <input type="checkbox" checked={isOn} onChange={(event) => onSwitch(event.target.checked)} />
           {t('help.switch')}
         </label>
         <p className="hint">{t('help.switchHint')}</p>

@@ -3,16 +3,16 @@ import { useTranslation } from 'react-i18next';
 import type { Edits, Order, Warning } from '../../api/review.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { EditorButtons, editorKeys } from './field-editor.tsx';
-import { EditButton, type Editing, useFocusBack } from './field-row.tsx';
+import { EditButton, type Editing, useRestoreFocus } from './field-row.tsx';
 import { WarningNotes } from './warning-notes.tsx';
 
 type Item = Order['items'][number];
 
 /**
- * What was ordered.
+ * The items of an order.
  *
- * @param props.items undefined while they are being loaded.
- * @param props.count how many there are; of an old order not all of them are shown.
+ * @param props.items undefined while loading.
+ * @param props.count the total; a long order shows only its first items.
  */
 export function ItemsTable({
   items,
@@ -49,7 +49,7 @@ export function ItemsTable({
           <tbody>
             {items.map((item, index) => (
               <ItemRow
-                // biome-ignore lint/suspicious/noArrayIndexKey: an item is known by its place alone.
+                // biome-ignore lint/suspicious/noArrayIndexKey: an item has no identity but its index.
                 key={index}
                 item={item}
                 pointer={`/items/${index}`}
@@ -78,10 +78,10 @@ function ItemRow({
 }): ReactNode {
   const { t } = useTranslation('review');
   const isEdited = editing.pointer === pointer;
-  const place = useFocusBack<HTMLTableRowElement>(isEdited);
+  const container = useRestoreFocus<HTMLTableRowElement>(isEdited);
   return (
     <>
-      <tr ref={place} className={warnings ? 'item-warned' : undefined}>
+      <tr ref={container} className={warnings ? 'item-warned' : undefined}>
         {isEdited ? (
           <td colSpan={4}>
             <ItemEditor item={item} pointer={pointer} onSave={editing.save} onCancel={editing.end} />
@@ -112,7 +112,7 @@ function ItemRow({
   );
 }
 
-/** A whole number is sent as one; anything else as it was typed, for the service to make sense of. */
+/** Integers are sent as numbers; anything else is sent as typed, and the service normalizes it. */
 const asQuantity = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 
 function ItemEditor({

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../api/review.ts';
 import { ReviewButtons } from './review-buttons.tsx';
 
-/** Above the list: the names of its columns or, while orders are ticked, what can be done with all of them. */
+/** The header of the list: column names or, while orders are selected, bulk actions. */
 export function ListHead({
   state,
   count,

@@ -1,16 +1,16 @@
 import { ArrowUp } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Arrivals, Heard } from './use-new-orders.ts';
+import type { Announcement, Arrivals } from './use-new-orders.ts';
 
-/** Says that orders arrived and, where they wait above what is being read, leads up to them. */
+/** Announces new orders to screen readers, and offers to scroll up to those that wait above. */
 export function NewOrdersPill({
   arrivals,
-  heard,
+  announcement,
   onJump,
 }: {
   arrivals: Arrivals;
-  heard: Heard | null;
+  announcement: Announcement | null;
   onJump: () => void;
 }): ReactNode {
   const { t } = useTranslation('review');
@@ -18,8 +18,8 @@ export function NewOrdersPill({
   return (
     <>
       <p className="visually-hidden" role="status">
-        {/* With a key, so that the same words are said again when they are true again. */}
-        {heard && <span key={heard.newestId}>{t('list.new', { count: heard.count })}</span>}
+        {/* The key makes screen readers announce the same text again. */}
+        {announcement && <span key={announcement.newestId}>{t('list.new', { count: announcement.count })}</span>}
       </p>
       {count > 0 && (
         <button type="button" className="button new-orders" onClick={onJump}>

@@ -4,7 +4,7 @@ import type { HistoryEntry } from '../../api/review.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { Ago } from '../../components/time.tsx';
 
-/** Who did what to an order, newest first. */
+/** The events of an order, newest first. */
 export function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNode {
   const { t } = useTranslation('review');
   const titleId = useId();

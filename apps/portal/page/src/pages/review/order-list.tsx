@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ListedOrder } from '../../api/review.ts';
 import { OrderRow } from './order-row.tsx';
 
-/** The heights of a row, in pixels; the same stand in `list.css`. */
+/** Row heights in pixels; `list.css` has the same values. */
 const ONE_LINE = 44;
 const TWO_LINES = 68;
 
@@ -15,25 +15,25 @@ export interface OrderListProps {
   openId: number | null;
   selected: ReadonlySet<number>;
   isCompact: boolean;
-  /** Counts how often the current order was moved by keyboard: the focus follows. */
+  /** Counts keyboard moves of the current order; the focus follows. */
   moves: number;
   onSelect: (id: number, range: boolean) => void;
   onVisit: (id: number) => void;
   onTop: (isAtTop: boolean) => void;
-  /** More is wanted: the end of what is loaded is near. Undefined where there is no more, or it is on its way. */
+  /** Called near the end of the loaded orders. Undefined if there are no more, or while they load. */
   loadMore: (() => void) | undefined;
-  /** Counts how often the top was asked for. */
+  /** Counts requests to scroll to the top. */
   jumps: number;
 }
 
-/** Tens of thousands of orders, of which only those in sight are in the document. */
+/** A virtualized list: of tens of thousands of orders, only visible rows are in the document. */
 export function OrderList(props: OrderListProps): ReactNode {
   const { orders, addressOf, currentId, openId, selected, isCompact, moves, jumps, loadMore, onTop } = props;
   const { t } = useTranslation('review');
   const scroller = useRef<HTMLDivElement>(null);
   const height = isCompact ? TWO_LINES : ONE_LINE;
   const currentIndex = orders.findIndex(({ order_id }) => order_id === currentId);
-  // The row that the focus is in must not go away when it is scrolled out of sight; the first one is the way in.
+  // The current row, or else the first, stays rendered out of sight so that it keeps the focus or can get it.
   const kept = Math.max(0, currentIndex);
   const rangeExtractor = useCallback(
     (range: Range) => [...new Set([kept, ...defaultRangeExtractor(range)])].sort((a, b) => a - b),
@@ -49,13 +49,13 @@ export function OrderList(props: OrderListProps): ReactNode {
   });
   const rows = virtualizer.getVirtualItems();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of height is all that makes the measured ones wrong.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of height invalidates the measurements.
   useEffect(() => {
     virtualizer.measure();
     if (currentIndex >= 0) virtualizer.scrollToIndex(currentIndex, { align: 'auto' });
   }, [height]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the keyboard takes the list and the focus along.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only keyboard moves scroll the list and move the focus.
   useEffect(() => {
     if (moves === 0 || currentIndex < 0) return;
     virtualizer.scrollToIndex(currentIndex, { align: 'auto' });

@@ -6,26 +6,26 @@ import type { ListedOrder, OrderDetail, ReviewState } from '../../api/review.ts'
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
+import { CrossHighlightArea } from './cross-highlight.tsx';
 import type { Editing } from './field-row.tsx';
 import { firstWarnedField } from './fields.ts';
-import { OrderFacts } from './order-facts.tsx';
+import { OrderFields } from './order-fields.tsx';
 import { OrderHistory } from './order-history.tsx';
-import { PointingArea } from './pointing.tsx';
 import { RawPayload } from './raw-payload.tsx';
 import { ResendPanel } from './resend-panel.tsx';
 import { ReviewButtons } from './review-buttons.tsx';
-import { useMediaQuery } from './use-media-query.ts';
+import { useMediaQuery, WIDE_SCREEN } from './use-media-query.ts';
 import { useOrder } from './use-order.ts';
 
-/** In the place of a pointer: the first field with a warning, or none. */
+/** Placeholder for the pointer of the first field with a warning. */
 export const FIRST_WARNED = 'first warned';
 
 interface OrderPaneProps {
   accountId: number;
   orderId: number;
-  /** The same order as the list has it: shown until the whole of it is there. */
+  /** The order from the list, shown until the full order is loaded. */
   listed: ListedOrder | undefined;
-  /** Where it stands as far as this page knows, ahead of what was loaded. */
+  /** The optimistic state after an action on this page. */
   movedTo: ReviewState | undefined;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
@@ -34,21 +34,21 @@ interface OrderPaneProps {
   onClose: () => void;
 }
 
-/** One order, beside the list or, on a narrow screen, in its place. */
+/** One order, beside the list or, on a narrow screen, instead of it. */
 export function OrderPane(props: OrderPaneProps): ReactNode {
   const { accountId, orderId, listed, movedTo, editing, onEdit, onLoaded, onReview, onClose } = props;
   const { t } = useTranslation('review');
   const { detail, edit, decision } = useOrder(accountId, orderId, onLoaded);
   const order = detail.data?.order ?? listed;
   const pane = useRef<HTMLElement>(null);
-  const isWide = useMediaQuery();
+  const isWide = useMediaQuery(WIDE_SCREEN);
   const notices = useNotices();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another order begins at its top, and where it has taken the list's place, with the focus.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a newly opened order is scrolled to its top and, if it replaces the list, focused.
   useEffect(() => {
     pane.current?.scrollTo(0, 0);
     if (!isWide) pane.current?.focus();
   }, [orderId]);
-  // Which fields have warnings is known once the whole order is there.
+  // The list does not contain warnings, so this waits for the full order.
   const resolveFirst = useEffectEvent((loaded: OrderDetail) => onEdit(firstWarnedField(loaded.order)));
   useEffect(() => {
     if (editing === FIRST_WARNED && detail.data) resolveFirst(detail.data);
@@ -62,10 +62,10 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     end: () => onEdit(null),
     save: (edits) => edit.mutate(edits, { onSuccess: () => onEdit(null) }),
   };
-  const onDecide = (made: Parameters<typeof decision.mutate>[0]) => {
-    // A value that was typed but is not saved yet must not be lost to a resent one.
+  const onDecide = (choice: Parameters<typeof decision.mutate>[0]) => {
+    // A resend must not overwrite a value that is typed but not saved.
     if (editor.pointer !== null) return notices.show({ kind: 'bad', text: t('notice.editing') });
-    return decision.mutate(made, { onSuccess: () => notices.show({ text: t(`notice.${made.decision}`) }) });
+    return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });
   };
   return (
     <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { id: orderId })}>
@@ -95,7 +95,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
         <OrderProblem error={detail.error} isThere={order !== undefined} retry={() => void detail.refetch()} />
       )}
       {order && (
-        <PointingArea key={orderId}>
+        <CrossHighlightArea key={orderId}>
           {detail.data && (
             <ResendPanel
               detail={detail.data}
@@ -105,11 +105,11 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
             />
           )}
           <div className="order-columns">
-            <OrderFacts order={order} whole={detail.data?.order} editing={editor} />
+            <OrderFields order={order} fullOrder={detail.data?.order} editing={editor} />
             <Raw detail={detail.data} />
             {detail.data && <OrderHistory history={detail.data.history} />}
           </div>
-        </PointingArea>
+        </CrossHighlightArea>
       )}
     </section>
   );

@@ -14,7 +14,7 @@ interface OrderRowProps {
   position: number;
   total: number;
   isCurrent: boolean;
-  /** One row is the way into the list by Tab; from there the arrows lead on. */
+  /** The only row in the tab order; arrow keys reach the others. */
   isEntrance: boolean;
   isOpen: boolean;
   isSelected: boolean;
@@ -22,7 +22,7 @@ interface OrderRowProps {
   onVisit: (id: number) => void;
 }
 
-/** An order in the list: columns where there is room, else two lines. */
+/** An order in the list, in columns or, on little space, in two lines. */
 export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode {
   const { order, href, top, position, total, isCurrent, isEntrance, isOpen, isSelected, onSelect, onVisit } = props;
   const { t } = useTranslation('review');
@@ -42,7 +42,7 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
           checked={isSelected}
           tabIndex={isEntrance ? 0 : -1}
           aria-label={t('list.select', { number: order_number })}
-          // Whether Shift is held is known to the click alone.
+          // Only click events tell whether Shift is held.
           onClick={(event) => onSelect(order_id, event.shiftKey)}
           onChange={() => {}}
         />

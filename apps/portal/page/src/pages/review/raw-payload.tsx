@@ -3,24 +3,24 @@ import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Segments } from '../../components/segments.tsx';
-import { goTo, rawIdOf, usePointing, warningIdOf } from './pointing.tsx';
-import { cutAtPointers, indented } from './raw-marks.ts';
+import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
+import { indent, splitAtPointers } from './split-payload.ts';
 
-const WRITINGS = ['indented', 'exact'] as const;
-type Writing = (typeof WRITINGS)[number];
+const FORMATS = ['indented', 'exact'] as const;
+type Format = (typeof FORMATS)[number];
 
-/** The payload as received, with each member that has a warning marked and tied to it. */
+/** The payload as received; members with warnings are marked and linked to these. */
 export function RawPayload({ text, warnings }: { text: string; warnings: Warning[] }): ReactNode {
   const { t } = useTranslation('review');
   const titleId = useId();
-  const [writing, setWriting] = useState<Writing>('indented');
-  const stretches = useMemo(
+  const [format, setFormat] = useState<Format>('indented');
+  const parts = useMemo(
     () =>
-      cutAtPointers(
-        writing === 'indented' ? indented(text) : text,
+      splitAtPointers(
+        format === 'indented' ? indent(text) : text,
         warnings.map(({ pointer }) => pointer),
       ),
-    [text, warnings, writing],
+    [text, warnings, format],
   );
   return (
     <div className="raw">
@@ -30,18 +30,18 @@ export function RawPayload({ text, warnings }: { text: string; warnings: Warning
           <Segments
             label={t('raw.title')}
             hidesLabel
-            options={WRITINGS.map((value) => ({ value, name: t(`raw.${value}`) }))}
-            value={writing}
-            onChange={setWriting}
+            options={FORMATS.map((value) => ({ value, name: t(`raw.${value}`) }))}
+            value={format}
+            onChange={setFormat}
           />
           <CopyButton text={text} />
         </div>
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and so it must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
       <section className="raw-scroll" tabIndex={0} aria-labelledby={titleId}>
         <pre className="code">
-          {stretches.map(({ text: part, pointer }, index) =>
-            // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name, and are replaced all together.
+          {parts.map(({ text: part, pointer }, index) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and are always replaced together.
             pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} />,
           )}
         </pre>
@@ -51,15 +51,15 @@ export function RawPayload({ text, warnings }: { text: string; warnings: Warning
 }
 
 function MarkedMember({ pointer, text }: { pointer: string; text: string }): ReactNode {
-  const { isPointed, handlers } = usePointing(pointer);
+  const { isHighlighted, handlers } = useCrossHighlight(pointer);
   return (
     <a
       id={rawIdOf(pointer)}
       href={`#${encodeURIComponent(warningIdOf(pointer))}`}
-      className={isPointed ? 'raw-mark is-pointed' : 'raw-mark'}
+      className={isHighlighted ? 'raw-mark is-pointed' : 'raw-mark'}
       onClick={(event) => {
         event.preventDefault();
-        goTo(warningIdOf(pointer));
+        focusElement(warningIdOf(pointer));
       }}
       {...handlers}
     >

@@ -5,7 +5,7 @@ import { FormButtons } from '../../components/form-buttons.tsx';
 
 const REASONS = ['cancelled', 'duplicate', 'unreachable', 'outOfArea', 'unavailable'] as const;
 
-/** Asks why: one of the usual reasons, or own words. */
+/** Asks for a reason: a common one or free text. */
 export function RejectDialog({
   count,
   onReject,
@@ -46,7 +46,7 @@ export function RejectDialog({
       >
         <fieldset className="reasons">
           <legend>{t('reject.reason')}</legend>
-          {REASONS.map((one) => radio(one, t(`reject.reasons.${one}`)))}
+          {REASONS.map((name) => radio(name, t(`reject.reasons.${name}`)))}
           {radio('own', t('reject.own'))}
         </fieldset>
         {chosen === 'own' && (
@@ -59,7 +59,7 @@ export function RejectDialog({
             onChange={(event) => setOwn(event.target.value)}
           />
         )}
-        <FormButtons submit={t('action.reject')} isBad onClose={onClose} />
+        <FormButtons submit={t('action.reject')} isDestructive onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -4,22 +4,22 @@ import { Link } from 'wouter';
 import { isHeld, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ChangeList } from '../../components/change-list.tsx';
-import { fieldLabel, fieldText, isSameValue, readable, valueAt } from '../../components/order-values.ts';
+import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
 import './resend-panel.css';
 
-/** Its id, by which it gets the focus. */
+/** Element id, used to focus the panel. */
 export const RESEND_PANEL = 'resend-panel';
 
 type Decision = NonNullable<Resend['decision']>;
 
-/** What was sent again of an order with other content: the newest beside what the order says, and what there is to decide; the rest below. */
+/** The resends of an order: the newest compared with the order and with its decision, earlier ones below. */
 export function ResendPanel(props: {
   detail: OrderDetail;
-  /** Where the order stands as far as this page knows, ahead of what was loaded. */
+  /** The optimistic state after an action on this page. */
   state: ReviewState;
   isBusy: boolean;
-  onDecide: (made: { receipt_id: string; decision: Decision }) => void;
+  onDecide: (choice: { receipt_id: string; decision: Decision }) => void;
 }): ReactNode {
   const { detail, state, isBusy, onDecide } = props;
   const { t } = useTranslation('review');
@@ -66,10 +66,10 @@ export function ResendPanel(props: {
 }
 
 /**
- * They keep the focus while they wait. When they go, or are those of a newer resend, the panel has it: nobody accepts by
- * a key what is not read yet.
+ * The buttons keep the focus while busy. When they disappear, or a newer resend replaces theirs, the panel gets the focus, so that no
+ * key press accepts an unread resend.
  */
-function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (made: Decision) => void }): ReactNode {
+function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (choice: Decision) => void }): ReactNode {
   const { t } = useTranslation('review');
   const row = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -91,7 +91,7 @@ function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (mad
   );
 }
 
-/** What became of it, or what there is to do. */
+/** The decision, or what happens without one. */
 function About(props: { resend: Resend; detail: OrderDetail; state: ReviewState }): ReactNode {
   const { resend, detail, state } = props;
   const { t } = useTranslation('review');
@@ -115,12 +115,12 @@ function Decided({ resend: { decision, decided_by, decided_at } }: { resend: Res
   );
 }
 
-/** Field by field, what the order says now and what was sent again; and what was sent before, where the order says otherwise by now. */
+/** Per field: the order's value, the resent value and, if the order was changed since, the value sent before. */
 function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactNode {
   const { t } = useTranslation('review');
   return (
     <ul className="plain resend-fields">
-      {readable(resend.changes).map(({ pointer, from, to, cut }) => {
+      {displayedChanges(resend.changes).map(({ pointer, from, to, cut }) => {
         const now = valueAt(order, pointer);
         const values = cut ? { again: null } : { now, again: to, ...(!isSameValue(now, from) && { before: from }) };
         return (

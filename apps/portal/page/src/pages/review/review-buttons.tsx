@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../api/review.ts';
 
-/** What can be done to orders in this state. */
+/** The actions for orders in a state. */
 export function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
   const { state, onReview } = props;
   const { t } = useTranslation('review');

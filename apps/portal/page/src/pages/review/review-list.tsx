@@ -6,32 +6,32 @@ import { isNarrowed } from './filters.ts';
 import { ListHead } from './list-head.tsx';
 import { NewOrdersPill } from './new-orders-pill.tsx';
 import { OrderList } from './order-list.tsx';
+import type { useListNavigation } from './use-list-navigation.ts';
 import type { useLiveList } from './use-live-list.ts';
 import type { useReviewUrl } from './use-review-url.ts';
 import type { useSelection } from './use-selection.ts';
-import type { useSteps } from './use-steps.ts';
 
-/** The list with its head, and what is said where there is none. */
+/** The list with its header, loading state, error and empty state. */
 export function ReviewList({
   live,
   selection,
-  steps,
-  place,
+  navigation,
+  url,
   isCompact,
   isCovered,
   onReview,
 }: {
   live: ReturnType<typeof useLiveList>;
   selection: ReturnType<typeof useSelection>;
-  steps: ReturnType<typeof useSteps>;
-  place: ReturnType<typeof useReviewUrl>;
+  navigation: ReturnType<typeof useListNavigation>;
+  url: ReturnType<typeof useReviewUrl>;
   isCompact: boolean;
   isCovered: boolean;
   onReview: (to: ReviewState) => void;
 }): ReactNode {
   const { t } = useTranslation('review');
   const { list, orders, arrivals } = live;
-  const { filters } = place;
+  const { filters } = url;
   const mayLoad = list.hasNextPage && !list.isFetching && !list.isFetchNextPageError;
   return (
     <div className="review-list" inert={isCovered}>
@@ -44,7 +44,7 @@ export function ReviewList({
         onClear={selection.clear}
         onReview={onReview}
       />
-      <NewOrdersPill arrivals={arrivals} heard={live.heard} onJump={live.jump} />
+      <NewOrdersPill arrivals={arrivals} announcement={live.announcement} onJump={live.jump} />
       {(list.isPending || (list.isFetching && orders.length === 0)) && (
         <p className="hint list-note">{t('common:state.loading')}</p>
       )}
@@ -62,15 +62,15 @@ export function ReviewList({
       )}
       <OrderList
         orders={orders}
-        addressOf={place.addressOf}
-        currentId={steps.currentId}
-        openId={place.openId}
+        addressOf={url.addressOf}
+        currentId={navigation.currentId}
+        openId={url.openId}
         selected={selection.selected}
         isCompact={isCompact}
-        moves={steps.moves}
+        moves={navigation.moves}
         jumps={live.jumps}
         onSelect={selection.toggle}
-        onVisit={steps.visit}
+        onVisit={navigation.visit}
         onTop={live.setAtTop}
         loadMore={mayLoad ? () => void list.fetchNextPage() : undefined}
       />

@@ -11,50 +11,50 @@ import { RejectDialog } from './reject-dialog.tsx';
 import { RESEND_PANEL } from './resend-panel.tsx';
 import { ReviewList } from './review-list.tsx';
 import { StateTabs } from './state-tabs.tsx';
+import { useListNavigation } from './use-list-navigation.ts';
 import { useLiveList } from './use-live-list.ts';
-import { useMediaQuery } from './use-media-query.ts';
+import { useMediaQuery, WIDE_SCREEN } from './use-media-query.ts';
 import { useReviewUrl } from './use-review-url.ts';
 import { useSelection } from './use-selection.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
-import { useSteps } from './use-steps.ts';
 import './list.css';
 import './order.css';
 import './payload.css';
 import './dialogs.css';
 import './review.css';
 
-/** The orders of an account that wait for review, and what a dispatcher does with them. */
+/** The orders of an account, for review by dispatchers. */
 export function ReviewPage(): ReactNode {
   const { t } = useTranslation('review');
-  const place = useReviewUrl();
-  const { accountId, openId, filters, addressOf, open } = place;
+  const url = useReviewUrl();
+  const { accountId, openId, filters, addressOf, open } = url;
   const live = useLiveList(accountId, filters);
   const { orders } = live;
   const notices = useNotices();
   const queryClient = useQueryClient();
   const selection = useSelection(orders);
-  const steps = useSteps(orders, place);
-  const isWide = useMediaQuery();
+  const navigation = useListNavigation(orders, url);
+  const isWide = useMediaQuery(WIDE_SCREEN);
   const search = useRef<HTMLInputElement>(null);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
   const [rejecting, setRejecting] = useState<number[] | null>(null);
   const [isHelping, setHelping] = useState(false);
-  const [lettersOn, switchLetters] = useShortcutSetting();
+  const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
 
-  /** Those that are ticked or, where none is, the one at hand. */
-  const meant = () => {
+  /** The selected orders, or else the current one. */
+  const targetIds = () => {
     if (selection.ids.length > 0) return selection.ids;
-    return steps.currentId === null ? [] : [steps.currentId];
+    return navigation.currentId === null ? [] : [navigation.currentId];
   };
   const stateOf = (id: number) =>
     live.moved.get(id) ?? orders.find(({ order_id }) => order_id === id)?.review_state ?? filters.state;
-  /** A value that was typed but is not saved yet must not be lost to a confirmation of the old one. */
+  /** A value that is typed but not saved must not be lost by confirming the old one. */
   const isBeingEdited = (ids: readonly number[]) => {
     if (editing === null || !ids.includes(editing.orderId)) return false;
     notices.show({ kind: 'bad', text: t('notice.editing') });
     return true;
   };
-  /** The order that is open stays open, with what is to be decided before it in sight; of others the service says so. */
+  /** Blocks confirming the open order while a resend holds it, and shows the resend; the service rejects the others. */
   const isHeldHere = ([id, ...others]: readonly number[]) => {
     const detail =
       id === openId && others.length === 0 && queryClient.getQueryData<OrderDetail>(['order', accountId, id]);
@@ -66,44 +66,44 @@ export function ReviewPage(): ReactNode {
   };
   const move = (ids: number[], to: ReviewState, reason?: string) => {
     if (isBeingEdited(ids)) return;
-    steps.stepOff(new Set(ids));
+    navigation.moveOff(new Set(ids));
     live.change(ids, to, reason);
     selection.clear();
     setRejecting(null);
   };
-  const ask = (ids: number[], to: ReviewState) => {
+  const requestReview = (ids: number[], to: ReviewState) => {
     if (ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review'))) return;
     if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
     if (to === 'rejected') setRejecting(ids);
     else move(ids, to);
   };
   const editFirst = () => {
-    const order = orders.find(({ order_id }) => order_id === steps.currentId);
+    const order = orders.find(({ order_id }) => order_id === navigation.currentId);
     if (!order || order.warning_count === 0) return;
     if (openId === null) open(order.order_id);
     setEditing({ orderId: order.order_id, pointer: FIRST_WARNED });
   };
   const goBack = () => {
-    if (openId !== null) steps.close();
+    if (openId !== null) navigation.close();
     else selection.clear();
   };
   useShortcuts(
     {
-      j: () => steps.step(1),
-      k: () => steps.step(-1),
-      arrowdown: () => steps.step(1),
-      arrowup: () => steps.step(-1),
-      enter: () => steps.currentId !== null && openId === null && open(steps.currentId),
+      j: () => navigation.step(1),
+      k: () => navigation.step(-1),
+      arrowdown: () => navigation.step(1),
+      arrowup: () => navigation.step(-1),
+      enter: () => navigation.currentId !== null && openId === null && open(navigation.currentId),
       escape: goBack,
-      c: () => ask(meant(), 'confirmed'),
-      r: () => ask(meant(), 'rejected'),
+      c: () => requestReview(targetIds(), 'confirmed'),
+      r: () => requestReview(targetIds(), 'rejected'),
       e: editFirst,
-      x: () => steps.currentId !== null && selection.toggle(steps.currentId),
+      x: () => navigation.currentId !== null && selection.toggle(navigation.currentId),
       u: live.undoLast,
       '/': () => search.current?.select(),
       '?': () => setHelping(true),
     },
-    lettersOn,
+    singleKeysOn,
   );
 
   const isCovered = openId !== null && !isWide;
@@ -112,7 +112,7 @@ export function ReviewPage(): ReactNode {
       <div className="review-top" inert={isCovered}>
         <h1 className="visually-hidden">{t('common:nav.review')}</h1>
         <StateTabs accountId={accountId} filters={filters} addressOf={addressOf} />
-        <FilterBar filters={filters} onChange={place.filter} search={search} />
+        <FilterBar filters={filters} onChange={url.filter} search={search} />
         <button
           type="button"
           className="icon-button review-help"
@@ -126,11 +126,11 @@ export function ReviewPage(): ReactNode {
       <ReviewList
         live={live}
         selection={selection}
-        steps={steps}
-        place={place}
+        navigation={navigation}
+        url={url}
         isCompact={!isWide || openId !== null}
         isCovered={isCovered}
-        onReview={(to) => ask(selection.ids, to)}
+        onReview={(to) => requestReview(selection.ids, to)}
       />
       {openId !== null && (
         <OrderPane
@@ -141,8 +141,8 @@ export function ReviewPage(): ReactNode {
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
           onLoaded={live.replace}
-          onReview={(to) => ask([openId], to)}
-          onClose={steps.close}
+          onReview={(to) => requestReview([openId], to)}
+          onClose={navigation.close}
         />
       )}
       {rejecting && (
@@ -152,7 +152,7 @@ export function ReviewPage(): ReactNode {
           onClose={() => setRejecting(null)}
         />
       )}
-      {isHelping && <HelpDialog areOn={lettersOn} onSwitch={switchLetters} onClose={() => setHelping(false)} />}
+      {isHelping && <HelpDialog isOn={singleKeysOn} onSwitch={setSingleKeysOn} onClose={() => setHelping(false)} />}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { formatCount } from '../../components/numbers.ts';
 import { type Filters, STATES } from './filters.ts';
 import { useCounts } from './use-new-orders.ts';
 
-/** The three lists, and how many orders wait. */
+/** Tabs of the three review states, with the number of orders that need review. */
 export function StateTabs({
   accountId,
   filters,

@@ -6,16 +6,20 @@ import { useResentMarks } from './use-resent-marks.ts';
 import { useReview } from './use-review.ts';
 
 /**
- * The list as it is shown: what was loaded, with what arrived since, without what was moved elsewhere. At its top new orders appear by
- * themselves; further down they wait, so that nothing moves under the reader's eyes.
+ * The displayed list: loaded orders plus new ones, minus those moved to another state. New orders are inserted only while the list is
+ * scrolled to its top, so that rows do not shift while being read.
  */
 export function useLiveList(accountId: number, filters: Filters) {
   const { list, orders, addNew, replace, mark, reload } = useOrderList(accountId, filters);
-  const { arrivals, take, heard } = useNewOrders(accountId, filters, list.isSuccess ? orders : undefined);
+  const { arrivals, clearArrivals, announcement } = useNewOrders(
+    accountId,
+    filters,
+    list.isSuccess ? orders : undefined,
+  );
   useResentMarks(accountId, filters, orders, mark);
   const [isAtTop, setAtTop] = useState(true);
   const [jumps, setJumps] = useState(0);
-  const { moved, forget, change, undoLast } = useReview(accountId, {
+  const { moved, clearMoved, change, undoLast } = useReview(accountId, {
     onReturned(returned) {
       const loaded = new Set(orders.map(({ order_id }) => order_id));
       if (filters.state === 'needs_review' && returned.some((id) => !loaded.has(id))) void reload();
@@ -24,22 +28,22 @@ export function useLiveList(accountId: number, filters: Filters) {
     onUncertain: () => void reload(),
   });
 
-  const admit = useEffectEvent(() => {
+  const showArrivals = useEffectEvent(() => {
     if (arrivals.gap) void reload();
     else addNew(arrivals.orders);
-    take();
+    clearArrivals();
   });
   const waiting = arrivals.orders.length;
   useEffect(() => {
-    if (isAtTop && waiting > 0) admit();
+    if (isAtTop && waiting > 0) showArrivals();
   }, [isAtTop, waiting]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters are another list, loaded anew from its top.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters load another list from its top.
   useEffect(() => {
-    forget();
+    clearMoved();
     setAtTop(true);
     setJumps((count) => count + 1);
-  }, [filters, forget]);
+  }, [filters, clearMoved]);
 
   const shown = useMemo(
     () => orders.filter(({ order_id }) => (moved.get(order_id) ?? filters.state) === filters.state),
@@ -54,7 +58,7 @@ export function useLiveList(accountId: number, filters: Filters) {
     replace,
     reload,
     arrivals,
-    heard,
+    announcement,
     jumps,
     setAtTop,
     jump: () => setJumps((count) => count + 1),

@@ -1,13 +1,16 @@
-import { useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
 
-const wide = window.matchMedia('(width >= 64rem)');
+/** An order fits beside the list; `review.css` has the same width. */
+export const WIDE_SCREEN = '(width >= 64rem)';
 
-function watch(changed: () => void): () => void {
-  wide.addEventListener('change', changed);
-  return () => wide.removeEventListener('change', changed);
-}
-
-/** Whether an order has room beside the list. The same width stands in `review.css`. */
-export function useMediaQuery(): boolean {
-  return useSyncExternalStore(watch, () => wide.matches);
+export function useMediaQuery(query: string): boolean {
+  const list = useMemo(() => window.matchMedia(query), [query]);
+  const subscribe = useCallback(
+    (onChange: () => void) => {
+      list.addEventListener('change', onChange);
+      return () => list.removeEventListener('change', onChange);
+    },
+    [list],
+  );
+  return useSyncExternalStore(subscribe, () => list.matches);
 }

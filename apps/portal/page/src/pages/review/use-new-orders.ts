@@ -4,49 +4,49 @@ import { call } from '../../api/client.ts';
 import type { ListedOrder } from '../../api/review.ts';
 import { awaitsNewOrders, type Filters, toQuery } from './filters.ts';
 
-const POLL = 2000;
-/** Ids are given before the commit: an order may still appear below one that is younger than this, in milliseconds. */
-const UNSETTLED = 10_000;
+const POLL_INTERVAL_MS = 2000;
+/** Ids are assigned before the commit, so an order can still appear below one that is younger than this. In milliseconds. */
+const SETTLE_MS = 10_000;
 
-/** Those that arrived and are not in the list yet, newest first; `gap`: there are more than that, so the list is better loaded anew. */
+/** New orders that are not in the list yet, newest first. With `gap` there are more of them, so the list must be reloaded. */
 export interface Arrivals {
   orders: ListedOrder[];
   gap: boolean;
 }
 
-/** The last time that orders arrived, to be announced once. */
-export interface Heard {
+/** The last arrival of orders, to be announced once. */
+export interface Announcement {
   count: number;
   newestId: number;
 }
 
 const NONE: Arrivals = { orders: [], gap: false };
 
-/** The newest order below which nothing can appear any more. */
-function settledId(orders: readonly ListedOrder[]): number {
-  const settled = orders.find(({ written_at }) => Date.now() - Date.parse(written_at) > UNSETTLED);
+/** The newest id below which no further order can appear. */
+function newestSettledId(orders: readonly ListedOrder[]): number {
+  const settled = orders.find(({ written_at }) => Date.now() - Date.parse(written_at) > SETTLE_MS);
   return (settled ?? orders.at(-1))?.order_id ?? 0;
 }
 
 /**
- * Asks every two seconds, while the page is visible, for orders that the list does not know yet, and keeps them until they are taken.
+ * Polls for orders that are not in the list yet, while the page is visible, and holds them until `clearArrivals`.
  *
- * @param known the list as it is loaded, newest first; undefined while it is not.
+ * @param known the loaded list, newest first; undefined while it loads.
  */
 export function useNewOrders(accountId: number, filters: Filters, known: readonly ListedOrder[] | undefined) {
   const queryClient = useQueryClient();
   const [arrivals, setArrivals] = useState<Arrivals & { of: Filters }>({ ...NONE, of: filters });
-  const [heard, setHeard] = useState<Heard | null>(null);
+  const [announcement, setAnnouncement] = useState<Announcement | null>(null);
   const waiting = arrivals.of === filters ? arrivals : NONE;
   const poll = useQuery({
     queryKey: ['new orders', accountId, filters],
     queryFn: ({ signal }) =>
       call<{ orders: ListedOrder[]; more: boolean }>('GET', `/accounts/${accountId}/orders/new`, {
-        query: { ...toQuery(filters), after: settledId(known ?? []) },
+        query: { ...toQuery(filters), after: newestSettledId(known ?? []) },
         signal,
       }),
     enabled: known !== undefined && awaitsNewOrders(filters),
-    refetchInterval: POLL,
+    refetchInterval: POLL_INTERVAL_MS,
     staleTime: 0,
     gcTime: 0,
   });
@@ -54,19 +54,19 @@ export function useNewOrders(accountId: number, filters: Filters, known: readonl
     const ids = new Set([...waiting.orders, ...(known ?? [])].map(({ order_id }) => order_id));
     const fresh = orders.filter(({ order_id }) => !ids.has(order_id));
     if (fresh.length === 0) return;
-    const together = [...fresh, ...waiting.orders].sort((a, b) => b.order_id - a.order_id);
-    setArrivals({ orders: together, gap: waiting.gap || (more && fresh.length === orders.length), of: filters });
-    setHeard({ count: fresh.length, newestId: Math.max(...fresh.map(({ order_id }) => order_id)) });
+    const merged = [...fresh, ...waiting.orders].sort((a, b) => b.order_id - a.order_id);
+    setArrivals({ orders: merged, gap: waiting.gap || (more && fresh.length === orders.length), of: filters });
+    setAnnouncement({ count: fresh.length, newestId: Math.max(...fresh.map(({ order_id }) => order_id)) });
     void queryClient.invalidateQueries({ queryKey: ['counts', accountId] });
   });
   useEffect(() => {
     if (poll.data) receive(poll.data);
   }, [poll.data]);
-  const take = () => setArrivals({ ...NONE, of: filters });
-  return { arrivals: waiting, take, heard };
+  const clearArrivals = () => setArrivals({ ...NONE, of: filters });
+  return { arrivals: waiting, clearArrivals, announcement };
 }
 
-/** How many orders wait, at most 10,000. */
+/** The number of orders that need review, at most 10,000. */
 export function useCounts(accountId: number) {
   return useQuery({
     queryKey: ['counts', accountId],

@@ -14,8 +14,8 @@ type Pages = InfiniteData<OrderPage, string | null>;
 const PAGE_SIZE = 100;
 
 /**
- * The orders that the filters leave, newest first, as far as they are loaded. The list is never loaded a second time behind
- * somebody's back: it may be hundreds of pages long. What is new comes by `addNew`, what changed by `replace`.
+ * The orders that match the filters, newest first, as far as they are loaded. The list is never refetched automatically because it may
+ * be hundreds of pages long: `addNew` adds new orders, `replace` updates changed ones.
  */
 export function useOrderList(accountId: number, filters: Filters) {
   const queryClient = useQueryClient();
@@ -51,16 +51,16 @@ export function useOrderList(accountId: number, filters: Filters) {
     [edit],
   );
   const replace = useCallback(
-    (order: ListedOrder) => edit((page) => page.map((one) => (one.order_id === order.order_id ? order : one))),
+    (order: ListedOrder) => edit((page) => page.map((listed) => (listed.order_id === order.order_id ? order : listed))),
     [edit],
   );
-  /** Marks orders as sent again, or not. */
+  /** Sets the `resent` mark of orders. */
   const mark = useCallback(
     (marks: ReadonlyMap<number, ListedOrder['resent']>) =>
       edit((page) =>
-        page.map((one) => {
-          const resent = marks.get(one.order_id);
-          return resent === undefined || resent === one.resent ? one : { ...one, resent };
+        page.map((listed) => {
+          const resent = marks.get(listed.order_id);
+          return resent === undefined || resent === listed.resent ? listed : { ...listed, resent };
         }),
       ),
     [edit],

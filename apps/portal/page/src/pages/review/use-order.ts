@@ -2,17 +2,16 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
-import { decide, type Edits, type ListedOrder, listedOf, type OrderDetail } from '../../api/review.ts';
+import { decideResend, type Edits, type ListedOrder, type OrderDetail, toListedOrder } from '../../api/review.ts';
 import { useNotices } from '../../components/notices.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 
-const POLL = 5000;
+const POLL_INTERVAL_MS = 5000;
 
 /**
- * One order in full, how to edit it, and how to decide about what was sent again of it. Asked for again every five seconds, while the page
- * is visible.
+ * Loads one order, polls it while the page is visible, and provides mutations to edit it and to decide on a resend.
  *
- * @param onLoaded the order as it is now, for the list beside it.
+ * @param onLoaded called with each new version, for the list.
  */
 export function useOrder(accountId: number, orderId: number, onLoaded: (order: ListedOrder) => void) {
   const { t } = useTranslation('review');
@@ -24,17 +23,17 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
   const detail = useQuery({
     queryKey,
     queryFn: ({ signal }) => call<OrderDetail>('GET', path, { signal }),
-    refetchInterval: POLL,
+    refetchInterval: POLL_INTERVAL_MS,
   });
   const shared = {
     async onSuccess(changed: OrderDetail) {
       const { order } = changed;
-      // Another order may be open by now.
+      // Another order may be open now.
       const itsKey = ['order', accountId, order.order_id];
-      // What was asked for before would bring back what this replaces.
+      // A response still in flight would restore the old version.
       await queryClient.cancelQueries({ queryKey: itsKey });
       queryClient.setQueryData(itsKey, changed);
-      onLoaded(listedOf(order));
+      onLoaded(toListedOrder(order));
     },
     async onError(error: unknown) {
       notices.show({ kind: 'bad', text: textOf(error) });
@@ -46,7 +45,7 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
     ...shared,
   });
   const decision = useMutation({
-    mutationFn: (made: Parameters<typeof decide>[2]) => decide(accountId, orderId, made),
+    mutationFn: (choice: Parameters<typeof decideResend>[2]) => decideResend(accountId, orderId, choice),
     ...shared,
   });
 
@@ -56,7 +55,7 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
     if (seen.current?.orderId === orderId && newest !== undefined && newest !== seen.current.newest)
       notices.show({ text: t('resend.arrived') });
     seen.current = { orderId, newest };
-    onLoaded(listedOf(order));
+    onLoaded(toListedOrder(order));
   });
   useEffect(() => {
     if (detail.data) receive(detail.data);

@@ -4,13 +4,13 @@ import { call } from '../../api/client.ts';
 import type { ListedOrder } from '../../api/review.ts';
 import type { Filters } from './filters.ts';
 
-const POLL = 5000;
-/** What is sent again is sent soon after the first time, mostly. */
+const POLL_INTERVAL_MS = 5000;
+/** Resends mostly arrive soon after the order. */
 const NEWEST = 100;
 
 type Marks = ReadonlyMap<number, ListedOrder['resent']>;
 
-/** Asks every five seconds, while the page is visible, which of the newest orders of the list were sent again. */
+/** Polls the `resent` marks of the list's newest orders while the page is visible. */
 export function useResentMarks(
   accountId: number,
   filters: Filters,
@@ -27,10 +27,10 @@ export function useResentMarks(
         .orders;
     },
     enabled: ids.length > 0,
-    refetchInterval: POLL,
-    // The list has just been loaded with its marks.
+    refetchInterval: POLL_INTERVAL_MS,
+    // The list was just loaded with its marks.
     initialData: [],
-    staleTime: POLL,
+    staleTime: POLL_INTERVAL_MS,
     gcTime: 0,
   });
   const receive = useEffectEvent(mark);

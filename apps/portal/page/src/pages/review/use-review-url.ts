@@ -3,7 +3,7 @@ import { useLocation, useSearch } from 'wouter';
 import { useAccountId } from '../../api/session.ts';
 import { type Filters, readFilters, writeFilters } from './filters.ts';
 
-/** Where the page stands: the filters and the open order, both kept in its address, so that it can be shared and gone back to. */
+/** The filters and the open order, both stored in the URL, so that links and the back button work. */
 export function useReviewUrl() {
   const accountId = useAccountId();
   const search = useSearch();
@@ -16,7 +16,7 @@ export function useReviewUrl() {
       `${base}${orderId === null ? '' : `/${orderId}`}${writeFilters(changed)}`,
     [base, filters],
   );
-  /** Opens an order, or the list alone. `replace`: the way back skips the place that is left. */
+  /** Opens an order, or with null only the list. `replace` replaces the history entry. */
   const open = useCallback(
     (orderId: number | null, { replace = false } = {}) => navigate(addressOf(orderId), { replace }),
     [navigate, addressOf],

@@ -6,10 +6,10 @@ import { MAX_ORDERS_PER_REQUEST, type ReviewOutcome, type ReviewState, review, u
 import { useNotices } from '../../components/notices.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 
-/** How long a notice offers to take it back, in milliseconds; the service allows it a little longer. */
-const UNDO_SHOWN = 7000;
+/** How long a notice offers to undo, in milliseconds; the service allows a little longer. */
+const UNDO_MS = 7000;
 
-/** Where orders stand that were moved on this page: ahead of what the loaded list says of them. */
+/** Optimistic states of orders that were moved on this page; they override the loaded list. */
 export type Moved = ReadonlyMap<number, ReviewState>;
 
 interface Undoable {
@@ -20,11 +20,12 @@ interface Undoable {
 }
 
 /**
- * Confirms, rejects and reopens orders. They leave the list at once; should the service refuse, they come back, and a notice says why.
+ * Confirms, rejects and reopens orders optimistically. If the service rejects the change, the orders return to the list and a notice
+ * gives the reason.
  *
- * @param onReturned these need review again, and the list may not have them any more.
- * @param onHeld these wait for a decision about what was sent again of them.
- * @param onUncertain only some of very many were moved, nobody knows which.
+ * @param onReturned these orders need review again and may be missing from the list.
+ * @param onHeld these orders wait for a decision about a resend.
+ * @param onUncertain a request of several chunks failed, so an unknown part of the orders was moved.
  */
 export function useReview(
   accountId: number,
@@ -36,7 +37,7 @@ export function useReview(
   const queryClient = useQueryClient();
   const [moved, setMoved] = useState<Moved>(new Map());
   const undoable = useRef<Undoable[]>([]);
-  const underWay = useRef(new Set<number>());
+  const pending = useRef(new Set<number>());
 
   const move = useCallback((ids: Iterable<number>, to: ReviewState | null) => {
     setMoved((before) => {
@@ -46,17 +47,17 @@ export function useReview(
     });
   }, []);
 
-  /** Does what moves orders on the service, and puts right what was shown too early; `before` is where they stood. */
+  /** Sends the request and corrects the optimistic states; `before` is restored on failure. */
   async function settle(
     ids: number[],
     before: ReviewState | null,
-    ask: () => Promise<ReviewOutcome>,
+    request: () => Promise<ReviewOutcome>,
   ): Promise<ReviewOutcome | null> {
-    for (const id of ids) underWay.current.add(id);
+    for (const id of ids) pending.current.add(id);
     try {
-      const outcome = await ask();
+      const outcome = await request();
       for (const { order_id, review_state } of outcome.unchanged) move([order_id], review_state);
-      const held = outcome.unchanged.filter((one) => one.held).map(({ order_id }) => order_id);
+      const held = outcome.unchanged.filter((order) => order.held).map(({ order_id }) => order_id);
       const others = outcome.unchanged.length - held.length;
       if (others > 0) notices.show({ kind: 'bad', text: t('notice.unchanged', { count: others }) });
       if (held.length > 0) {
@@ -70,16 +71,16 @@ export function useReview(
       if (ids.length > MAX_ORDERS_PER_REQUEST) on.onUncertain();
       return null;
     } finally {
-      for (const id of ids) underWay.current.delete(id);
+      for (const id of ids) pending.current.delete(id);
       void queryClient.invalidateQueries({ queryKey: ['counts', accountId] });
       void queryClient.invalidateQueries({ queryKey: ['order', accountId] });
     }
   }
 
   async function undo(entry: Undoable): Promise<void> {
-    undoable.current = undoable.current.filter((one) => one !== entry);
+    undoable.current = undoable.current.filter((other) => other !== entry);
     notices.hide(entry.notice);
-    // What is still on its way can only be taken back once it has arrived.
+    // The change must have completed before it can be undone.
     const changed = (await entry.done)?.changed ?? [];
     if (changed.length === 0) return;
     move(changed, 'needs_review');
@@ -97,11 +98,11 @@ export function useReview(
       notices.show({ text: t('notice.needs_review', { count: ids.length }) });
       return;
     }
-    const entry: Undoable = { to, done, until: Date.now() + UNDO_SHOWN, notice: 0 };
+    const entry: Undoable = { to, done, until: Date.now() + UNDO_MS, notice: 0 };
     const offer = (count: number) => {
       entry.notice = notices.show({
         text: t(`notice.${to}`, { count }),
-        lasts: entry.until - Date.now(),
+        durationMs: entry.until - Date.now(),
         action: { label: t('common:action.undo'), run: () => void undo(entry) },
       });
     };
@@ -120,11 +121,11 @@ export function useReview(
     if (last) void undo(last);
   }
 
-  /** The list was loaded anew and knows by itself where they stand, all but those that are being moved just now. */
-  const forget = useCallback(
-    () => setMoved((before) => new Map([...before].filter(([id]) => underWay.current.has(id)))),
+  /** Drops optimistic states after a reload, except those of pending requests. */
+  const clearMoved = useCallback(
+    () => setMoved((before) => new Map([...before].filter(([id]) => pending.current.has(id)))),
     [],
   );
 
-  return { moved, forget, change, undoLast };
+  return { moved, clearMoved, change, undoLast };
 }

@@ -2,9 +2,9 @@ import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
-import { goTo, rawIdOf, usePointing, warningIdOf } from './pointing.tsx';
+import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 
-/** What best effort had to mend at one field, each with the way to its place in the payload. */
+/** The warnings of one field, each linked to its member of the payload. */
 export function WarningNotes({ warnings, named }: { warnings: Warning[] | undefined; named?: boolean }): ReactNode {
   if (!warnings) return null;
   return (
@@ -21,15 +21,15 @@ export function WarningNotes({ warnings, named }: { warnings: Warning[] | undefi
 function WarningNote({ warning, named }: { warning: Warning; named: boolean }): ReactNode {
   const { t, i18n } = useTranslation('review');
   const { pointer, code, detail } = warning;
-  const { isPointed, handlers } = usePointing(pointer);
+  const { isHighlighted, handlers } = useCrossHighlight(pointer);
   const isKnown = i18n.exists(`review:warning.${code}`);
   return (
     <button
       type="button"
       id={warningIdOf(pointer)}
-      className={isPointed ? 'warning-note is-pointed' : 'warning-note'}
+      className={isHighlighted ? 'warning-note is-pointed' : 'warning-note'}
       title={t('warning.show')}
-      onClick={() => goTo(rawIdOf(pointer))}
+      onClick={() => focusElement(rawIdOf(pointer))}
       {...handlers}
     >
       <TriangleAlert aria-hidden="true" size={14} />

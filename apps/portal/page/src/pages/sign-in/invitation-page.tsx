@@ -9,12 +9,12 @@ import { LanguageSelect } from '../preferences.tsx';
 interface Invitation {
   email: string;
   role: 'operator' | 'account_holder';
-  /** Of somebody who is a user already. */
+  /** Set for an existing user. */
   name: string | null;
   account_name: string | null;
 }
 
-/** Where a one-time link leads. Its token is behind the `#`, which no browser sends to a server. */
+/** The target of a one-time link. The token is in the fragment, which browsers do not send to servers. */
 export function InvitationPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();

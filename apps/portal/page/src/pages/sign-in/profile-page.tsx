@@ -12,7 +12,7 @@ import { fullTime } from '../../components/time.tsx';
 
 type OpenSession = Json<UserSession> & { current: boolean };
 
-/** One's own sessions and password. */
+/** The user's own sessions and password. */
 export function ProfilePage(): ReactNode {
   const { t } = useTranslation('signIn');
   const { name, email } = useSession();

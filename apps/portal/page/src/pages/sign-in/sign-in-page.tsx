@@ -20,7 +20,7 @@ export function SignInPage(): ReactNode {
     event.preventDefault();
     signIn.mutate();
   };
-  const complaint = (error: unknown) =>
+  const errorText = (error: unknown) =>
     isProblem(error, 'wrong_credentials') || isProblem(error, 'invalid_request') ? t('wrong') : textOf(error);
   return (
     <main className="alone">
@@ -43,7 +43,7 @@ export function SignInPage(): ReactNode {
           required
           value={password}
           onChange={(event) => setPassword(event.target.value)}
-          error={signIn.isError ? complaint(signIn.error) : null}
+          error={signIn.isError ? errorText(signIn.error) : null}
         />
         <button type="submit" className="button button-main" disabled={signIn.isPending}>
           {t('submit')}

@@ -1,30 +1,30 @@
 import { Problem } from '@orders/domain';
 import { createFairBudget } from '@orders/runtime';
 import type { RequestHandler } from 'express';
-import { COMPRESSOR_BYTES } from './compress-replies.ts';
+import { COMPRESSOR_BYTES } from './compress-responses.ts';
 import { contextOf } from './context.ts';
-import { OPERATORS } from './deps.ts';
+import { NO_ACCOUNT_ID } from './deps.ts';
 
-/** Bytes of replies that are not sent yet, of all accounts together. A client that does not read has a minute. */
+/** Max bytes of unsent responses over all accounts. A client that does not read is disconnected after a minute. */
 const MAX_BYTES = 134_217_728;
-/** Not counted: a thousand connections of these are less than a tenth of it. */
+/** Smaller responses are not counted: a thousand of them take less than a tenth of the budget. */
 const SMALL_BYTES = 8192;
 
 /**
- * Sends JSON within a budget of bytes that accounts share: one that reads its replies slowly, or not at all, leaves room for the others.
- * It replaces `response.json`, which then throws where there is no room.
+ * Bounds the memory of unsent JSON responses by a budget that accounts share fairly, so that slow readers of one account leave room for the
+ * others. Replaces `response.json`, which throws when the budget is spent.
  *
  * @throws {Problem} `overloaded`.
  */
-export function boundReplies(): RequestHandler {
+export function limitResponseMemory(): RequestHandler {
   const budget = createFairBudget(MAX_BYTES);
   return (request, response, next) => {
     response.json = (value) => {
-      // Its client has disconnected meanwhile: the event that gives back what is taken here is over.
+      // The client has disconnected: `close`, which returns the bytes to the budget, was already emitted.
       if (response.destroyed) return response;
       const body = Buffer.from(JSON.stringify(value));
       if (body.length > SMALL_BYTES) {
-        const { accountId = OPERATORS } = contextOf(request);
+        const { accountId = NO_ACCOUNT_ID } = contextOf(request);
         const bytes = body.length + COMPRESSOR_BYTES;
         if (!budget.take(accountId, bytes)) throw new Problem('overloaded');
         response.once('close', () => budget.release(accountId, bytes));

@@ -1,4 +1,4 @@
-/** The country, which every address may end with. */
+/** Names of the country, with which any address may end. */
 export const COUNTRY_NAMES: readonly string[] = [
   '{UAE,AE,ARE,Emirates,The Emirates}',
   '{,The }United Arab Emirates',
@@ -6,7 +6,7 @@ export const COUNTRY_NAMES: readonly string[] = [
   '{,دولة }الإمارات العربية المتحدة',
 ];
 
-/** Places of this name lie in more than one emirate, so that alone they say nothing. */
+/** Names of places in more than one emirate, which alone identify none. */
 export const SHARED_PLACES: readonly string[] = [
   'D{i,e}b{,b}a{,h}',
   '{دبا,دبه}',
@@ -35,12 +35,12 @@ export const SHARED_PLACES: readonly string[] = [
   'بني ياس',
 ];
 
-/** Places elsewhere. What names one is not taken for a place in the Emirates. */
+/** Places abroad. A text that names one is not read as a place in the Emirates. */
 export const FOREIGN_PLACES: readonly string[] = [
   '{,Sultanate of }Oman',
   '{,سلطنة }عمان',
   '{Muscat,Salalah,Sohar,Buraimi,Al Buraimi}',
-  // ISO 3166-1, as the members of an address have them.
+  // ISO 3166-1 codes, as used in address objects.
   '{OM,SA,QA,KW,BH,IN,PK,EG,JO,LB,GB,US}',
   '{مسقط,البريمي}',
   '{,Kingdom of }Saudi Arabia',
@@ -53,13 +53,13 @@ export const FOREIGN_PLACES: readonly string[] = [
   '{الأردن,مصر,القاهرة,لبنان,بيروت,سوريا,دمشق}',
   '{India,Mumbai,Delhi,New Delhi,Bangalore,Kerala,Pakistan,Karachi,Lahore,Bangladesh,Dhaka,Sri Lanka,Colombo,Nepal}',
   '{Philippines,Manila,China,Hong Kong,Singapore,Malaysia,Indonesia}',
-  // Where not only one emirate is meant.
+  // Names for several emirates.
   '{Northern Emirates,Other Emirates,Others}',
   '{UK,United Kingdom,England,London,USA,United States,United States of America,Canada,Germany,France}',
 ];
 
-/** What is a small typo away from an emirate and something else all the same: places and first names. */
-export const NO_TYPOS: readonly string[] = [
+/** Places and first names that are a small typo away from an emirate but mean something else. */
+export const TYPO_EXCEPTIONS: readonly string[] = [
   '{Duba,Dumai,Ajmer,Umm Al Qurain,Ras Al Khair}',
   '{رأس الخير,أم القرين,أم العيون,البارقة,المشارقة}',
   '{Ayman,Aiman,Ajmal,Ajlan,Ajwan,Arman,Adman,Azman,عثمان,عجلان,Shariah}',

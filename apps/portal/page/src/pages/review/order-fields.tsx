@@ -12,22 +12,22 @@ import { ItemsTable } from './items-table.tsx';
 import { WarningNotes } from './warning-notes.tsx';
 
 /**
- * Everything that an order says, in the order in which a dispatcher reads it.
+ * All fields of an order in a dispatcher's reading order.
  *
- * @param props.whole the order with items and warnings, which the list does not have, once it is there.
+ * @param props.fullOrder the order with items and warnings, once loaded.
  */
-export function OrderFacts({
+export function OrderFields({
   order,
-  whole,
+  fullOrder,
   editing,
 }: {
   order: ListedOrder;
-  whole: Order | undefined;
+  fullOrder: Order | undefined;
   editing: Editing;
 }): ReactNode {
   const { t } = useTranslation('review');
   const accountId = useAccountId();
-  const warned = warningsByField(whole?.warnings ?? []);
+  const warned = warningsByField(fullOrder?.warnings ?? []);
   const rowsOf = (fields: FieldEntry[]) =>
     fields.map((field) => (
       <FieldRow
@@ -46,7 +46,7 @@ export function OrderFacts({
   return (
     <div className="order-facts">
       <dl>{rowsOf(FIELDS)}</dl>
-      <ItemsTable items={whole?.items} count={order.item_count} warned={warned} editing={editing} />
+      <ItemsTable items={fullOrder?.items} count={order.item_count} warned={warned} editing={editing} />
       <dl>{rowsOf(MONEY_FIELDS)}</dl>
       <dl>
         {rowsOf(OTHER_FIELDS)}

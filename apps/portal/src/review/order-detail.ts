@@ -15,35 +15,35 @@ import {
 import { Problem } from '@orders/domain';
 import type { PortalDeps } from '../deps.ts';
 
-/** An order as the list has it. */
+/** An order in the list. */
 export type ListedOrder = ListedColumns & { resent: Resent | null };
 
-/** An order as its reviewer sees it. */
-export interface ShownOrder {
-  /** With its first 1,000 items; `item_count` says how many it has. */
+/** An order with all that its reviewer sees. */
+export interface OrderDetail {
+  /** With its first 1,000 items; `item_count` is the total. */
   order: ReviewedOrder & { resent: Resent | null };
   review: OrderReview;
-  /** When the customer's data was removed from it. */
+  /** When the customer's data was erased. */
   erased_at: Date | null;
-  /** The payload as received, or what was left of it then; null when its retention is over. */
+  /** The payload as received, without erased data; null when its retention is over. */
   raw: { text: string } | null;
   /** Newest first. */
   history: OrderEvent[];
   /**
-   * What was sent again of it with other content, newest first. Of these the newest counts; while nobody has decided, its
-   * changes are what accepting it makes of the order.
+   * Resends of the order with other content, newest first. Only the newest counts; while it is undecided, its changes are what
+   * accepting it would change.
    */
   resends: Omit<Resend, 'order_id'>[];
-  /** Whether its account wants each such resend decided before the order is confirmed. */
+  /** Whether the account requires a decision on each resend before the order is confirmed. */
   hold_resends: boolean;
 }
 
 /** @throws {Problem} `order_not_found`. */
-export async function showOrder(
+export async function readOrderDetail(
   { database, knex }: Pick<PortalDeps, 'database' | 'knex'>,
   accountId: number,
   orderId: number,
-): Promise<ShownOrder> {
+): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
   const [body, history, resent, account] = await Promise.all([
@@ -65,8 +65,8 @@ export async function showOrder(
   };
 }
 
-/** As `markResent` has it. */
-function resentOf([newest]: ShownOrder['resends']): Resent | null {
+/** The same mark as `markResent`. */
+function resentOf([newest]: OrderDetail['resends']): Resent | null {
   if (!newest) return null;
   return newest.decision === null ? 'undecided' : 'decided';
 }

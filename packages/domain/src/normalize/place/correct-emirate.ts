@@ -1,4 +1,4 @@
-import { NO_TYPOS } from './doubtful-places.ts';
+import { TYPO_EXCEPTIONS } from './ambiguous-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
 import { keysOfSpellings } from './expand-spellings.ts';
 import { findPlace } from './find-place.ts';
@@ -8,22 +8,22 @@ import { typingDistance } from './typing-distance.ts';
 const NAMES = EMIRATES.flatMap((emirate) =>
   [emirate.name, emirate.arabicName].map((name) => ({ emirate, key: withoutArticle(toPlaceKey(name)) })),
 );
-const NOT_MISSPELLED: ReadonlySet<string> = new Set(keysOfSpellings(NO_TYPOS));
+const EXCEPTIONS: ReadonlySet<string> = new Set(keysOfSpellings(TYPO_EXCEPTIONS));
 
-/** The emirate that a misspelled name, given by its key, is a small typo away from, if it is the only one. */
-export function mendEmirate(placeKey: string): Emirate | undefined {
-  if (findPlace(placeKey) || NOT_MISSPELLED.has(placeKey) || /\d/.test(placeKey)) return undefined;
+/** The only emirate that a misspelled name, given by its key, is a small typo away from. */
+export function correctEmirate(placeKey: string): Emirate | undefined {
+  if (findPlace(placeKey) || EXCEPTIONS.has(placeKey) || /\d/.test(placeKey)) return undefined;
   const key = withoutArticle(placeKey);
   const [only, ...others] = new Set(NAMES.filter((name) => isNear(key, name.key)).map(({ emirate }) => emirate));
   return others.length === 0 ? only : undefined;
 }
 
-/** Sharjah and Fujairah are written with and without. */
+/** Sharjah and Fujairah are written with and without the article. */
 function withoutArticle(key: string): string {
   return key.replace(/^(?:al|el|ash|ال)(?=(?:sh|f|ش|ف))/, '');
 }
 
-/** The first letter has to be right: Buhairah is a place in Sharjah, and "Mubai" rather Mumbai than Dubai. */
+/** The first letter must be right: Buhairah is a place in Sharjah, and "Mubai" means Mumbai rather than Dubai. */
 function isNear(key: string, name: string): boolean {
   const allowed = typosAllowed(name);
   if (Math.abs(key.length - name.length) > allowed || key[0] !== name[0]) return false;
