@@ -13,6 +13,9 @@ export interface Person {
   sessionId: string;
 }
 
+/** Shares the fair limits among requests that concern no account, such as an operator's. */
+export const NO_ACCOUNT_ID = 0;
+
 /** State of one request, shared by its middleware and routes. */
 export interface RequestContext {
   requestId: string;

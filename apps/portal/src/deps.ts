@@ -6,9 +6,6 @@ import type { PortalConfig } from './config.ts';
 import type { FairLimiter } from './fair-limiter.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
-/** Shares the fair limits among requests that concern no account, such as an operator's. */
-export const NO_ACCOUNT_ID = 0;
-
 /** Dependencies of the routes. */
 export interface PortalDeps {
   config: PortalConfig;

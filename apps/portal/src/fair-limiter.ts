@@ -1,8 +1,7 @@
 import { createFairQueue } from '@orders/runtime';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
-import { contextOf } from './context.ts';
-import { NO_ACCOUNT_ID, type PortalDeps } from './deps.ts';
+import { contextOf, NO_ACCOUNT_ID } from './context.ts';
 
 /** Runs work for a request, round-robin among the accounts that requests concern. */
 export type FairLimiter = <Result>(request: Request, work: () => Promise<Result>) => Promise<Result>;
@@ -22,7 +21,7 @@ export function createFairLimiter(maxConcurrent: number): FairLimiter {
 }
 
 /** Runs a transaction under the limit for short work. */
-export function transactFairly({ knex, runShortFairly }: Pick<PortalDeps, 'knex' | 'runShortFairly'>) {
+export function transactFairly({ knex, runShortFairly }: { knex: Knex; runShortFairly: FairLimiter }) {
   return <Result>(request: Request, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> =>
     runShortFairly(request, () => knex.transaction(work));
 }

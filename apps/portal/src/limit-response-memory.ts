@@ -2,8 +2,7 @@ import { Problem } from '@orders/domain';
 import { createFairBudget } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import { COMPRESSOR_BYTES } from './compress-responses.ts';
-import { contextOf } from './context.ts';
-import { NO_ACCOUNT_ID } from './deps.ts';
+import { contextOf, NO_ACCOUNT_ID } from './context.ts';
 
 /** Max bytes of unsent responses over all accounts. A client that does not read is disconnected after a minute. */
 const MAX_BYTES = 134_217_728;

@@ -45,12 +45,6 @@ export {
   type Registry,
 } from './observability/metrics.ts';
 export { createOutageLog, type OutageLog } from './observability/outage-log.ts';
-export {
-  createTracing,
-  errorTypeOf,
-  type Span,
-  type SpanAttributes,
-  type Tracing,
-  withSpan,
-} from './observability/tracing.ts';
+export type { Span, SpanAttributes, Tracing } from './observability/span.ts';
+export { createTracing, errorTypeOf, withSpan } from './observability/tracing.ts';
 export { VERSION } from './version.ts';

@@ -27,7 +27,7 @@ import {
 import type { TracingEnvironment } from '../config/tracing-environment.ts';
 import type { Logger } from './logger.ts';
 import { createOutageLog, type OutageLog } from './outage-log.ts';
-import type { Span, SpanOptions, Tracing } from './tracing.ts';
+import type { Span, SpanOptions, Tracing } from './span.ts';
 
 const EXPORT_INTERVAL_MS = 2000;
 /** Max ended spans that wait for export; more are dropped. */
