@@ -63,7 +63,7 @@ export const SECRET: Record<string, string> = {
 };
 
 /** What each app makes of its environment. */
-export const READERS: Record<string, (env: Record<string, string>) => object | Promise<object>> = {
+export const READERS: Partial<Record<string, (env: Record<string, string>) => object | Promise<object>>> = {
   intake: readIntakeConfig,
   worker: readWorkerConfig,
   portal: readPortalConfig,
