@@ -16,7 +16,7 @@ Options:
   --rate <number>        orders a second while services restart (default 25)
   --help
 
-Needs a Docker engine with Compose 2.20 or newer. Exit codes: 0 all is well, 1 it is not, 2 wrong use.
+Needs a Docker engine with Compose 2.20 or newer. Exit codes: 0 all is well, 1 it is not, 2 wrong usage.
 `;
 
 const PARTS = { compose: tryCompose, procedures: tryProcedures, suite: trySuite };

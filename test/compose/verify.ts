@@ -32,7 +32,7 @@ export async function untilSettled({ query }: Compose, signal: AbortSignal): Pro
     );
     return row?.settled;
   };
-  const what = 'every receipt is final and no promise to ring is left';
+  const what = 'every receipt is final and no outbox row is left';
   await until(what, isSettled, { seconds: 180, everyMs: 500, signal });
 }
 

@@ -2,7 +2,7 @@ import { chown, copyFile, lstat, mkdir, readdir, writeFile } from 'node:fs/promi
 import { join, relative } from 'node:path';
 import pg from 'pg';
 
-/** What a copy of a data directory leaves out (PostgreSQL, section 25.3.4.4): Postgres makes it anew, or it belongs to the one that runs. */
+/** What a copy of a data directory leaves out (PostgreSQL, section 25.3.4.4): Postgres creates it again, or it belongs to the running server. */
 const LEFT_OUT =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|^postmaster\.|(^|\/)(pgsql_tmp|pg_internal\.init)/;
 

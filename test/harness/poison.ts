@@ -11,7 +11,7 @@ export async function poisonOrders(knex: Knex): Promise<void> {
     create or replace trigger refuse_poison before insert on orders for each row execute function refuse_poison()`);
 }
 
-/** Mends that. */
+/** Undoes that. */
 export async function mendOrders(knex: Knex): Promise<void> {
   await knex.raw('drop trigger if exists refuse_poison on orders');
 }

@@ -8,7 +8,7 @@ export interface RawReply {
   body: any;
 }
 
-/** A connection that sends what it is given, as it is, where an HTTP client would mend or refuse it. */
+/** A connection that sends what it is given, as it is, where an HTTP client would correct or reject it. */
 export interface RawConnection {
   socket: Socket;
   /** The next reply; null when the connection ends without one. Fails after `timeoutMs` milliseconds, by default 10 s. */

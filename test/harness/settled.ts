@@ -16,7 +16,7 @@ export function written(receiptIds: Iterable<string>): Record<string, string> {
 /**
  * Waits until each receipt of an account is final, and expects that all is as it must be then: there are these receipts in these states
  * and no other, each after one attempt; one order for each that is `written`, none twice; a resend for each that is `duplicate`; and no
- * promise to ring.
+ * outbox row.
  *
  * @param expected states by receipt id.
  * @param history of what went wrong on the way; nothing, unless said. That a receipt is kept beside another one does not count.

@@ -76,13 +76,13 @@ describe('a batch under an idempotency key', () => {
     await expectEnds(receiptIds);
   });
 
-  test('sent again with what was refused mended: that alone is stored, in its place', async () => {
+  test('sent again with the rejected order corrected: only that order is stored, at its position', async () => {
     account = await stack.account();
-    const [first, , third] = orders('mended', 3) as [string, string, string];
-    const before = await send(intakes[0], [first, '{"source_order_id":', third], 'mended');
+    const [first, , third] = orders('corrected', 3) as [string, string, string];
+    const before = await send(intakes[0], [first, '{"source_order_id":', third], 'corrected');
     expect(resultsOf(before)[1]?.error?.code).toBe('malformed_body');
     const [one, , three] = receiptIdsOf(before) as [string, string, string];
-    const after = await send(intakes[1], [first, order('mended 1'), third], 'mended');
+    const after = await send(intakes[1], [first, order('corrected 1'), third], 'corrected');
     const two = receiptIdsOf(after)[1] as string;
     expect(resultsOf(after)).toEqual([
       { receipt_id: one, duplicate: true },

@@ -230,11 +230,11 @@ describe('taken at its limits', () => {
 
 test('strict handling holds for each order, and lists its first 20 errors', async () => {
   const items = Array.from({ length: 30 }, () => ({ name: 'Soup', quantity: 0 }));
-  const mended = JSON.stringify({ source_order_id: 'mended', items });
-  const lenient = await intake.api.batch(account, lines(order('one'), mended), { Prefer: 'handling=lenient' });
+  const corrected = JSON.stringify({ source_order_id: 'corrected', items });
+  const lenient = await intake.api.batch(account, lines(order('one'), corrected), { Prefer: 'handling=lenient' });
   expect(lenient.body).toMatchObject({ accepted: 2, refused: 0 });
   expect(lenient.headers['preference-applied']).toBe('handling=lenient');
-  const strict = await intake.api.batch(account, lines(order('one'), mended), { Prefer: 'handling=strict' });
+  const strict = await intake.api.batch(account, lines(order('one'), corrected), { Prefer: 'handling=strict' });
   expect(strict.headers['preference-applied']).toBe('handling=strict');
   expect(strict.body).toMatchObject({ accepted: 1, refused: 1 });
   const { error } = strict.body.results[1];

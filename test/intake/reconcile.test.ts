@@ -266,7 +266,7 @@ test('an id whose 202 has come is never called never_seen, whatever moves meanwh
   await until(
     'there is an order for each',
     async () => {
-      // An attempt that began before orders were mended may end after that.
+      // An attempt that began before orders were fixed may end after that.
       await redriveReceipts(knex, await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
       const { body } = await intake.api.reconcile(busy, ids);
       return body.results.every((result: { order_id: number | null }) => result.order_id !== null);

@@ -243,7 +243,7 @@ describe('the body', () => {
   });
 
   test.each(['order', 'webhook'] as const)(
-    'strict handling refuses by %s what would be mended, all of it, and stores nothing',
+    'strict handling rejects by %s what would be corrected, all of it, and stores nothing',
     async (route) => {
       const before = await countStored(stack.database.knex);
       const order = { source_order_id: 's', customer: 'Aisha', items: [{ name: 'A', quantity: 1.5 }], gift: true };
@@ -261,7 +261,7 @@ describe('the body', () => {
     },
   );
 
-  test.each(['order', 'webhook'] as const)('strict handling takes by %s what needs no mending', async (route) => {
+  test.each(['order', 'webhook'] as const)('strict handling accepts by %s what needs no correction', async (route) => {
     const order = { source_order_id: `strict ${route}`, customer: { phone: '050 123 4567' }, emirate: 'dxb' };
     const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
     expect(reply.status).toBe(202);

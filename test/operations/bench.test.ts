@@ -48,7 +48,7 @@ test.each([
   ['growth --rows some', /whole number above zero/],
   ['review --rows some', /whole number above zero/],
   ['send --orders some', /whole number above zero/],
-])('wrong use is one line and exit code 2: %s', async (args, said) => {
+])('wrong usage is one line and exit code 2: %s', async (args, said) => {
   const { code, stderr } = await run(...args.split(' '));
   expect(code).toBe(2);
   expect(stderr.trim()).toMatch(said);

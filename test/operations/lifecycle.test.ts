@@ -81,7 +81,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     expect(jobs.at(-1)).toEqual({ wakeUps: [{ batchId: uuid, receiptIds: [body.receipt_id] }] });
   });
 
-  test('a ring that comes alone is a job at once, those that follow closely share jobs of 300 receipts', async () => {
+  test('a single wake-up is a job at once; those that follow closely share jobs of 300 receipts', async () => {
     const before = (await listJobs(stack.queue.url)).length;
     const wakeUps = Array.from({ length: 8 }, () => ({
       batchId: randomUUID(),

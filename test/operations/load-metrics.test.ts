@@ -188,7 +188,7 @@ describe.each(QUEUE_KINDS)('the load that each intake shows, the queue on %s', (
       const [one, other] = [await stack.intake(), await stack.intake()];
       const account = await stack.account();
       for (let index = 0; index < 5; index += 1) await one.api.order(account, { source_order_id: `waits-${index}` });
-      await until('the rings have arrived', async () => (await listJobs(stack.queue.url)).length > 0);
+      await until('the wake-ups have arrived', async () => (await listJobs(stack.queue.url)).length > 0);
       for (const { adminUrl } of [one, other]) {
         const metrics = await readMetrics(adminUrl);
         expect(gaugeOf(metrics, 'orders_receipts_waiting')).toBe(5);

@@ -92,7 +92,7 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   expect(log.map(({ details }) => details.resealed)).toEqual([3, 0]);
 });
 
-test('a secret that is being made with the old key as all are sealed anew is, too', async () => {
+test('a secret that is created with the old key during a reseal is resealed too', async () => {
   const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const { id } = await stack.account();
@@ -108,7 +108,7 @@ test('a secret that is being made with the old key as all are sealed anew is, to
   expect(unseal(Buffer.from(next, 'base64'), id, row.sealed)).toBe(secret);
 });
 
-test('what no key opens is named, stays as it is, and keeps nothing else from being sealed anew', async () => {
+test('a secret that no key opens is named and kept, and does not prevent the reseal of others', async () => {
   const { knex } = stack.database;
   const lost = await stack.account({ signing: true });
   const foreign = await knex('signing_secrets')

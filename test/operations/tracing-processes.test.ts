@@ -69,7 +69,7 @@ test('tracing is off unless a receiver is named, and with OTEL_SDK_DISABLED: not
 
 test('a process that ends has sent its spans', async () => {
   const receiver = await startOtlpReceiver();
-  // The bell, and no sweeper, is to bring the order; and a slow machine has time to send.
+  // The wake-up, not the sweeper, must deliver the order; and a slow machine has time to send.
   const patient = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
   const on = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient };
   const modules = await writeOneOrder('on', { intake: on, worker: on });

@@ -36,7 +36,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     await receiver.close();
   });
 
-  // No sweeper is to be quicker than the bell, which alone knows of traces; and no slow machine to keep spans from being sent at the end.
+  // The sweeper must not be quicker than the wake-up, which alone carries traces; and no slow machine to keep spans from being sent at the end.
   const patient = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
   /** The apps with tracing on; what they still have to send comes with `closeAll`. */
   async function intake(settings: Record<string, string> = {}) {
@@ -217,7 +217,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(attempts.at(-1)?.facts).toMatchObject({ 'orders.outcome': 'written' });
   });
 
-  test('an order whose bell was lost is found by its receipt id in a trace of its own', async () => {
+  test('an order whose wake-up was lost is found by its receipt id in a trace of its own', async () => {
     const nowhere = kind === 'redis' ? 'redis://127.0.0.1:9' : 'postgres://x:x@127.0.0.1:9/x';
     const away = await intake({ QUEUE_URL: nowhere, SWEEP_AFTER: '100ms' });
     const from = sender();

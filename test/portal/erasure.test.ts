@@ -118,8 +118,8 @@ describe('the data of one customer, in every place where it can be', () => {
 
   test('is nowhere any more, while ids, states, items, totals and the emirate stay', async () => {
     const before = await receiptOf(shop.account, receipt.whole as string);
-    const { warnings: mended } = await receiptOf(shop.account, receipt['unknown member'] as string);
-    expect(mended).not.toEqual([]);
+    const { warnings: corrected } = await receiptOf(shop.account, receipt['unknown member'] as string);
+    expect(corrected).not.toEqual([]);
     const erased = await erase(stack, shop.account, '--phone', '+971 50 827 7163');
     expect(erased).toMatchObject({ dry_run: false, orders: 9, confirmed_orders: 1, receipts: 12 });
     expect(await markersFor(stack, shop.account)).toEqual([]);
@@ -250,7 +250,7 @@ test('an order whose receipt is past its retention is erased by what the order s
   expect(await markersFor(stack, account)).toEqual([]);
 });
 
-test('what names nobody, or everybody, is wrong use', async () => {
+test('what names nobody, or everybody, is wrong usage', async () => {
   const { id } = await stack.account();
   expect(await runOrders(stack, 'erase', String(id))).toMatchObject({
     code: 2,

@@ -312,7 +312,7 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
   });
 
-  test('a batch that is refused whole is named as one, and told how batches are mended', async () => {
+  test('a batch that is rejected whole is named as one, and told how to correct it', async () => {
     const { account, person } = await holder();
     expect((await intake.api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
     const { page } = await openPage();

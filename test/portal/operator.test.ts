@@ -240,7 +240,7 @@ describe('the service', () => {
         expect(await state()).toMatchObject({ workers: 0, oldest_pending_at: null });
         const account = await own.account();
         const { body } = await intake.api.order(account, { source_order_id: 'waits' });
-        const waiting = await until('its ring waits', async () => {
+        const waiting = await until('its wake-up waits', async () => {
           const now = await state();
           return now.lanes[0].waiting === 1 && now;
         });

@@ -37,7 +37,7 @@ async function send(order: object, headers: Record<string, string> = {}, of = ac
   return body.receipt_id;
 }
 
-/** Has these orders die of what is then mended. */
+/** Makes these orders dead by a fault that is then fixed. */
 async function kill(...names: string[]): Promise<string[]> {
   await poisonOrders(stack.database.knex);
   const receiptIds = await Promise.all(

@@ -228,7 +228,7 @@ describe('undo', () => {
 });
 
 describe('editing', () => {
-  test('mends what best effort could not read, keeps what was, and finds it by the new words', async () => {
+  test('corrects what could not be read, keeps the former values, and finds it by the new search terms', async () => {
     const payload = {
       source_order_id: 'edit-1',
       customer: { name: 'Aisha', phone: 'call me' },

@@ -86,7 +86,7 @@ const becomes = (orderId: number, state: string) =>
   until(`order ${orderId} is ${state}`, async () => (await stateOf(orderId)) === state);
 
 describe('a dispatcher', () => {
-  test('signs in, mends an order and confirms it, by keyboard alone', async () => {
+  test('signs in, corrects an order and confirms it, by keyboard alone', async () => {
     const shop = await openShop(numbered('K-1', { emirate: 'Atlantis' }), numbered('K-2'));
     const { page, complaints } = await openPage();
     await page.goto(portal.url);

@@ -74,7 +74,7 @@ describeWith('redis-server')('the fault runner', () => {
     ['--only fire', /"fire" is none of intake-killed,/],
     ['--rounds 0', /whole number above zero/],
     ['--sabotage coffee', /Allowed choices are order-removed,/],
-  ])('wrong use is one line and exit code 2: %s', async (args, said) => {
+  ])('wrong usage is one line and exit code 2: %s', async (args, said) => {
     const { code, stderr } = await run(...args.split(' '));
     expect(code).toBe(2);
     expect(stderr.trim()).toMatch(said);

@@ -63,7 +63,7 @@ const WELCOME_AND_DEATH = Buffer.concat([
   Buffer.from('E\0\0\0\x19SFATAL\0C57P01\0Mgone\0\0', 'latin1'),
 ]);
 
-test('a Postgres that dies as it accepts a connection is a lost ring, not the end of the process', async () => {
+test('a Postgres that crashes while it accepts a connection is a lost wake-up, not the end of the process', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.end(WELCOME_AND_DEATH)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

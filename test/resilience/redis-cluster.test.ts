@@ -22,7 +22,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
 
   beforeAll(async () => {
     cluster = await startRedisCluster();
-    // No sweep comes to the aid of a bell that is not heard, unless a test asks for it.
+    // No sweep replaces a lost wake-up, unless a test asks for it.
     stack = await startStack('redis', { queue: cluster });
     intakes = [await stack.intake({ SWEEP_AFTER: '60s' }), await stack.intake({ SWEEP_AFTER: '60s' })];
     account = await stack.account();
@@ -36,11 +36,11 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     expect(prompt?.port).not.toBe(bulk?.port);
   });
 
-  test('an order is accepted, its ring waits in the queue, and a worker that comes writes it', async () => {
+  test('an order is accepted, its wake-up waits in the queue, and a worker that comes writes it', async () => {
     const watch = openQueueStats(cluster.url);
     const accepted = await api(0).order(account, { source_order_id: 'first' });
     expect(accepted.status).toBe(202);
-    await until('the ring waits', async () => (await watch.lanes())[0]?.waiting === 1);
+    await until('the wake-up waits', async () => (await watch.lanes())[0]?.waiting === 1);
     expect(await (await fetch(`${intakes[0]?.adminUrl}/health/ready`)).json()).toMatchObject({ queue: 'ok' });
     const worker = await stack.worker({ SWEEP_INTERVAL: '60s' });
     expect((await api(1).final(account, accepted.body.receipt_id)).body.status).toBe('written');
@@ -75,16 +75,16 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     await untilTogether(await limitedAccount());
   });
 
-  /** Until an order is written well before any sweep would ring for it: the bell and a worker have found the master. */
+  /** Until an order is written well before any sweep: the producer and a worker have found the master. */
   async function untilAnswered({ order }: Api): Promise<void> {
-    await until('a ring is answered', async () => {
+    await until('a wake-up is processed', async () => {
       const source_order_id = `answered-${Date.now()}`;
       const { body } = await order(account, { source_order_id }, { Prefer: 'wait=2' });
       return body.status === 'written';
     });
   }
 
-  test('a master frozen: nobody waits for it; its replica takes over, for rings as for counting', async () => {
+  test('a master frozen: nobody waits for it; its replica takes over, for wake-ups as for counting', async () => {
     const frozen = await cluster.masterOf(KEYS.prompt);
     const counted = await until('an account that this master counts', async () => {
       const sender = await limitedAccount();

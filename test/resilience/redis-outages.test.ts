@@ -58,7 +58,7 @@ describeWith('redis-server')('Redis away', () => {
   });
 
   test('frozen: the 202 does not wait, and the orders are written after the thaw', async () => {
-    // A bell that is waited for would take its whole time limit, two seconds, for each order.
+    // A wake-up that is awaited would take its whole time limit, two seconds, for each order.
     redis.freeze();
     const startedAt = performance.now();
     const receiptIds = await send('frozen', 20);
@@ -73,7 +73,7 @@ describeWith('redis-server')('Redis away', () => {
     const before = intake.log.lines.length;
     await send('logged', 10);
     await redis.startEmpty();
-    await until('a ring is delivered again', async () => {
+    await until('a wake-up is delivered again', async () => {
       await send(`after-${Date.now()}`, 1);
       return intake.log.lines.slice(before).some((line) => line.message === 'queue available again');
     });

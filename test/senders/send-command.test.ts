@@ -68,21 +68,21 @@ test('--json prints the report as one JSON value, whose numbers add up', async (
   expect(await idsOf(sender)).toEqual(['J-1', 'J-2', 'J-3']);
 });
 
-test('what failed is mended in the file and sent by itself with --only-failed', async () => {
+test('what failed is corrected in the file and sent by itself with --only-failed', async () => {
   const sender = await newSender();
   const file = await files.write(
-    'mend.ndjson',
+    'fixed.ndjson',
     '{"source_order_id":"M-1"}\n{"source_order_id":2}\n{"source_order_id":"M-3"}\n',
   );
   expect(await send(sender, [file])).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('line 2: validation_failed'),
   });
-  await files.write('mend.ndjson', '{"source_order_id":"M-1"}\n{"source_order_id":"2"}\n{"source_order_id":"M-3"}\n');
+  await files.write('fixed.ndjson', '{"source_order_id":"M-1"}\n{"source_order_id":"2"}\n{"source_order_id":"M-3"}\n');
   const { code, stdout } = await send(sender, [file, '--only-failed', '--json']);
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 1, statuses: { written: 1 }, failed_file: null }]);
   expect(await idsOf(sender)).toEqual(['2', 'M-1', 'M-3']);
-  await expect(files.read('mend.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
+  await expect(files.read('fixed.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
 });
 
 test('a second run sends nothing again, and reports the same', async () => {
@@ -296,7 +296,7 @@ test('a table whose headings are fields needs no map', async () => {
 
 test('of a table nothing is left out in silence: a cell without a heading has its row refused', async () => {
   const sender = await newSender();
-  const table = 'source_order_id,,total,\nH-1,,1,\nH-2,ring twice,2,\nH-3,,3,,4\n';
+  const table = 'source_order_id,,total,\nH-1,,1,\nH-2,knock twice,2,\nH-3,,3,,4\n';
   const file = await files.write('bare.csv', table);
   const { code, stdout } = await send(sender, [file]);
   expect([code, stdout]).toEqual([
@@ -347,7 +347,7 @@ test.each([
   ['no table', '', [], /^There is no line of headings/],
   ['a delimiter of two', 'source_order_id\n', ['--delimiter', '||'], /^--delimiter takes one character/],
   ['no such map', 'source_order_id\n', ['--map', '/nonexistent'], /^The file of --map cannot be read/],
-])('a table with %s is wrong use, and nothing is sent', async (_, content, args, line) => {
+])('a table with %s is wrong usage, and nothing is sent', async (_, content, args, line) => {
   const file = await files.write('wrong.csv', content);
   const { code, stdout, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file, ...args]);
   expect([code, stdout, saidBesides(stderr).trimEnd()]).toEqual([2, '', expect.stringMatching(line)]);
@@ -369,7 +369,7 @@ test('as signed webhooks, one by one', async () => {
   });
 });
 
-test('--strict has refused what would be mended', async () => {
+test('--strict has rejected what would be corrected', async () => {
   const sender = await newSender();
   const file = await files.write(
     'strict.ndjson',

@@ -110,7 +110,7 @@ test.each([
   ['answers that are none', 2, '{"batch":0,"results":[null,4]}'],
   ['an answer too few', 2, '{"batch":0,"results":[[1,1,"J-1","x"]]}'],
   ['answers to no batch', 2, '{"batch":3,"results":[]}'],
-])('a journal that is damaged (%s) is refused with a line, and --restart begins anew', async (_, at, line) => {
+])('a journal that is damaged (%s) is rejected with a line, and --restart starts again', async (_, at, line) => {
   const sender = await newSender();
   const file = await files.write('damaged.ndjson', ndjson(['J-1', 'J-2']));
   const name = 'damaged.ndjson.orders-send.jsonl';
@@ -228,7 +228,7 @@ describe('orders that have moved since they failed are not mistaken for others',
     expect(await send(sender, [file, '--json'])).toMatchObject({ code: 0 });
   });
 
-  test('an id that was refused may be mended', async () => {
+  test('an id that was rejected may be corrected', async () => {
     const sender = await newSender();
     const file = await files.write('long.ndjson', lines(['I-1', 'I'.repeat(256)]));
     await send(sender, [file]);

@@ -318,7 +318,7 @@ test('an input that fails in the middle leaves a record of the answers to all th
   const journal = (await files.read('broken.json.orders-send.jsonl')).trimEnd().split('\n');
   const entries = journal.map((line) => JSON.parse(line));
   expect(entries.filter(({ results }) => results)).toHaveLength(2);
-  // So that the input may be mended, and needs no --restart.
+  // So that the input may be corrected, and needs no --restart.
   await files.write('broken.json', array);
   expect(await send(sender, args)).toMatchObject({ code: 0 });
 });

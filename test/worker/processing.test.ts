@@ -62,7 +62,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
       customer_phone: '+971501234567',
       received_at: receipt.received_at,
     });
-    await until('the promise to ring is gone', async () => (await outboxOf(receiptId)).length === 0);
+    await until('the outbox row is gone', async () => (await outboxOf(receiptId)).length === 0);
   });
 
   test('a poison order fails, is tried again and ends dead, alone; its neighbours are written', async () => {
@@ -85,7 +85,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(new Date(history[0].failed_at) < new Date(history[1].normalized_at)).toBe(true);
     expect(finals.map((it) => it.attempts)).toEqual(payloads.map((_, index) => (index === 7 ? 3 : 1)));
     for (const receiptId of receiptIds)
-      await until('the promise to ring is gone', async () => (await outboxOf(receiptId)).length === 0);
+      await until('the outbox row is gone', async () => (await outboxOf(receiptId)).length === 0);
     // The database's message quoted the phone; nothing of ours may.
     expect(worker.log.text() + JSON.stringify(history)).not.toContain('971501112223');
   });
@@ -136,7 +136,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
 
   test('within one batch the first received whose order commits wins', async () => {
     await worker.close();
-    // An intake without a bell, so that the one job there is can be made here, as a burst would make it.
+    // An intake without a producer, so that the one job there is can be made here, as a burst would make it.
     const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
     const sendMute = async (payload: object) => (await mute.api.order(account, payload)).body.receipt_id as string;
     const first = await sendMute(order('race', { order_number: 'poison' }));
@@ -223,7 +223,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(await outboxOf(first)).toEqual([]);
   });
 
-  test('a receipt that nobody rang for is rung for by the sweeper', async () => {
+  test('a receipt whose wake-up was lost gets one from the sweeper', async () => {
     const receiptId = await send(order('unrung'));
     await final(receiptId);
     const silent = `${receiptId.slice(0, -4)}0000`;

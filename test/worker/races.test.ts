@@ -136,7 +136,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     });
   });
 
-  test('the sweeper rings for a receipt while it is written, and again when its lease is over: it is written once, by the first', async () => {
+  test('the sweeper sends a wake-up for a receipt while it is written, and again when its lease is over: it is written once, by the first', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     // Against writing alone: what a worker does besides reads orders, too.
@@ -149,7 +149,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     // It sweeps as it starts, and the first has its hands full.
     await startWorker();
     const { lease_id, lease_expires_at } = await row(receiptId);
-    const promise = await until('the ring is answered', async () => {
+    const promise = await until('the wake-up is processed', async () => {
       const found = await promiseOf(receiptId);
       return found?.due_at.getTime() === lease_expires_at.getTime() && found;
     });
@@ -208,7 +208,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     const { knex } = stack.database;
     account = await stack.account();
     const gate = await shut('orders written');
-    // It sweeps: a ring that a slow machine lost would otherwise be waited for in vain.
+    // It sweeps: a wake-up that a slow machine lost would otherwise be awaited in vain.
     const { child, ask } = await startProcess({ ...HELD_UP, WORKER_CONCURRENCY: '16', SWEEP_INTERVAL: '1s' });
     const early = await sendMany('before-sigterm', 20);
     await whoWait(knex, 1, 'advisory');

@@ -354,7 +354,7 @@ describe('leases and the promise in the outbox', () => {
 
   test('receipts are claimed in the order received, whatever the order of the ids', async () => {
     const now = Date.now();
-    // Whatever else could order them, id, place in the table or place in the ring, has the second before the first.
+    // Whatever else could order them, id, position in the table or in the wake-up, has the second before the first.
     const [first, second] = [incoming('first-wins', now), incoming('first-wins', now - 1000)];
     await record(second);
     await record(first);

@@ -22,7 +22,7 @@ const ORDER = {
   area: 'Marina',
   items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }, { name: 'Bread' }],
   total: '149.50',
-  delivery_instructions: 'Ring twice\nthen wait',
+  delivery_instructions: 'Knock twice\nthen wait',
 };
 
 /** The id of a written order, as an argument. */
@@ -54,7 +54,7 @@ test('show gives the order as the contract has it', async () => {
     ],
     total: '149.50',
     currency: 'AED',
-    delivery_instructions: 'Ring twice\nthen wait',
+    delivery_instructions: 'Knock twice\nthen wait',
     warnings: [],
     review_state: 'needs_review',
     received_at: expect.any(String),

@@ -50,7 +50,7 @@ export async function withServices<Services extends { stop(): Promise<void> }, R
   }
 }
 
-/** Runs what the command line asks for. Exit code 2 for wrong use, 1 for an error, and else what the command sets. */
+/** Runs what the command line asks for. Exit code 2 for wrong usage, 1 for an error, and else what the command sets. */
 export async function runProgram(program: Command, name: string): Promise<void> {
   for (const command of [program, ...program.commands]) command.exitOverride();
   try {

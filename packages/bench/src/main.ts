@@ -41,7 +41,7 @@ const program = new Command('npm run bench --')
   .option('--profile <directory>', 'write a CPU profile of every process there')
   .addHelpText(
     'after',
-    '\nExit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong use.',
+    '\nExit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong usage.',
   )
   .action(compare);
 
@@ -86,7 +86,7 @@ program
   .addOption(sharedOption('json'))
   .addHelpText(
     'after',
-    '\nExit code 0: none of the first account was refused. 1: some were, or it could not run. 2: wrong use.',
+    '\nExit code 0: none of the first account was refused. 1: some were, or it could not run. 2: wrong usage.',
   )
   .action((_, command: Command) => fairness(command.optsWithGlobals()));
 

@@ -41,7 +41,7 @@ export interface SubmitOptions extends CallOptions {
    * another call, after a crash for instance.
    */
   idempotencyKey?: string | undefined;
-  /** Rather have the order refused, with a `ValidationError`, than mended. */
+  /** Have the order rejected with a `ValidationError` where it would be corrected with a warning. */
   strict?: boolean | undefined;
   /** Seconds, at most 30, for which the service may hold its reply until it is known what became of the order. */
   wait?: number | undefined;

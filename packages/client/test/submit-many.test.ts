@@ -320,7 +320,7 @@ describe('batches', () => {
     ]);
   });
 
-  test('a line break inside a string is refused as it would be alone, not mended', () => {
+  test('a line break inside a string is rejected as it would be alone, not corrected', () => {
     for (const text of ['{"source_order_id":"a\nb"}', '{"source_order_id":"a\r\nb\\"}']) {
       const line = toLines([text]);
       expect(line.match(/[\r\n]/g)).toHaveLength(1);

@@ -4,7 +4,7 @@ import { currentTypes, TYPES_FILE } from '../scripts/generate-types.ts';
 import { typesOf } from '../scripts/types-of.ts';
 
 test('the types are those of the OpenAPI document', () => {
-  // `npm run client:types` makes them anew.
+  // `npm run client:types` generates them.
   expect(readFileSync(TYPES_FILE, 'utf8')).toBe(currentTypes());
 });
 

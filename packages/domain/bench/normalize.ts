@@ -11,7 +11,7 @@ Usage: npm run bench:normalize [-- --seconds <number>]
   --help              this text
 
 Exit code 0 if a typical order takes at most 25 µs at the median, or at most 3 times JSON.parse and joi; 1 if not; 2 for
-wrong use. The orders that need more are shown and not judged.`;
+wrong usage. The orders that need more are shown and not judged.`;
 
 const ALLOWED_MICROSECONDS = 25;
 const ALLOWED_RATIO = 3;
@@ -44,7 +44,7 @@ const typical = (number: number) => ({
   delivery_instructions: 'Leave it with the guard at the gate, and call when you are on your way up.',
 });
 
-/** One in which nearly everything has to be mended. */
+/** An order in which nearly everything needs a correction. */
 const messy = (number: number) => ({
   source_order_id: `SHOP-${pad(number)}`,
   customer: `Aisha, 050 ${pad(number).slice(1)} ${pad(number)} / 04 123 4567`,
@@ -107,7 +107,7 @@ async function main(): Promise<number> {
   );
   bench.add('normalizeOrder', each(payloadsOf(typical), normalizeOrder));
   bench.add('normalizeOrder, emirate to be inferred', each(payloadsOf(withoutEmirate), normalizeOrder));
-  bench.add('normalizeOrder, all to be mended', each(payloadsOf(messy), normalizeOrder));
+  bench.add('normalizeOrder, all with corrections', each(payloadsOf(messy), normalizeOrder));
 
   console.error(`An order of ${Buffer.byteLength(bodies[500] ?? '')} bytes, ${seconds} s for each measurement …`);
   const medians = new Map<string, number>();

@@ -105,7 +105,7 @@ describe('a redacted order', () => {
       emirate: 'Villa 7, Street 4, Dubai',
       items: [{ name: 'Cake', quantity: 2, sku: 'C-1' }, { name: 'Card for aisha@example.com' }],
       total: '149.50',
-      delivery_instructions: 'Ring twice',
+      delivery_instructions: 'Knock twice',
     });
     expect(redactOrder(order, isMentioned)).toEqual({
       source_order_id: 'till-17',

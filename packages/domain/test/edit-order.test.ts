@@ -23,7 +23,7 @@ describe('a value is read as that of a payload is', () => {
     ['/total', '1,250.5', { total: '1250.5' }],
     ['/total', '$20', { total: '20', currency: 'AED' }],
     ['/currency', 'usd', { currency: 'USD' }],
-    ['/delivery_instructions', 'Ring\u0000', { delivery_instructions: 'Ring' }],
+    ['/delivery_instructions', 'Knock\u0000', { delivery_instructions: 'Knock' }],
   ])('%s: %j', (pointer, value, expected) => {
     expect(edit({}, { [pointer]: value }).order).toMatchObject(expected);
   });

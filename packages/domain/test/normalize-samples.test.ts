@@ -29,7 +29,7 @@ describe('a messy payload', () => {
 });
 
 describe('300 ordinary orders', () => {
-  test('need no mending; where the emirate is missing, it is inferred', () => {
+  test('need no correction; where the emirate is missing, it is inferred', () => {
     expect(orders).toHaveLength(300);
     for (const payload of orders) {
       const codes = normalizeOrder(payload).warnings.map(({ code }) => code);

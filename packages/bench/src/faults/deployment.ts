@@ -35,7 +35,7 @@ export interface Deployment {
 /** Attempts of an order that cannot be written. */
 export const RETRY_ATTEMPTS = 3;
 
-/** So short that a round sees all of it: what is left of a worker, what nobody rings for, and attempts until the last. */
+/** So short that a round sees all of it: what is left of a worker, what no wake-up was sent for, and attempts until the last. */
 const QUICK = {
   LEASE: '2s',
   SWEEP_AFTER: '1s',

@@ -48,7 +48,7 @@ const program = new Command('npm run faults --')
   )
   .addHelpText(
     'after',
-    '\nExit code 0: everything holds. 1: it does not, or the run failed. 2: wrong use. 3: damage by --sabotage went unnoticed.',
+    '\nExit code 0: everything holds. 1: it does not, or the run failed. 2: wrong usage. 3: damage by --sabotage went unnoticed.',
   )
   .action(run);
 
