@@ -7,7 +7,7 @@ import { createFairShare } from './fair-share.ts';
 import { createReplayQueue } from './replay-queue.ts';
 import { type Recorded, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';
 
-export type { Kept, Recorded } from './waiting-receipt.ts';
+export type { Recorded } from './waiting-receipt.ts';
 
 export interface ReceiptWriter {
   /**
