@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import { until } from './until.ts';
 
 /** A field so long and so random that Postgres keeps the body it is in outside its row, where `damageBody` finds it. */
 export const longNote = () => randomBytes(12_000).toString('base64');
@@ -9,18 +10,31 @@ export const longNote = () => randomBytes(12_000).toString('base64');
  * superuser do so only while the table that it is in is taken for an ordinary one.
  */
 export async function damageBody(knex: Knex, receiptId: string): Promise<void> {
-  await knex.transaction(async (trx) => {
+  const table = await knex.transaction(async (trx) => {
     const { rows } = await trx.raw(
-      `select c.reltoastrelid as id, c.reltoastrelid::regclass::text as name, pg_column_toast_chunk_id(p.bodies) as chunk
+      `select c.oid::regclass::text as partition, c.reltoastrelid as id, c.reltoastrelid::regclass::text as name, pg_column_toast_chunk_id(p.bodies) as chunk
        from receipts r join receipt_payloads p on p.batch_id = r.batch_id and p.account_id = r.account_id
        join pg_class c on c.oid = p.tableoid
        where r.receipt_id = ?`,
       [receiptId],
     );
-    const [{ id, name, chunk }] = rows;
+    const [{ partition, id, name, chunk }] = rows;
     await trx.raw("update pg_class set relkind = 'r' where oid = ?", [id]);
     const { rowCount } = await trx.raw(`delete from ${name} where chunk_id = ?`, [chunk]);
     await trx.raw("update pg_class set relkind = 't' where oid = ?", [id]);
     if (rowCount === 0) throw new Error('the body lies in its row');
+    return partition;
+  });
+  // A deleted part can be read until vacuum has removed it, and a transaction that is open elsewhere delays that.
+  await until('the body cannot be read', async () => {
+    await knex.raw(`vacuum ${table}`);
+    return knex(table)
+      .join('receipts', { 'receipts.batch_id': `${table}.batch_id` })
+      .where({ receipt_id: receiptId })
+      .select(knex.raw('md5(bodies)'))
+      .then(
+        () => false,
+        ({ code }) => code === 'XX001',
+      );
   });
 }
