@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The procedures of docs/operating.md that change secrets or data, for the service under Compose. Each checks its result, and can be
+# The procedures of docs/operating that change secrets or data, for the service under Compose. Each checks its result, and can be
 # repeated after an interruption.
 # shellcheck disable=SC2016 # What stands in single quotes is for the shell of a container.
 set -euo pipefail
@@ -141,7 +141,7 @@ restore() {
   # Jobs of the lost state; the sweeper makes those that are needed again.
   compose exec -T redis redis-cli flushall > /dev/null
   if ((code == 3)); then
-    say 'The apps are still stopped. Read "After a restore to a time" in docs/operating.md, then: docker compose up -d --wait'
+    say 'The apps are still stopped. Read "After a restore to a time" in docs/operating/backup.md, then: docker compose up -d --wait'
     [[ -n $has_time ]] || exit 3
     exit 0
   fi

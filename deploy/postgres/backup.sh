@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Backup and restore of Postgres. It runs where the data directory is: in the container of deploy/compose/backup.yml,
-# or on the machine of Postgres. docs/operating.md, "Backup and restore", has the steps.
+# or on the machine of Postgres. docs/operating/backup.md, has the steps.
 set -euo pipefail
 
 usage() {
@@ -66,7 +66,7 @@ archive() {
 
 require_archiving() {
   [[ $(sql --command='show archive_mode') == on ]] ||
-    fail 'archive_mode is off, so a restore would end at the base backup. See docs/operating.md, "Backup and restore".'
+    fail 'archive_mode is off, so a restore would end at the base backup. See docs/operating/backup.md.'
 }
 
 # One command at a time.

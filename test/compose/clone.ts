@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { blocksUnder } from '../harness/markdown-blocks.ts';
@@ -6,18 +6,21 @@ import { type Compose, openCompose } from './deployment.ts';
 import { run } from './run.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** The blocks under a heading of docs/operating.md that are for a shell. */
+/** The blocks under a heading of the pages in docs/operating that are for a shell. */
 export async function readBlocks(heading: string): Promise<string[]> {
-  return blocksUnder(await readFile(join(ROOT, 'docs/operating.md'), 'utf8'), heading, '');
+  const directory = join(ROOT, 'docs/operating');
+  const files = (await readdir(directory)).filter((name) => name.endsWith('.md'));
+  const pages = await Promise.all(files.map((name) => readFile(join(directory, name), 'utf8')));
+  return blocksUnder(pages.join('\n'), heading, '');
 }
 
 /** What the pages name. */
 const IMAGE = 'order-ingestion';
 export const NEXT_POSTGRES_IMAGE = `${IMAGE}:next-postgres`;
 
-/** A clone of this working tree, in which an operator pastes the blocks of docs/operating.md. */
+/** A clone of this working tree, in which an operator pastes the blocks of docs/operating. */
 export interface Clone extends Compose {
-  /** Runs these lines in bash, after the definitions of "Commands on this page". @returns what they print. */
+  /** Runs these lines in bash, after the definitions of "Commands on these pages". @returns what they print. */
   bash(lines: string, variables?: Record<string, string>): Promise<string>;
   /** Runs the blocks of a section, or one of them, as they stand on the page. */
   paste(heading: string, block?: number): Promise<string>;
@@ -36,7 +39,7 @@ export async function makeClone(project: string, signal: AbortSignal): Promise<C
   const copy = `git clone --quiet "$1" "$2"; cd "$1"
     git ls-files -z --cached --others --exclude-standard --deduplicate | tar --null --ignore-failed-read -cT - | tar -x -C "$2"`;
   await run('bash', ['-euc', copy, 'bash', ROOT, directory], { signal });
-  const [functions = ''] = await readBlocks('Commands on this page');
+  const [functions = ''] = await readBlocks('Commands on these pages');
   const env = {
     ...process.env,
     COMPOSE_PROJECT_NAME: project,

@@ -7,7 +7,7 @@ const HELP = `Usage: npm run test:compose -- [options]
 
 Builds the image, starts docker-compose.yml under a project, ports and secrets of its own, sends every sample order, scales
 the workers to four, restarts each service under a steady load, kills a worker, and verifies that no order was lost or doubled.
-Then it pastes the blocks of docs/operating.md under load: first deployment, rotation of passwords, keys and SECRETS_KEY, backup,
+Then it pastes the blocks of docs/operating under load: first deployment, rotation of passwords, keys and SECRETS_KEY, backup,
 scaling, monitoring, a lost Redis, restores, upgrade from the previous commit and back, a full disk. In the end it runs a part of the
 test suite on testcontainers' Postgres and Redis. Everything that it started is removed. It takes about 25 minutes.
 

@@ -18,7 +18,7 @@ const INTAKE_URL = 'http://127.0.0.1:8080';
 const BETWEEN = 50;
 const SOME = 20;
 
-/** Pastes the blocks of docs/operating.md as they stand there, under load, and counts the orders before and after. */
+/** Pastes the blocks of docs/operating as they stand there, under load, and counts the orders before and after. */
 export async function tryProcedures(surroundings: RunContext): Promise<Report> {
   await requireFreeMachine(surroundings.signal);
   const clone = await makeClone(`orders-pages-${randomBytes(3).toString('hex')}`, surroundings.signal);

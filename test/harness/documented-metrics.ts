@@ -10,9 +10,9 @@ interface DocumentedMetric {
 
 const ROW = /^\| `(\w+)` \| (\w+) \| (.*?) ?\| ([a-z, ]+) \| \S.* \|$/;
 
-/** The tables of docs/metrics.md. */
+/** The tables of docs/operating/metrics.md. */
 export function documentedMetrics(): DocumentedMetric[] {
-  const text = readFileSync(resolve(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
+  const text = readFileSync(resolve(import.meta.dirname, '../../docs/operating/metrics.md'), 'utf8');
   const rows = text.split('\n').filter((line) => line.startsWith('| `'));
   return rows.map((line) => {
     const [, name, type, labels, apps] = ROW.exec(line) ?? [];

@@ -33,14 +33,11 @@ test('alerts.test.yml sees each alert fire, and each stay silent', () => {
 });
 
 test('each alert says how urgent it is, what happened, and where its entry in the runbook is', () => {
-  const runbook = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
-  const entries =
-    runbook
-      .slice(runbook.indexOf('\n## Alerts\n'))
-      .split('\n## ')[1]
-      ?.matchAll(/^### (.+)$/gm) ?? [];
+  const runbooks = resolve(import.meta.dirname, '../../docs/operating/runbooks');
+  const index = readFileSync(join(runbooks, 'README.md'), 'utf8');
   // In the order of the rules, so that neither is without the other.
-  expect([...entries].map(([, name]) => name)).toEqual(names);
+  expect([...index.matchAll(/^- \[(\w+)\]\(\1\.md\)$/gm)].map(([, name]) => name)).toEqual(names);
+  for (const name of names) expect(readFileSync(join(runbooks, `${name}.md`), 'utf8')).toMatch(`# ${name}\n`);
   expect(new Set(names).size).toBe(names.length);
   for (const { alert, labels, annotations } of alerts) {
     expect({ alert, labels, annotations }).toEqual({
@@ -49,7 +46,7 @@ test('each alert says how urgent it is, what happened, and where its entry in th
       annotations: {
         summary: expect.stringMatching(/^[A-Z].+[^.]$/),
         description: expect.stringMatching(/\.$/),
-        runbook_url: `docs/operating.md#${alert.toLowerCase()}`,
+        runbook_url: `docs/operating/runbooks/${alert}.md`,
       },
     });
   }

@@ -178,7 +178,7 @@ test('each order is counted as what became of it', async () => {
   expect(await figure(intake, 'postgres_pool_size', { pool: 'hot' })).toBe(10);
 });
 
-test('docs/metrics.md names every metric that there is, and no other', async () => {
+test('docs/operating/metrics.md names every metric that there is, and no other', async () => {
   await traffic();
   const shown = await allMetrics();
   const found = new Map<string, { type: string; labels: Set<string>; apps: string[] }>();
