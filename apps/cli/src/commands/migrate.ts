@@ -76,7 +76,7 @@ async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promis
     const accept = error.migrations.map((name) => `--accept-drift ${name}`).join(' ');
     throw new Failure(
       `Nothing was run: ${names} ran here with different SQL than this version has. Compare the schema with a fresh one ` +
-        `(docs/operating/upgrade.md), then: orders migrate ${accept}`,
+        `(docs/operating/upgrade.md, "Schema drift"), then: orders migrate ${accept}`,
     );
   }
 }
