@@ -109,7 +109,7 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
     PORTAL_URL: portalUrl,
   };
   const compose = (args: string[], end: { signal?: AbortSignal } = {}) => {
-    // Without the .env of whoever runs the service from this clone.
+    // Without the .env of a service that runs from this clone.
     const where = ['compose', '--project-name', project, '--project-directory', ROOT, '--env-file', '/dev/null'];
     return run('docker', [...where, ...args], { env, ...end });
   };

@@ -3,15 +3,15 @@ import { until } from '../harness/until.ts';
 import { makeOrder } from './orders.ts';
 import type { Sender } from './sender.ts';
 
-/** Orders at a steady rate, whatever becomes of them. */
+/** Orders at a steady rate, regardless of the replies. */
 export interface Load {
-  /** Waits until so many more receipts were named. */
+  /** Waits until `more` further receipts were returned. */
   untilAccepted(more: number): Promise<void>;
   /** Offers no more, and waits until all that was offered is accepted. */
   stop(): Promise<number>;
 }
 
-/** Orders under way at once; while there are so many, none is offered. */
+/** Max orders in flight; none is sent above this. */
 const MAX_UNDER_WAY = 500;
 const TICK_MS = 20;
 const TIMEOUT_S = 120;

@@ -28,7 +28,7 @@ export function shotAt(
 export interface Spoils {
   /** How many replies there were, by `<status>` or `<status> <code>`; errors of connections by their code. */
   replies: Record<string, number>;
-  /** Of each receipt that was promised. */
+  /** Of each receipt of a 202. */
   receiptIds: string[];
 }
 

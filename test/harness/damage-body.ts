@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { until } from './until.ts';
 
-/** A field so long and so random that Postgres keeps the body it is in outside its row, where `damageBody` finds it. */
+/** A long random field: Postgres stores a body with it in TOAST, which `damageBody` damages. */
 export const longNote = () => randomBytes(12_000).toString('base64');
 
 /**
- * Removes what is stored of a receipt's body outside its row, as a damaged page does: whoever reads the body gets XX001. Postgres lets a
- * superuser do so only while the table that it is in is taken for an ordinary one.
+ * Deletes the TOAST chunks of a receipt's body, as a damaged page does: reading the body then fails with XX001. Postgres lets a superuser
+ * do so only while the TOAST table is marked as an ordinary table.
  */
 export async function damageBody(knex: Knex, receiptId: string): Promise<void> {
   const table = await knex.transaction(async (trx) => {

@@ -10,7 +10,7 @@ const GATES: Record<GateName, { id: number; trigger: string }> = {
   'orders written': { id: 3, trigger: 'after insert on orders for each row' },
 };
 
-/** Puts gates into a database; they stand open. */
+/** Installs barriers in a database; they are open. */
 export async function putGates(knex: Knex): Promise<void> {
   await knex.raw(`
     create function pass_gate() returns trigger language plpgsql as
@@ -21,7 +21,7 @@ export async function putGates(knex: Knex): Promise<void> {
 
 /** Something that holds others up. */
 export interface Hold {
-  /** Lets those who wait go on; a second time does nothing. */
+  /** Lets waiting sessions continue. Idempotent. */
   release(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function shutGate(knex: Knex, name: GateName): Promise<Hold> {
   return hold(knex, `select pg_advisory_xact_lock(${GATES[name].id})`);
 }
 
-/** Holds up whoever so much as reads these tables. */
+/** Blocks even readers of these tables. */
 export function lockTables(knex: Knex, tables: string): Promise<Hold> {
   return hold(knex, `lock table ${tables} in access exclusive mode`);
 }
@@ -45,7 +45,7 @@ export async function hold(knex: Knex, statement: string): Promise<Hold> {
   };
 }
 
-/** What others wait for: a gate, a table, or the end of a transaction that has written what they want to write. */
+/** What a session waits for: a barrier, a table lock, or the end of a transaction that has written the same row. */
 export type Wait = 'advisory' | 'relation' | 'transactionid';
 
 /** The process ids of the Postgres backends that wait so, once there are `count` at least: what was sent together may be written in several groups. */

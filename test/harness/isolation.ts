@@ -59,9 +59,9 @@ export interface Isolation {
    * @returns what the attack got back.
    */
   expectUnharmed(attack: (signal: AbortSignal) => Promise<Spoils>, options?: { factor?: number }): Promise<Spoils>;
-  /** Adds receipts that a test was promised outside of an attack. */
+  /** Adds receipts that a test got outside of an attack. */
   promise(receiptIds: readonly string[]): void;
-  /** Expects that each receipt that anybody was promised is there and reaches a final state. */
+  /** Expects that each receipt of a 202 exists and reaches a final state. */
   expectAllFinal(): Promise<void>;
 }
 

@@ -87,7 +87,7 @@ export async function insertOrder(
   return inserted.order_id;
 }
 
-/** Makes what was done to orders as old as so many seconds. */
+/** Sets the time of the last review of orders to `seconds` ago. */
 export async function makeReviewOlder(knex: Knex, orderIds: readonly number[], seconds: number): Promise<void> {
   await knex('orders')
     .whereIn('order_id', orderIds)

@@ -47,7 +47,7 @@ export async function expectSettled(
   );
   const resent = await knex('resends').where({ account_id: account.id }).pluck('receipt_id');
   expect(new Set(resent)).toEqual(new Set(receiptIds.filter((receiptId) => expected[receiptId] === 'duplicate')));
-  await until('no promise is left', async () => {
+  await until('no outbox row is left', async () => {
     const left = await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]);
     return left.length === 0;
   });

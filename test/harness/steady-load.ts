@@ -6,7 +6,7 @@ import { until } from './until.ts';
 /** Sends an order of this `source_order_id`, and returns its reply; one that is no JSON has no body. */
 type Send = (sourceOrderId: string) => Promise<{ status: number; body: { receipt_id: string; code?: string } | null }>;
 
-/** What became of the orders that were sent, by `source_order_id`. */
+/** The outcome of each sent order, by `source_order_id`. */
 export interface Ledger {
   /** Receipt ids of those that got their 202. */
   accepted: Map<string, string>;
@@ -16,7 +16,7 @@ export interface Ledger {
 
 interface SteadyLoad {
   ledger: Ledger;
-  /** Waits until so many more are accepted. */
+  /** Waits until `more` further orders are accepted. */
   untilAccepted(more: number): Promise<void>;
   /** Resolves when each request under way has its reply. */
   stop(): Promise<void>;

@@ -110,14 +110,14 @@ describe('a batch under an idempotency key', () => {
     await worker.close();
   });
 
-  test('of the greatest length, and with a blank line between: the place counts the orders alone', async () => {
+  test('with a key of the max length and empty lines between the orders: positions count only orders', async () => {
     account = await stack.account();
     const key = 'k'.repeat(255);
     const texts = orders('place', 2);
     const receiptIds = receiptIdsOf(await send(intakes[0], texts, key));
     const again = await send(intakes[0], [texts[0] as string, '', ' ', texts[1] as string], key);
     expect(resultsOf(again)).toEqual(receiptIds.map((receipt_id) => ({ receipt_id, duplicate: true })));
-    // A single order's key is another one, for no client can send the blank.
+    // The key of a single order is another one, as no client can send a key with a space.
     const single = await intakes[0].api.order(account, order('place single'), { 'Idempotency-Key': key });
     expect(single.body).toEqual({ receipt_id: single.body.receipt_id });
     await expectEnds([...receiptIds, single.body.receipt_id]);
@@ -145,7 +145,7 @@ describe('a batch under an idempotency key', () => {
     const replies = await Promise.all([first, second]);
     for (const { status, body } of replies) expect([status, body.accepted]).toEqual([202, 700]);
     expect(receiptIdsOf(replies[0])).toEqual(receiptIdsOf(replies[1]));
-    // Whoever takes the keys of the second statement first: each order was new in one of the two replies alone.
+    // Whichever intake inserts the keys first: each order is new in exactly one of the two replies.
     const news = replies.map((reply) => resultsOf(reply).map(({ duplicate }) => !duplicate));
     expect(news[0]?.map((isNew, index) => isNew !== news[1]?.[index])).toEqual(Array(700).fill(true));
     expect(news[0]?.slice(0, 500)).toEqual(Array(500).fill(true));

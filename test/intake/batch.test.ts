@@ -258,7 +258,7 @@ test('of two orders with one source_order_id in a batch the first is written, an
   await worker.close();
 });
 
-test('an order that Postgres does not take costs no other its place', async () => {
+test('an order that Postgres rejects does not affect the other orders of its batch', async () => {
   const { knex } = stack.database;
   await knex.raw(`
     create function refuse_receipt() returns trigger language plpgsql as
@@ -311,7 +311,7 @@ test('metrics count the orders of a batch, and its request once; the log names n
   const value = (name: string, labels: object) =>
     metrics.get(name)?.samples.find((sample) => JSON.stringify(sample.labels) === JSON.stringify(labels))?.value;
   expect(value('intake_receipts_total', { outcome: 'accepted' })).toBe(2);
-  expect(value('intake_batch_orders_refused_total', { code: 'validation_failed' })).toBe(1);
+  expect(value('intake_batch_orders_rejected_total', { code: 'validation_failed' })).toBe(1);
   expect(value('intake_requests_total', { route: '/ingest/orders/batch', status: '202', code: '' })).toBe(1);
   expect(gaugeOf(metrics, 'intake_batches_in_flight')).toBe(0);
 });

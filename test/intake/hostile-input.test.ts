@@ -445,7 +445,7 @@ describe('an intake under fire', () => {
     `${COUNT} random requests (RANDOM_SEED=${SEED}): each gets its reply, no 5xx, and is stored whole or not at all; what is stored is processed`,
     async () => {
       const accepted = new Map<string, string>();
-      // Not the one that is soon out of patience: on a busy machine a large body may take that long.
+      // Not the intake with the short timeout: on a busy machine a large body may take that long.
       const { api: patient } = await stack.intake();
       const unheard = await megabytesHeld();
       let before = await stored();

@@ -409,7 +409,7 @@ test('a worker that starts later finds the kept ones where they were: the resend
   expect(await statusOf(dead.kept_as)).toMatchObject({ status: 'dead', attempts: 0 });
 });
 
-test('one that Postgres refuses to store does not cost its neighbours their place', async () => {
+test('a delivery that Postgres rejects does not affect the other deliveries of its batch', async () => {
   await begin();
   const { knex } = stack.database;
   await knex.raw(`

@@ -158,7 +158,7 @@ describeWith('redis-server')('rate limits', () => {
     const [one, two] = limited as [RunningIntake, RunningIntake];
     const startedAt = Date.now();
     expect((await one.api.batch(account, batchOf(30, 'first'))).status).toBe(202);
-    await until('another is let in', async () => (await two.api.batch(account, batchOf(30, 'second'))).status === 202);
+    await until('another batch is accepted', async () => (await two.api.batch(account, batchOf(30, 'second'))).status === 202);
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(2900);
   });
 
@@ -222,7 +222,7 @@ describeWith('redis-server')('rate limits', () => {
     try {
       for (const intake of limited) {
         await send(await stack.account(), 1, [intake]);
-        // Were each to wait for its share of the patience, 200 ms, these would take four seconds.
+        // If each waited for the timeout of 200 ms, these would take four seconds.
         const startedAt = performance.now();
         expect(await granted(account, 20, [intake])).toBe(3);
         expect(performance.now() - startedAt).toBeLessThan(2000);

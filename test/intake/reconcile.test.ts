@@ -151,9 +151,9 @@ describe('each state', () => {
     expect(await ask('rc-1')).toMatchObject({ status: 'received', receipt_id: repeat.receipt_id, order_id });
     const again = await stack.worker();
     await intake.api.final(account, repeat.receipt_id);
-    // While the promise for it is not settled it is known by that, and from then on by the table of what was sent again.
+    // It is found by its outbox row until that is settled, and then in `resends`.
     await noteResend(order_id, repeat.receipt_id);
-    await until('nothing is promised', async () => (await stack.database.knex('outbox')).length === 0);
+    await until('the outbox is empty', async () => (await stack.database.knex('outbox')).length === 0);
     expect(await ask('rc-1')).toMatchObject({ status: 'duplicate', receipt_id: repeat.receipt_id, order_id });
     const { body } = await intake.api.status(account, repeat.receipt_id);
     expect((await ask('rc-1')).received_at).toBe(body.received_at);
@@ -173,11 +173,11 @@ describe('each state', () => {
     expect(await ask('rc-2')).toMatchObject({ status: 'normalized', receipt_id });
   });
 
-  test('failed while it waits for its next attempt, also once its promise was settled', async () => {
+  test('failed while it waits for its next attempt, also after its outbox row was settled', async () => {
     const patient = await stack.worker({ RETRY_BASE: '1h', RETRY_CAP: '1h' });
     const { receipt_id } = await send('rc-3', { order_number: 'poison 3' });
     expect(await becomes('rc-3', 'failed')).toMatchObject({ receipt_id, order_id: null });
-    await until('its promise is settled', async () => {
+    await until('its outbox row is settled', async () => {
       const [promise] = await stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id]);
       return promise && promise.due_at > new Date(Date.now() + 600_000);
     });
@@ -190,7 +190,7 @@ describe('each state', () => {
     const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
     const { receipt_id } = await send('rc-4', { order_number: 'poison 4' });
     await becomes('rc-4', 'dead');
-    await until('its promise is gone', async () => {
+    await until('its outbox row is deleted', async () => {
       return (await knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id])).length === 0;
     });
     const { body } = await intake.api.status(account, receipt_id);

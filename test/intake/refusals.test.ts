@@ -386,7 +386,7 @@ test.each(['order', 'preview'] as const)(
   },
 );
 
-/** The first order to arrive holds the only place, whichever that is. */
+/** The first order that arrives has the only slot. */
 async function firstRefusal(send: () => Promise<Reply>): Promise<Reply> {
   return Promise.any(
     [send(), send()].map((reply) => reply.then((it) => (it.status === 503 ? it : Promise.reject(it)))),

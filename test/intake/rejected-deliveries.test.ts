@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** The account's log, once it has so many rows. */
+/** The account's log, once it has `count` rows. */
 async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {
   return until(`${count} rejected deliveries`, async () => {
     const rows = await listRejected(stack.database.knex, id, 1000);

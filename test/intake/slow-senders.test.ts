@@ -30,7 +30,7 @@ function open(): RawConnection {
   return connection;
 }
 
-/** Sends `bytes` one at a time, and blanks when they are used up, for as long as the connection lives. */
+/** Sends `bytes` one at a time, and then spaces, until the connection ends. */
 function drip({ socket }: RawConnection, bytes = ''): void {
   let sent = 0;
   drips.push(setInterval(() => !socket.destroyed && socket.write(bytes[sent++] ?? ' '), DRIP_MS));
@@ -163,7 +163,7 @@ describe('a connection', () => {
 
   test('that takes no replies is closed', async () => {
     intake = await stack.intake({ IDLE_TIMEOUT: '500ms', MAX_CONNECTIONS: '1' });
-    const deaf = await until('it has the only place', async () => {
+    const deaf = await until('it has the only slot', async () => {
       const connection = open();
       return (await isServed(connection)) && connection;
     });

@@ -125,12 +125,12 @@ describe('what waits in Postgres', () => {
     expect(oldestSeconds).toBeLessThan(100);
   });
 
-  test.each([0, 1, 6, 7, 8, 100, 125, 126, 127, 500])('counts a promise of %i', async (count) => {
+  test.each([0, 1, 6, 7, 8, 100, 125, 126, 127, 500])('counts an outbox row with %i receipts', async (count) => {
     await promise(1, count);
     expect((await readLoad(database)).waiting).toBe(count);
   });
 
-  test('does not read what large promises hold, but for those that are looked at for the oldest', async () => {
+  test('reads the ids of large outbox rows only in the rows searched for the oldest receipt', async () => {
     await promise(300, 500);
     const toastReads = async () => {
       await database.pool.query('select pg_stat_force_next_flush()');
@@ -144,7 +144,7 @@ describe('what waits in Postgres', () => {
     expect((await toastReads()) - before).toBeLessThanOrEqual(50);
   });
 
-  /** Promises of so many receipts each, with ids as near to each other as those of one batch. */
+  /** Inserts outbox rows with `receipts` ids each, which are as close to each other as those of one batch. */
   const promise = (count: number, receipts: number) =>
     db.knex('outbox').insert(
       Array.from({ length: count }, () => ({

@@ -133,7 +133,7 @@ function hasKnownLabels({ name, labels }: Sample): boolean {
   return Object.entries(labels).every(([label, value]) => KNOWN[label]?.(value));
 }
 
-test('each order is counted as what became of it', async () => {
+test('each order is counted by its outcome', async () => {
   const figure = async ({ adminUrl }: { adminUrl: string }, name: string, labels: object = {}) => {
     const samples = [...(await readMetrics(adminUrl)).values()].flatMap((metric) => metric.samples);
     const wanted = JSON.stringify(labels);

@@ -73,7 +73,7 @@ test('an index is made concurrently, though another waits to migrate meanwhile',
     return rows.length > 0;
   });
   const second = runMigrations(other, [indexed]);
-  await until('the second waits for its turn', async () => {
+  await until('the second waits for the lock', async () => {
     const { rows } = await db.knex.raw(
       "select 1 from pg_stat_activity where application_name = 'the second to migrate' and query like '%advisory%'",
     );
@@ -94,7 +94,7 @@ test('a list that failed in its middle runs again from its beginning', async () 
   expect(await run({ name: '905-again', up })).toEqual(['905-again']);
 });
 
-test('who migrates keeps its turn where the server ends transactions that are idle', async () => {
+test('a migration keeps its lock even if the server ends idle transactions', async () => {
   await db.knex.raw('create table ran (times integer)');
   const url = `${db.directUrl}?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=200')}`;
   const both = [1, 2].map(() => openKnex({ url }));

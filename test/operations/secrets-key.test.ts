@@ -43,7 +43,7 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const [plain, rotated] = [await stack.account({ signing: true }), await stack.account({ signing: true })];
-  // First everybody opens both: whoever is restarted late has to verify with what others seal with the new key.
+  // First every process can decrypt with both keys: one that restarts late must read secrets that others sealed with the new key.
   const late = await stack.intake({ SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next });
   expect(await statusOfWebhook(late, plain)).toBe(202);
 

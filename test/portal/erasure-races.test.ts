@@ -31,7 +31,7 @@ test('a worker that holds the receipt writes nothing of the customer, and the or
   expect(written).toEqual([expect.objectContaining({ customer_phone: null, total: '149.50' })]);
 });
 
-test('words that are just being made from the order are not kept', async () => {
+test('search terms that are being created from the order are not kept', async () => {
   const { knex } = stack.database;
   const account = await stack.account();
   await sendOrder(intake, account, { source_order_id: 'words', ...WHOLE });

@@ -70,7 +70,7 @@ describe('the data of one customer, in every place where it can be', () => {
     };
     await also('second number', { ...NAMELESS, customer: { name: 'H', phone: '04 765 4321 / +971 50-827-7163' } });
     await also('unknown member', { ...NAMELESS, contact: { mobile: 971508277163 } });
-    await also('in a text', { ...NAMELESS, items: 'Cake, 0508277163', order_number: 'for 0508277163' });
+    await also('in a string', { ...NAMELESS, items: 'Cake, 0508277163', order_number: 'for 0508277163' });
     await also('nowhere else', { customer: CUSTOMER.phone[1] });
     receipt.resent = (await send(account, { source_order_id: 'whole', ...NAMELESS })).receipt_id;
     const hook = await intake.api.webhook(account, { source_order_id: 'hook', ...WHOLE }, { Prefer: 'wait=30' });

@@ -242,7 +242,7 @@ test('requests whose clients have disconnected wait no more and keep no room', a
     });
   }
   expect((await hostile.get(path)).status).toBe(200);
-  // Of 20 in each round, those that had their turn wait for the lock.
+  // Of the 20 in each round, those that were started wait for the lock.
   expect(await countEdits()).toBeGreaterThan(0);
   expect(await countEdits()).toBeLessThan(80);
   await expectWell();

@@ -51,7 +51,7 @@ const idsOf = (reply: { body: { receipts: { receipt_id: string }[] } }) =>
   reply.body.receipts.map(({ receipt_id }) => receipt_id);
 
 describe('finding receipts', () => {
-  test('by receipt id, idempotency key and source_order_id, with the repeats of an order', async () => {
+  test('by receipt id, idempotency key and source_order_id, with the duplicates of an order', async () => {
     const first = await send({ source_order_id: 'find me' }, { 'Idempotency-Key': 'key/of-it' });
     const again = await send({ source_order_id: 'find me' });
     await send({ source_order_id: 'find me not' });

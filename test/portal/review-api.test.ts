@@ -104,7 +104,7 @@ describe('the list', () => {
     const shop = await openShop(stack, portal);
     const { knex } = stack.database;
     const oldest = await insert(shop, { channel: 'webhook', customer_name: 'Rare', review_state: 'confirmed' });
-    // At the edges of what one request walks through, too.
+    // Also at the limits of what one request scans.
     const places = [500, 501, 502, 2000, 2001, 2002, 5500, 5501, 5502, 12_000, 12_001, 12_002];
     const { rows } = await knex.raw(
       `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
@@ -308,7 +308,7 @@ describe('filters and search', () => {
     }
   };
 
-  test('the index of words finds what walking the list finds', async () => {
+  test('the search index finds the same orders as a scan of the list', async () => {
     const { knex } = stack.database;
     await knex.raw(
       `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)

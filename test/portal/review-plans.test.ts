@@ -32,7 +32,7 @@ const ALL: ReviewFilter = {
   ...NO_FILTER,
 };
 
-/** Orders of this account and of another one, in turns; one in five thousand of a name of its own. */
+/** Orders of this account and another one, alternating; one in five thousand has a unique name. */
 const fill = (orders: number) =>
   db.knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, items, warnings,
@@ -134,7 +134,7 @@ test('what was planned for an empty list does not read a full one through, and n
   expect((await page({ words: 'SHOP-18' })).orders).toHaveLength(50);
 });
 
-test('to look for orders without words reads each account once, and to make them reads no others', async () => {
+test('the search for orders without search terms reads each account once, and creating terms reads no other account', async () => {
   // Of these, another one is a minute old each second.
   await apart((knex) => knex('orders').where('order_id', '>', 59_900).delete());
   const fillOnce = () => apart((knex) => fillSearchTerms(knex));

@@ -60,7 +60,7 @@ async function allPages(accountId: number, words: string, between: () => Promise
 const SIZE = 7000;
 const place = fc.noBias(fc.nat(SIZE - 1));
 
-test('however far the words are made: a search finds every order once, also what was done to it before or since', () =>
+test('however many search terms are created so far, a search finds every matching order once', () =>
   fc.assert(
     fc.asyncProperty(
       fc.record({

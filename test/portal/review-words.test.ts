@@ -43,7 +43,7 @@ async function search(accountId: number, words: string): Promise<[number[], bool
   return [orders.map(({ order_id }) => order_id), nextBelow !== null];
 }
 
-test('the words of what was written a minute ago are made, up to the first order that was not', async () => {
+test('creates the search terms of orders written more than a minute ago, up to the first younger one', async () => {
   const accountId = await openAccount();
   const old: number[] = [];
   for (let n = 0; n < 3; n += 1) old.push(await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) }));
@@ -60,7 +60,7 @@ test('the words of what was written a minute ago are made, up to the first order
   expect([await filledOf(accountId), await markOf(accountId)]).toEqual([[...old, young, behind], behind]);
 });
 
-test('they are made in batches, after each of which it may be told to end', async () => {
+test('they are created in batches, and the caller can stop after each batch', async () => {
   const [few, many] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, few, 3);
   await insertOrders(db.knex, many, 6200);
@@ -107,7 +107,7 @@ test('neither an account nor an order is locked, and what is locked is not waite
   expect(await filledOf(accountId)).toEqual([id]);
 });
 
-test('an order leaves with its words, and comes back with those it has then', async () => {
+test('search terms are removed when an order leaves the list, and created again when it returns', async () => {
   const accountId = await openAccount();
   const name = 'Before';
   const [a, b, c] = await insertOrders(db.knex, accountId, 3, { customer_name: name });
@@ -132,7 +132,7 @@ test('an order leaves with its words, and comes back with those it has then', as
   expect(await search(accountId, 'after')).toEqual([[c], false]);
 });
 
-test('what is edited, reviewed or reopened while words are made keeps the words it has then', async () => {
+test('an order that is edited, reviewed or reopened while search terms are created keeps its own', async () => {
   const accountId = await openAccount();
   const ids = await insertOrders(db.knex, accountId, 4, { customer_name: 'Before' });
   const [blocked, edited, confirmed, undone] = ids as [number, number, number, number];
@@ -166,13 +166,13 @@ test.each([499, 500, 501, 5499, 5500, 5501])(
     const [young] = await insertOrders(db.knex, accountId, 1, { customer_name: 'Rare', written_at });
     await insertOrders(db.knex, accountId, others, { written_at });
     const [first, hasMore] = await search(accountId, 'rare');
-    // One page goes through so many.
+    // One page scans up to 5,500 orders.
     const isPast = others < 5500;
     expect([first, hasMore]).toEqual(isPast ? [[young, old], false] : [[], true]);
   },
 );
 
-test('a page is filled past words that are left of orders that were reviewed', async () => {
+test('a page is filled despite outdated search terms of reviewed orders', async () => {
   const accountId = await openAccount();
   const ids = await insertOrders(db.knex, accountId, 120, { customer_name: 'Rare' });
   await insertOrders(db.knex, accountId, 600);

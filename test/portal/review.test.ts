@@ -175,7 +175,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  test('is told when somebody else was faster, and sees what became of the order', async () => {
+  test('is told when somebody else was faster, and sees the current state of the order', async () => {
     const shop = await openShop(numbered('F-1'), numbered('F-2'));
     await review(shop, async (page) => {
       await openOrder(page, 'F-1');

@@ -121,7 +121,7 @@ describe('signing in', () => {
       ]);
       return performance.now() - startedAt;
     };
-    // By turns, so that what else the machine does slows both.
+    // Alternating, so that other load on the machine slows both.
     const best = { nobody: Number.POSITIVE_INFINITY, somebody: Number.POSITIVE_INFINITY };
     for (let round = 0; round < 8; round += 1) {
       best.nobody = Math.min(best.nobody, await time('nobody@example.test'));
@@ -137,7 +137,7 @@ describe('signing in', () => {
       422,
     ],
     ['a member of the prototype', '{"email":"a@example.test","__proto__":{"password":"x"}}', 422],
-    ['an object for a text', '{"email":{"$ne":null},"password":{"$ne":null}}', 422],
+    ['an object instead of a string', '{"email":{"$ne":null},"password":{"$ne":null}}', 422],
     ['a password without end', JSON.stringify({ email: 'a@example.test', password: 'x'.repeat(200) }), 422],
     ['too much', JSON.stringify({ email: 'a@example.test', password: 'x'.repeat(70_000) }), 413],
     ['no JSON', '{"email":', 400],

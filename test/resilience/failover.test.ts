@@ -12,7 +12,7 @@ describe('Postgres with a synchronous standby', () => {
   let stack: Stack;
 
   beforeAll(async () => {
-    // Past a pooler, which would have to be told of the standby.
+    // Not through a pooler, which would need to know the standby.
     primary = await startFaultyPostgres(FOLLOWED, { direct: true });
     standby = await startStandby(primary);
     await primary.knex.raw("alter system set synchronous_standby_names = 'standby'");
@@ -28,7 +28,7 @@ describe('Postgres with a synchronous standby', () => {
     await stack.close();
   });
 
-  test('the primary dies and the standby takes over: apps that go on running have every accepted order, once', async () => {
+  test('the primary fails and the standby is promoted: the running apps have every accepted order exactly once', async () => {
     const { api } = await stack.intake();
     await stack.worker();
     const account = await stack.account();

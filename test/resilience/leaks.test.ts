@@ -230,7 +230,7 @@ async function breakTheBackground(door: App, desk: App, account: TestAccount): P
     const before = await outages();
     const receiptId = await accept(door, account, name);
     await until(`${name} is met as an outage`, async () => (await outages()) > before);
-    // Dropping it locks the table out of turn, and may be the one that a deadlock is ended with.
+    // Dropping it locks the table in another order, so it may be chosen as the deadlock victim.
     const isDropped = () =>
       knex.raw(trigger).then(
         () => true,

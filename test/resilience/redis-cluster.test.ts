@@ -95,7 +95,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     const worker = await stack.worker({ SWEEP_INTERVAL: '60s' });
     await untilAnswered(api(0));
     frozen.freeze();
-    // Were each to wait for its share of the patience, 200 ms, these would take four seconds.
+    // If each waited for the timeout of 200 ms, these would take four seconds.
     const startedAt = performance.now();
     for (let index = 0; index < 20; index++)
       expect((await api(0).order(counted, { source_order_id: `f-${index}` })).status).toBe(202);

@@ -60,7 +60,7 @@ describe('the client and the service', () => {
 
   test.each<[string, (id: string) => string | Uint8Array | Order]>([
     ['an order', (id) => ({ source_order_id: id, address: 'شارع' })],
-    ['a text of its own spacing', (id) => `{ "source_order_id":\n"${id}" }`],
+    ['a string with its own spacing', (id) => `{ "source_order_id":\n"${id}" }`],
     ['bytes', (id) => new TextEncoder().encode(`\ufeff{"source_order_id":"${id}"}`)],
   ])('a webhook of %s is signed so that the service takes it', async (what, make) => {
     const accepted = await client.sendWebhook(make(`w ${what}`), { wait: 30 });
@@ -296,7 +296,7 @@ describe('the client and a service that is killed and started again', () => {
     await untilReady(Number(settings.ADMIN_PORT));
   }
 
-  test('between accepting an order and telling what became of it, and while one is sent: each is written once', async () => {
+  test('between accepting an order and returning its outcome, and while one is sent: each is written once', async () => {
     const { receipt_id } = await client.submitOrder({ source_order_id: 'between' });
     await intake.stop('SIGKILL');
     const waiting = client.waitForReceipt(receipt_id, { timeoutMs: 120_000 });

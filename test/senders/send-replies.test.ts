@@ -122,7 +122,7 @@ test('what could not be asked is pending, no failure, and the same command asks 
   expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
 });
 
-test('a service that refuses to tell what became of the orders has refused none of them', async () => {
+test('a service that rejects the request for outcomes has rejected no order', async () => {
   const id = '00000000-0000-7000-8000-000000000001';
   const sender = await startService((request, response) =>
     (request.url?.endsWith('/batch') ? batch({ receipt_id: id }, { receipt_id: id }) : problem(404))(request, response),

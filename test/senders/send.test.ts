@@ -8,7 +8,7 @@ import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const ORDERS = Number(process.env.SEND_ORDERS ?? 3000);
-/** So many requests that something is under way whenever something is killed. */
+/** Enough requests that some are in flight whenever something is killed. */
 const REQUESTS = 300;
 
 describeWith('redis-server')('a file is sent while everything is killed and started again', () => {

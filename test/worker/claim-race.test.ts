@@ -86,7 +86,7 @@ test('so do those that claim one alone', async () => {
   expect(claims).toBeGreaterThan(50);
 });
 
-test('workers that settle the same promise at the same moment leave it as long as a receipt is not settled', async () => {
+test('workers that settle the same outbox row at the same time keep it while one of its receipts is pending', async () => {
   await race(async () => {
     await settleBatch(database, batchId, 10_000);
   });

@@ -23,7 +23,7 @@ const send = async (by: TestAccount, source_order_id: string, rest: object = {})
 const final = async (by: TestAccount, receiptId: string) => (await intake.api.final(by, receiptId)).body;
 const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms', SWEEP_INTERVAL: '200ms' };
 
-/** Has the sweeper wake a worker up for all that is pending by one outbox row, once no job of before can: whoever claims one claims all. */
+/** Moves all pending receipts to one outbox row after earlier jobs are done, so that one wake-up of the sweeper claims them together. */
 async function processTogether(start: () => Promise<RunningWorker>): Promise<RunningWorker> {
   const { knex } = stack.database;
   const rows = await knex('outbox').delete().returning('*');
@@ -57,7 +57,7 @@ test('a body that cannot be read costs its own receipt its attempts, and those i
   await worker.close();
 });
 
-test('also where its worker died before, so that it runs alone', async () => {
+test('also if its worker crashed before, so that it runs alone', async () => {
   const [damaged, suspect] = [await send(account, 'alone', { note: longNote() }), await send(account, 'suspect')];
   const { knex } = stack.database;
   await damageBody(knex, damaged);

@@ -6,7 +6,7 @@ import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-describe.each(QUEUE_KINDS)('repeats, the queue on %s', (kind) => {
+describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
   let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let account: TestAccount;
@@ -74,7 +74,7 @@ describe.each(QUEUE_KINDS)('repeats, the queue on %s', (kind) => {
     const firsts: string[] = [];
     for (const sender of senders)
       firsts.push((await api.order(sender, { source_order_id: 'k-5' }, key('k-5'))).body.receipt_id);
-    // Both on one connection, one behind the other, arrive in one turn of the event loop.
+    // Both on one connection, one behind the other, arrive in one iteration of the event loop.
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1').setEncoding('utf8');
     await once(socket, 'connect');
     let heard = '';

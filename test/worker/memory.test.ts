@@ -27,7 +27,7 @@ async function send(makeItems: (index: number) => string[]): Promise<string[]> {
   return reply.body.results.map((result: { receipt_id: string }) => result.receipt_id);
 }
 
-test('a worker needs no more memory for many orders of very many items than for a few, nor for what repeats them', async () => {
+test('a worker needs no more memory for many orders with very many items than for a few, nor for their duplicates', async () => {
   const first = await send(() => Array.from({ length: ITEMS }, () => 'a'));
   const worker = await startApp('worker', {
     ...stack.env,

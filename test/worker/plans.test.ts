@@ -79,7 +79,7 @@ async function write(receipts: IncomingReceipt[], said: object) {
   return { ...(await writeOrders(worker, leaseId, [batchId], orders)), batchId, leaseId, orders };
 }
 
-/** Sends one order twice, after it was sent so many times with nothing else; @returns what ends the second as a duplicate that says something else. */
+/** Sends an order `timesBefore` times, and then once with other content. @returns a function that ends the last one as a changed duplicate. */
 async function storeTwice(timesBefore = 0): Promise<() => Promise<unknown>> {
   const [first, second] = [incoming(), incoming()];
   await write([first], {});

@@ -243,7 +243,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect((await final(silent)).status).toBe('written');
   });
 
-  test('a receipt whose worker died is taken again when its lease runs out, alone, at no attempt', async () => {
+  test('a receipt whose worker crashed is claimed alone when its lease expires, and loses no attempt', async () => {
     await worker.close();
     const receiptId = await send(order('lapsed'));
     await stack.database
@@ -266,7 +266,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     await worker.close();
     const receiptId = await send(order('killer', { order_number: 'never got so far' }));
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
-    // A worker that takes it and dies, as far as anybody can tell: its lease runs out.
+    // Simulates a worker that claims it and crashes: the lease expires.
     const crash = async () => {
       const claimed =
         (await claimReceipts(database, [receiptId], uuid(), 1))[0] ??

@@ -86,7 +86,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
   };
   const all = (receiptIds: string[], state: string) => Object.fromEntries(receiptIds.map((id) => [id, state]));
 
-  test('one job at two workers: who comes second takes nothing, and leaves the promise standing', async () => {
+  test('one job at two workers: the second claims nothing and keeps the outbox row', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9', SWEEP_AFTER: '10m' });
@@ -100,7 +100,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
 
     const gate = await shut('receipts claimed');
     await ringTwice(wakeUp, () => whoWait(knex, 1, 'advisory'));
-    const promise = await until('the second has answered', async () => {
+    const promise = await until('the second worker has processed its wake-up', async () => {
       const found = await promiseOf(wakeUp.batchId);
       return found?.due_at < due_at && found;
     });
@@ -277,7 +277,7 @@ describe('races of operators, forced', () => {
       const both = await Promise.all(
         logFiles.map((logFile) => startApp('cli', env, { args: ['migrate', '--json'], output: { file: logFile } })),
       );
-      await until('both ask for their turn', async () => {
+      await until('both wait for the lock', async () => {
         const { rows } = await knex.raw(
           "select 1 from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_xact_lock%' and pid <> pg_backend_pid()",
         );

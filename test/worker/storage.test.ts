@@ -253,7 +253,7 @@ test.each([
   expect(faultOf(error)).toBe(fault);
 });
 
-describe('leases and the promise in the outbox', () => {
+describe('leases and the outbox row', () => {
   const incoming = (sourceOrderId: string, time = Date.now()) => receiptAt(time, { sourceOrderId });
   const idsOf = (receipts: IncomingReceipt[]) => receipts.map(({ receiptId }) => receiptId);
   const claim = async (receipts: IncomingReceipt[], leaseId: string, from = database) =>
@@ -328,7 +328,7 @@ describe('leases and the promise in the outbox', () => {
     expect(await claim([held, free], randomUUID())).toEqual([held.receiptId]);
   });
 
-  test('a promise that somebody else changes while it is settled does not bring Postgres down (its version 18 crashed)', async () => {
+  test('an outbox row that another session changes while it is settled does not crash Postgres (version 18 did)', async () => {
     const receipts = [incoming('settled-twice-1'), incoming('settled-twice-2')];
     const batchId = receipts[0]?.receiptId as string;
     const receiptIds = await record(...receipts);
@@ -393,13 +393,13 @@ describe('leases and the promise in the outbox', () => {
       new Map(fresh.map(({ receiptId, body }) => [receiptId, String(body)])),
     );
     for (const { receiptId, body } of fresh) expect((await findReceiptRecord(db.knex, receiptId))?.body).toEqual(body);
-    // No receipt would lead whoever erases a customer to them.
+    // An erasure could not find them, as no receipt refers to them.
     const batches = await db.knex('receipt_payloads').where({ batch_id: a.receiptId }).pluck('bodies');
     expect(batches).toHaveLength(3);
     for (const refused of ['body-b', 'body-d']) expect(Buffer.concat(batches).includes(refused)).toBe(false);
   });
 
-  test('a promise is not kept by other receipts than its own', async () => {
+  test('writing other receipts does not delete an outbox row', async () => {
     const [a, b] = [incoming('stands'), incoming('other')];
     await record(a);
     await record(b);
@@ -420,9 +420,9 @@ describe('leases and the promise in the outbox', () => {
     for (const receipt of batch) expect(await rowOf(receipt)).toMatchObject({ state: 'normalized', order_id: null });
   });
 
-  test('the promise stands until each of its receipts is settled', async () => {
+  test('the outbox row stays until each of its receipts is final', async () => {
     // The ids of later ones come before those of earlier ones.
-    const batch = ['promise-a', 'promise-b', 'promise-c'].map((name, index) => incoming(name, Date.now() - index));
+    const batch = ['outbox-a', 'outbox-b', 'outbox-c'].map((name, index) => incoming(name, Date.now() - index));
     const [a, b, c] = batch as [IncomingReceipt, IncomingReceipt, IncomingReceipt];
     const whole = { batchId: a.receiptId, receiptIds: await record(...batch) };
     const work = async (receipt: IncomingReceipt) => {

@@ -20,7 +20,7 @@ export interface RequestContext {
   /** Memory and concurrency that the request occupies; released when it ends at the latest. */
   slot: RequestSlot;
   problem?: string;
-  /** Order counts of a batch, for the log. */
+  /** Order counts of an HTTP batch, for the log. */
   batch?: { orders: number; refused: number };
 }
 

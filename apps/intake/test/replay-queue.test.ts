@@ -107,7 +107,7 @@ test('while one account’s replays are compared, another’s orders and replays
   expect((await largestPortions(REPLAYING)).bytes).toBeLessThan((1024 * 1024) / 2);
 });
 
-test('what repeats byte for byte is not compared at all', async () => {
+test('a replay with identical bytes is not compared', async () => {
   const { writer, compared } = openWriter();
   const orders = Array.from({ length: 60 }, (_, index) => ({ index, x: LONG }));
   await recordAll(writer, REPLAYING, orders, 'same');

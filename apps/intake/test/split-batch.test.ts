@@ -8,7 +8,7 @@ const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLengt
 const blank = fc.string({ unit: fc.constantFrom(' ', '\t', '\r'), maxLength: 3 });
 
 describe('lines', () => {
-  test('are found as they were written, whatever ends them and however many blank ones are between', () => {
+  test('are returned unchanged, with any line ending and any number of empty lines between them', () => {
     const line = fc.tuple(blank, fc.json(), blank, fc.constantFrom('\n', '\r\n', '\n\n', '\n \r\n'));
     fc.assert(
       fc.property(fc.array(line), fc.boolean(), fc.boolean(), (lines, marked, endsAtOnce) => {
@@ -19,7 +19,7 @@ describe('lines', () => {
     );
   });
 
-  test('that are blank are passed over once, however many there are', () => {
+  test('that are empty are scanned only once, however many there are', () => {
     // Quadratic scanning would take hours.
     const blank = Buffer.alloc(8_388_608, ' \n');
     expect([...splitLines(blank)]).toEqual([]);
@@ -66,7 +66,7 @@ function parsed(text: string): unknown[] | null {
 }
 
 describe('an array', () => {
-  test('is split into the exact texts of its elements', () => {
+  test('is split into the exact bytes of its elements', () => {
     const element = fc.tuple(space, fc.oneof(fc.json(), fc.json({ stringUnit: 'binary' })), space);
     fc.assert(
       fc.property(space, fc.array(element), space, fc.boolean(), (before, elements, after, marked) => {

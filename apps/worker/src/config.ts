@@ -17,7 +17,7 @@ export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment, T
   QUEUE_URL: string;
   /** Max concurrent jobs per lane; their wake-ups are processed in batches. */
   WORKER_CONCURRENCY: number;
-  /** How long a worker may hold claimed receipts before it counts as dead. */
+  /** Duration of a lease. After it expires, another worker may claim the receipts. */
   LEASE: number;
   RETRY_ATTEMPTS: number;
   RETRY_BASE: number;

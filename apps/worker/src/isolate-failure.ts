@@ -9,7 +9,7 @@ interface Continuation<Item> {
 }
 
 /**
- * Isolates the item that made work on several items fail: it bisects the items until the failing one is alone, and the others succeed.
+ * Finds the item that makes a batch fail: bisects the batch until the failing item is alone. The other items succeed.
  *
  * @param items at least one.
  * @throws the failure itself when Postgres is unavailable; otherwise the first failure of a half, after both were tried.

@@ -67,17 +67,17 @@ export function createMetrics(): WorkerMetrics {
     }),
     swept: new Counter({
       name: 'worker_swept_receipts_total',
-      help: 'Overdue receipts the sweeper sent wake-ups for',
+      help: 'Overdue receipts for which the sweeper sent a wake-up',
       registers,
     }),
     lostWakeUps: new Counter({
       name: 'worker_lost_wake_ups_total',
-      help: 'Wake-ups that did not reach the queue',
+      help: 'Jobs with wake-ups that did not reach the queue',
       registers,
     }),
     outages: new Counter({
       name: 'worker_outages_total',
-      help: 'Batches that failed in an outage and will be retried',
+      help: 'Batches that failed as a whole, most often in an outage of Postgres, and will be retried',
       registers,
     }),
     maintenanceFailures,

@@ -63,7 +63,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
    * body is unreadable, the claim is bisected. The damaged receipt is then claimed without its body, so that reading it fails under a lease
    * and counts as an attempt.
    *
-   * @returns `claimed`: how many were claimed, 0 after a failed claim; `moved`: how many were moved if one statement moved them, otherwise 0.
+   * @returns `claimed`: number of claimed receipts, 0 after a failed claim; `moved`: as returned by `writeInChunks`.
    */
   async function process(
     { wakeUps, trace }: Pick<Lease, 'wakeUps' | 'trace'>,
@@ -94,9 +94,9 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
     }
   }
 
-  /** @returns how many receipts were moved if one statement moved them; otherwise 0. */
+  /** @returns the number of receipts that reached a final state if there was one chunk (see `WriteBatch`); otherwise 0. */
   async function writeInChunks(lease: Lease, claimed: readonly ClaimedReceipt[]): Promise<number> {
-    // Chunks keep the order, so that of several orders with the same key the first received is written first.
+    // Chunks keep the order: of several orders with the same source_order_id, the first received must be written first.
     const chunks = chunkBySize(claimed, ({ body }) => body?.length ?? 0, { size: CHUNK_BYTES });
     let moved = 0;
     for (const chunk of chunks) {
@@ -112,7 +112,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
     const receiptIds = [...new Set(wakeUps.flatMap((wakeUp) => wakeUp.receiptIds))];
     const source = { wakeUps, trace };
     const { claimed, moved } = await process(source, receiptIds, claimTogether);
-    // A statement that moved all of them has also deleted their outbox rows.
+    // If one batch moved all of them, it has also deleted their outbox rows.
     if (moved === receiptIds.length) return;
     if (claimed < receiptIds.length) {
       const suspects = await findSuspects(database, receiptIds);

@@ -17,8 +17,8 @@ export interface BatchTrace {
 const MAX_RECEIPT_IDS = 100;
 
 /**
- * Begins the spans of a batch: one for the whole batch, linked to its requests, and one per traced request, in its trace, from claim to
- * write. Wake-ups of the sweeper have no request, so the batch's span lists their receipts.
+ * Begins the spans of a batch. One span is for the whole batch and links to its requests. Each traced request also gets a span in its own
+ * trace, from the claim to the outcome. Wake-ups of the sweeper have no request, so the batch's span lists their receipts.
  *
  * @returns null when nothing is traced.
  */

@@ -19,7 +19,8 @@ import type { RecordFailure } from './record-failure.ts';
  * Writes the orders of one lease, which are sorted by when they were received. Orders that the account already has become duplicates. An
  * order that cannot be written ends `failed` or `dead` without affecting the others.
  *
- * @returns how many receipts were moved if one batch moved all of them and deleted their outbox rows; otherwise 0.
+ * @returns the number of receipts that reached a final state, if all went through as one batch, which then also deleted their outbox rows;
+ * otherwise 0, and the caller must settle the outbox rows.
  * @throws when infrastructure fails.
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
@@ -71,7 +72,11 @@ export function createWriteBatch(deps: {
     }
   }
 
-  /** Releases duplicates whose order is locked, for the sweeper. @returns the ids of the receipts that it moved. */
+  /**
+   * Moves receipts to `duplicate`. If an order is locked, its receipt is released instead, and the sweeper sends a wake-up.
+   *
+   * @returns the ids of the moved receipts.
+   */
   async function settleDuplicates(
     lease: Lease,
     batchIds: readonly string[],
@@ -126,7 +131,7 @@ function duplicatesIn(orders: readonly Writable[], duplicates: readonly Duplicat
   });
 }
 
-/** The first received order of each key is written before the others with that key, which are then its duplicates. */
+/** Orders with the same account and `source_order_id`: the first received is written first; the others are then its duplicates. */
 function splitByKey(orders: readonly Writable[]): { firsts: Writable[]; others: Writable[] } {
   const keys = new Set<string>();
   const firsts: Writable[] = [];

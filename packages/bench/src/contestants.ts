@@ -16,7 +16,7 @@ export interface Contestant {
 
 interface Prepared {
   env: Record<string, string>;
-  /** The connections take turns with them. */
+  /** The connections use them in rotation. */
   apiKeys: string[];
   /** Whose orders they are in the table. */
   accountIds: number[];

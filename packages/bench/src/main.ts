@@ -100,7 +100,7 @@ program
 
 program
   .command('send')
-  .description('Lets orders send send a file beside a closed loop on a stack of the same kind, in turns.')
+  .description('Compares orders send with a closed loop on the same kind of stack, alternately.')
   .option('--orders <number>', 'in the file', wholeNumber, 100_000)
   .addOption(sharedOption('rounds'))
   .addOption(sharedOption('seconds'))

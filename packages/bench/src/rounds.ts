@@ -22,8 +22,8 @@ export interface Plan {
 }
 
 /**
- * Measures every contestant under every load so many times. Within a round the contestants take turns, so that a machine that slows down
- * slows all of them down.
+ * Measures every contestant under every load, `rounds` times. Within a round the contestants alternate, so that a slower machine affects
+ * all of them.
  */
 export async function runRounds(services: Services, plan: Plan, say: (text: string) => void): Promise<Measurement[]> {
   const { contestants, loads, rounds, seconds, warmUpSeconds, profileTo } = plan;

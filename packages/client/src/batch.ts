@@ -4,10 +4,11 @@ import type { Order } from './types.ts';
 /**
  * Orders as NDJSON, each on one line of its own.
  *
- * A text is one order's JSON as it stands. Its line breaks become tabs: between the tokens of JSON one is as good as
- * the other, and inside a string both are refused. What would leave its line empty is sent as `null`, to be refused in its place rather than skipped.
+ * A string is the JSON of one order. Its line breaks become tabs: between JSON tokens the two are equivalent, and inside
+ * a JSON string both are invalid. An empty order is sent as `null`, so that it is rejected at its position and not
+ * skipped.
  *
- * @throws {TypeError} for a text that is not well-formed.
+ * @throws {TypeError} for a string that is not well-formed.
  */
 export function toLines(orders: readonly (Order | string)[]): string {
   return orders.map((order, index) => `${lineOf(order, index)}\n`).join('');

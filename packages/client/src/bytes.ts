@@ -1,7 +1,7 @@
 const encoder = new TextEncoder();
 
 /**
- * A copy, so that what its owner does to the bytes later changes nothing; a text as its UTF-8.
+ * A copy of the bytes, so that later changes by the caller have no effect; a string becomes UTF-8.
  *
  * @throws {TypeError} for half of a surrogate pair, which UTF-8 has no bytes for: all of them would become the same replacement character.
  */

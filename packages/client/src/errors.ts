@@ -92,14 +92,14 @@ function mismatchMessage(keptAs: string | undefined): string {
   );
 }
 
-/** The service answered with a refusal. */
+/** The service replied with an error. */
 export class ProblemError extends OrdersError {
   override readonly name: string = 'ProblemError';
   /** Of the HTTP reply. */
   readonly status: number;
   /**
-   * The refusal as it came (RFC 9457); where something before the service answered instead, one in its place with the
-   * code `unexpected_reply`.
+   * The problem as received (RFC 9457). If the reply is not from the service, such as a proxy's, a substitute with the code
+   * `unexpected_reply`.
    */
   readonly problem: Problem;
   /** When to come back, if the reply said so. */

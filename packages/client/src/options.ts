@@ -43,14 +43,14 @@ export interface SubmitOptions extends CallOptions {
   idempotencyKey?: string | undefined;
   /** Have the order rejected with a `ValidationError` where it would be corrected with a warning. */
   strict?: boolean | undefined;
-  /** Seconds, at most 30, for which the service may hold its reply until it is known what became of the order. */
+  /** Max seconds, at most 30, that the service waits for the outcome of the order before it replies. */
   wait?: number | undefined;
 }
 
-/** Reads the options of the client; nothing that it throws repeats one of them. */
+/** Reads the options of the client. Errors never contain a value of an option. */
 export function readConnection({ baseUrl, apiKey, fetch: own }: ClientOptions): Connection {
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new TypeError('apiKey must be an API key of your account ("oik_…"), without blanks or line breaks.');
+    throw new TypeError('apiKey must be an API key of your account ("oik_…"), without spaces or line breaks.');
   }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {

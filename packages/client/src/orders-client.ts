@@ -18,7 +18,7 @@ import { type SubmitManyOptions, type Submitted, submitMany } from './submit-man
 import { type ReadSuccess, readAccepted, readBatch, readPreview, readReceipt, readReconciled } from './successes.ts';
 import type { Accepted, BatchReply, Order, Preview, Receipt, ReconcileReply } from './types.ts';
 
-/** An order; or one order's JSON as it stands, as text or bytes, which is sent unchanged. */
+/** An order, or the JSON of one order as a string or bytes, which is sent unchanged. */
 export type Payload = Order | string | Uint8Array;
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -48,10 +48,10 @@ export class OrdersClient {
   }
 
   /**
-   * Sends an order. When this resolves the order is stored and can no longer be lost; `waitForReceipt` tells what became of it.
+   * Sends an order. When this resolves the order is stored and can no longer be lost; `waitForReceipt` returns its outcome.
    *
    * @throws {ValidationError} when the order breaks a rule; {IdempotencyMismatchError} when its `idempotencyKey` was used
-   *   before with other content: this delivery is kept as the receipt `keptAs`; {TypeError} for a text that is not
+   *   before with other content: this delivery is kept as the receipt `keptAs`; {TypeError} for a string that is not
    *   well-formed; any other {OrdersError} when it was not accepted, or this is not known: send it again with the same
    *   `idempotencyKey`, or simply the same `source_order_id`.
    */
@@ -75,16 +75,16 @@ export class OrdersClient {
   }
 
   /**
-   * Sends up to 1,000 orders in one request. Each has its own result, at its place: what is wrong with one costs the others nothing.
+   * Sends up to 1,000 orders in one request. Each has its own result, at the same index. An error in one does not affect the others.
    *
-   * Unless said otherwise its time is four times that of other calls.
+   * Its default timeout is four times that of other calls.
    *
-   * @param orders a text is one order's JSON as it stands.
+   * @param orders a string is the JSON of one order and is sent unchanged.
    * @returns Nothing is thrown for single orders, so look at `refused` and `mismatched`: a result may be an `error`, or
-   *   have `payload_mismatch`. Other content came before at its place under this `idempotencyKey`: `receipt_id` is then the
-   *   receipt of that, and `kept_as` the receipt of this delivery.
+   *   have `payload_mismatch`. An order at this index came before with other content under this `idempotencyKey`: `receipt_id`
+   *   is then the receipt of the first, and `kept_as` the receipt of this delivery.
    * @throws {OrdersError} when the whole was not accepted, or this is not known: send the same again with the same
-   *   `idempotencyKey`; {TypeError} for a text that is not well-formed, and then nothing was sent.
+   *   `idempotencyKey`; {TypeError} for a string that is not well-formed; nothing was sent then.
    */
   async submitBatch(
     orders: readonly (Order | string)[],
@@ -97,10 +97,10 @@ export class OrdersClient {
   }
 
   /**
-   * Sends any number of orders, some at a time, and yields what became of each as it is known; `index` is its place in
-   * the input, from 0. An order that is refused is a result; what no order could get past (a wrong key, a suspended
-   * account, a wrong address, a page or redirect in place of the service) is thrown once the results that were under way
-   * are taken.
+   * Sends any number of orders, several at a time, and yields the outcome of each as soon as it is known; `index` is its
+   * position in the input, from 0. A rejected order is a result. An error that would reject every order (a wrong key, a
+   * suspended account, a wrong address, a page or redirect instead of the service) is thrown after the results in progress
+   * were taken.
    *
    * The input is read no faster than results are taken. Leaving the loop ends what is under way; that may have arrived.
    */
@@ -116,7 +116,7 @@ export class OrdersClient {
   }
 
   /**
-   * Asks what became of an order.
+   * Returns a receipt with its current state.
    *
    * @param options `wait`: seconds, at most 30, for which the service may hold its reply until the receipt is final.
    * @throws {NotFoundError} when the account has no such receipt.
@@ -170,12 +170,12 @@ export class OrdersClient {
     }
   }
 
-  /** Says what would become of an order; nothing is stored. */
+  /** Returns the order as it would be stored, with its warnings. Nothing is stored. */
   async preview(order: Payload, options: CallOptions = {}): Promise<Preview> {
     return this.#post('/ingest/preview', JSON_TYPE, bytesOfPayload(order), readPreview, options);
   }
 
-  /** Asks of up to 1,000 orders, by your own ids, what became of each: its newest receipt, or `never_seen`. */
+  /** Returns the outcome of up to 1,000 orders by your own ids: the newest receipt of each, or `never_seen`. */
   async reconcile(sourceOrderIds: readonly string[], options: CallOptions = {}): Promise<ReconcileReply> {
     const body = bytesOf(JSON.stringify({ source_order_ids: sourceOrderIds }));
     return this.#post('/ingest/reconcile', JSON_TYPE, body, readReconciled, options);

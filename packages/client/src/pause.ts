@@ -1,9 +1,9 @@
 import { onAbort } from './abort.ts';
 
-/** The longest that `setTimeout` knows; more would be none. */
+/** Max delay of `setTimeout`; a longer one fires immediately. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
-/** Resolves after so many milliseconds; an abort ends it at once, with the signal's reason. Nothing is left behind. */
+/** Resolves after `ms` milliseconds. An abort rejects it immediately with the signal's reason. Leaves no timer or listener behind. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -2,10 +2,10 @@ import { OrdersError, problemError } from './errors.ts';
 import { isObject, type ReadSuccess } from './successes.ts';
 import type { FieldError, Problem } from './types.ts';
 
-/** No reply of the service is as long: the largest, of a batch, repeats no more than the 8 MiB that were sent. */
+/** Longer than any reply of the service: the largest, of a batch, contains at most the 8 MiB that were sent. */
 const LONGEST_BYTES = 16 * 2 ** 20;
 
-/** Reads a body whole, so that its connection is free again; one without end is given up, and is no text. */
+/** Reads the whole body, so that its connection is free again. A body above the limit is abandoned and returned as an empty string. */
 export async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
@@ -19,7 +19,7 @@ export async function readText({ body }: Response): Promise<string> {
 }
 
 /**
- * Makes of a reply what it means.
+ * Interprets a reply.
  *
  * @param text its body.
  * @param requestId that was sent, for a reply that names none.
@@ -75,7 +75,7 @@ function isFieldError(error: unknown): error is FieldError {
   return isObject(error) && [error.pointer, error.code, error.detail].every((member) => typeof member === 'string');
 }
 
-/** In place of a reply that was not made by the service. Of its body nothing is repeated: it may quote the request. */
+/** A problem for a reply that is not from the service. It quotes nothing of the body, which may contain the request. */
 function problemOfStranger(status: number, type: string, requestId: string): Problem {
   return {
     type: 'about:blank',

@@ -6,10 +6,10 @@ const encoder = new TextEncoder();
 /**
  * The value of `x-service-signature` for a body.
  *
- * @param body the exact bytes that will be sent; a text stands for its UTF-8.
+ * @param body the exact bytes that will be sent; a string is encoded as UTF-8.
  * @param secret as the portal shows it, its prefix included.
  * @returns `sha256=` and 64 hexadecimal digits.
- * @throws {TypeError} without a secret, and for a text that is not well-formed.
+ * @throws {TypeError} without a secret, and for a string that is not well-formed.
  */
 export async function signBody(body: string | Uint8Array, secret: string): Promise<string> {
   const signature = await crypto.subtle.sign('HMAC', await importSecret(secret, 'sign'), bytesOf(body));
@@ -20,9 +20,9 @@ export async function signBody(body: string | Uint8Array, secret: string): Promi
  * Whether a signature is that of a body, in constant time.
  *
  * @param body the exact bytes that came, before anything parsed them.
- * @param header with or without `sha256=`, in either case; what is no signature at all is a wrong one.
- * @param secret one, or those of which each may have signed while one replaces the other.
- * @throws {TypeError} without a secret, and for a text that is not well-formed.
+ * @param header with or without `sha256=`, in upper or lower case; a malformed header is a wrong signature.
+ * @param secret one secret, or several during a rotation; a signature by any of them is valid.
+ * @throws {TypeError} without a secret, and for a string that is not well-formed.
  */
 export async function verifySignature(
   body: string | Uint8Array,

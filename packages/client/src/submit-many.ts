@@ -17,7 +17,7 @@ export interface SubmitManyOptions<T> extends Omit<SubmitOptions, 'idempotencyKe
 /** An error of the service or on the way there; or a TypeError without a code, as the order cannot be sent at all. */
 export type SubmitError = OrdersError | (TypeError & { code?: undefined; isRetryable?: undefined });
 
-/** What became of one order: it was accepted, or it was not. */
+/** The outcome of one order: accepted, or an error. */
 export type Submitted<T> =
   | { index: number; order: T; accepted: Accepted; error?: undefined }
   | { index: number; order: T; accepted?: undefined; error: SubmitError };
@@ -35,16 +35,16 @@ interface State {
 
 type Submit<T> = (order: T, options: SubmitOptions) => Promise<Accepted>;
 
-/** What no other order would get past either: the key, the account or the address is wrong. */
+/** Statuses that every order would get: the key, the account or the address is wrong. */
 const OF_ALL = [401, 403, 404, 405];
 
-/** Else it is of all: also what the caller's own code throws, and a success or redirect that is none of the service. */
+/** Whether an error concerns only its order. Errors of the caller's own code, and replies that are not of the service, concern all. */
 function isOfOne(error: unknown): error is SubmitError {
   if (error instanceof ProblemError) return !OF_ALL.includes(error.status);
   return error instanceof OrdersError ? error.code !== 'unexpected_reply' : error instanceof TypeError;
 }
 
-/** Said of the whole: what the platform says of a text quotes it. */
+/** A message of our own: that of the platform would quote a string, which may be an order. */
 function iteratorOf<T>(orders: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
   const all = Object(orders) as Partial<Iterable<T> & AsyncIterable<T>>;
   const input = typeof orders === 'string' ? null : (all[Symbol.asyncIterator]?.() ?? all[Symbol.iterator]?.());
@@ -53,9 +53,9 @@ function iteratorOf<T>(orders: Iterable<T> | AsyncIterable<T>): Iterator<T> | As
 }
 
 /**
- * Submits orders, some at a time, each retried until its time is up, however often.
+ * Submits orders, several at a time. Each is retried until its timeout, without a limit of attempts.
  *
- * @returns results as they come. At most `concurrency` orders are read of which the results are not taken yet.
+ * @returns results as they arrive. At most `concurrency` orders are read ahead of the results that were taken.
  */
 export async function* submitMany<T>(
   submit: Submit<T>,

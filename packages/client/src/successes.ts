@@ -4,7 +4,7 @@ import type { Accepted, BatchReply, Preview, Receipt, ReconcileReply } from './t
 type Json = Record<string, unknown>;
 
 /**
- * Makes of a success's JSON what it means, and null of what is none of the service: a portal to sign in at answers 200, too.
+ * Reads the JSON of a success reply; null if it is not from the service, such as a captive portal that also replies 200.
  *
  * @param requestId by which the service logged the request.
  */

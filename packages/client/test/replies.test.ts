@@ -77,7 +77,7 @@ test('broken rules are listed, and the first of them are in the message', async 
 
 test.each<[string, unknown, object[]]>([
   ['null', null, []],
-  ['a text', 'many', []],
+  ['a string', 'many', []],
   ['what is none', [null, 7, { pointer: '/a' }], []],
   [
     'one, and what is none',

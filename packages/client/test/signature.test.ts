@@ -17,7 +17,7 @@ describe('verifying', () => {
     ['with its prefix', (hex) => `sha256=${hex}`],
     ['bare', (hex) => hex],
     ['in capitals', (hex) => `SHA256=${hex.toUpperCase()}`],
-    ['between blanks', (hex) => ` sha256=${hex} `],
+    ['between spaces', (hex) => ` sha256=${hex} `],
   ])('a signature %s is right', async (_, write) => {
     expect(await verifySignature(BODY, write(hmac(BODY)), SECRET)).toBe(true);
     expect(await verifySignature(new TextEncoder().encode(BODY), write(hmac(BODY)), SECRET)).toBe(true);
@@ -60,7 +60,7 @@ test('half a character has no bytes that could be signed', async () => {
 
 test.each<[string, () => string | Uint8Array | { source_order_id: string }]>([
   ['an order', () => ({ source_order_id: 'ü' })],
-  ['a text, unchanged', () => BODY],
+  ['a string, unchanged', () => BODY],
   ['bytes, unchanged', () => new TextEncoder().encode(`\ufeff${BODY}\n`)],
 ])('a webhook of %s is signed over what is sent, on every attempt', async (_, make) => {
   await using script = await startScript(hangUp, accepted);

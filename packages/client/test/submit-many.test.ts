@@ -73,7 +73,7 @@ test.each<[string, (orders: Order[]) => Iterable<Order> | AsyncIterable<Order>]>
   expect(new Set(script.arrived.map(({ headers }) => headers['idempotency-key']))).toHaveProperty('size', 50);
 });
 
-test('at most so many are under way as was said, and results come as they are known', async () => {
+test('at most `concurrency` orders are in flight, and results arrive as soon as they are known', async () => {
   const waiting: (() => void)[] = [];
   await using script = await startScript((response, one) => {
     waiting.push(() => accepted(response, one));

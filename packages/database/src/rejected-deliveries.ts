@@ -64,7 +64,7 @@ export async function recordRejected(database: Database, rejections: readonly Ne
 }
 
 const ADD_MISSED = {
-  name: 'add-missed-refusals',
+  name: 'add-missed-rejections',
   text: `
 update rejected_deliveries d set more = d.more + m.missed
 from unnest($1::int[], $2::int[]) as m (account_id, missed)

@@ -1,4 +1,4 @@
-/** What of a migration a running previous version, or whoever writes meanwhile, may not survive. */
+/** Something in a migration that can break a running previous version or concurrent writes. */
 interface Hazard {
   /** The statement's first line. */
   statement: string;

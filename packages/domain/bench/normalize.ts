@@ -55,7 +55,7 @@ const messy = (number: number) => ({
   gift: true,
 });
 
-/** One whose emirate has to be looked for in the address. */
+/** An order whose emirate must be searched in the address. */
 const withoutEmirate = (number: number) => ({
   ...typical(number),
   emirate: undefined,

@@ -21,7 +21,7 @@ export function contactsIn(order: object): string[] {
   return found;
 }
 
-/** A test whether a text of an order contains one of the phone numbers and e-mail addresses found in that order. */
+/** A test whether a string of an order contains one of the phone numbers and e-mail addresses found in that order. */
 export function mentionsAny(contacts: Iterable<string>): (text: string) => boolean {
   const finders = [...new Set(contacts)].map((contact) =>
     contact.includes('@') ? emailInText(contact) : phoneInText(contact)?.isInPhone,

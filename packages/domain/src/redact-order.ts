@@ -5,7 +5,7 @@ import type { Order } from './order.ts';
  * Removes the customer's data from an order: items, total and emirate stay. The only free texts that stay are order numbers, currency, skus
  * and item names, unless they mention the customer.
  *
- * @param isMentioned whether a text contains data that identifies the customer.
+ * @param isMentioned whether a string contains data that identifies the customer.
  */
 export function redactOrder(order: Order, isMentioned: (text: string) => boolean): Order {
   const kept = (text: string | null) => (text !== null && isMentioned(text) ? null : text);

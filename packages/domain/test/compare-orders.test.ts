@@ -36,7 +36,7 @@ describe('what an order that is sent again says differently', () => {
   test.each<Row>([
     ['nothing, word for word', {}, {}, []],
     ['nothing, in other spellings', { customer: { ...FIRST.customer, phone: '+971-50-1234567' } }, {}, []],
-    ['nothing, as a number and as a text', { total: 149.5 }, {}, []],
+    ['nothing, as a number and as a string', { total: 149.5 }, {}, []],
     ['nothing, by a member that nobody knows', { colour: 'red' }, {}, []],
     [
       'a phone number',

@@ -38,7 +38,7 @@ describe('two bodies have other content', () => {
     ['where items are no list', '{"items":{"quantity":"1"}}', '{"items":{"quantity":1}}'],
     ['where a number holds no such digits', '{"a":12345678901234567890}', '{"a":12345678901234567891}'],
     [
-      'where only a string has so many digits',
+      'where only a string has that many digits',
       order('"total":1234567890123456.7'),
       order('"total":"1234567890123456.7"'),
     ],

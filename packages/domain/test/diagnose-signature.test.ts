@@ -119,7 +119,7 @@ describe('what was signed, and with what', () => {
 });
 
 test('every cause that the portal can explain is found somewhere above', () => {
-  // Written down so that a cause that is added has to be tested.
+  // A literal, so that a new cause must be tested.
   expect(REJECTIONS.invalid_signature).toHaveLength(10);
 });
 
@@ -132,7 +132,7 @@ test.each([
   expect(diagnose(hex(OTHER, body), body)).toBe('another_secret');
 });
 
-test('the search for a body’s former text ends: it has so many forms and no more', () => {
+test('the search for the original bytes of a body ends: the number of forms is limited', () => {
   const forms = [...reserializations(Buffer.from(COMPACT))];
   expect(new Set(forms).size).toBe(forms.length);
   expect(forms.length).toBeGreaterThan(30);

@@ -59,14 +59,14 @@ describe('warnings', () => {
       ['/items/0 not_an_item'],
     ],
     ['of a single item', { items: { quantity: 'x' } }, { '/items/0/quantity': 2 }, ['/items items_not_a_list']],
-    ['of an item that was a text', { items: ['Karak'] }, { '/items/0/name': 'Karak' }, []],
+    ['of an item that was a string', { items: ['Karak'] }, { '/items/0/name': 'Karak' }, []],
     [
       'of a customer in a list',
       { customer: [{ phone: 'x' }] },
       { '/customer/phone': null },
       ['/customer customer_in_list'],
     ],
-    ['of a customer that was a text', { customer: 'Aisha' }, { '/customer/name': 'Aisha' }, []],
+    ['of a customer that was a string', { customer: 'Aisha' }, { '/customer/name': 'Aisha' }, []],
   ])('%s', (_, payload, edits, expected) => {
     expect(shown(edit(payload, edits))).toEqual(expected);
   });

@@ -8,7 +8,7 @@ function normalize(fields: Record<string, unknown>) {
   return { order, warned: warnings.map(({ pointer, code }) => `${pointer} ${code}`) };
 }
 
-describe('a text that is too long', () => {
+describe('a string that is too long', () => {
   test.each(['x', '😀', 'ع'])('of %s is cut after its limit of code points, not before', (character) => {
     expect(normalize({ area: character.repeat(200) })).toMatchObject({
       order: { area: character.repeat(200) },
@@ -40,7 +40,7 @@ describe('a text that is too long', () => {
     expect(normalize({ area: `e${'\u0301'.repeat(300)}` }).order.area).toBe(`e${'\u0301'.repeat(199)}`);
   });
 
-  test('ends without a blank', () => {
+  test('ends without a space', () => {
     expect(normalize({ area: `${'x'.repeat(199)} y` }).order.area).toBe('x'.repeat(199));
   });
 });
@@ -220,7 +220,7 @@ test('even an id that no order can have leaves what Postgres takes', () => {
   expect(normalizeOrder({ source_order_id: 'a\0b\ud83d' }).order.source_order_id).toBe('ab\ufffd');
 });
 
-test('digits of a text never pass through a float', () => {
+test('digits in a string never pass through a float', () => {
   expect(normalize({ total: '123456789012345.678901', currency: 'XYZ' }).order.total).toBe('123456789012345.678901');
 });
 

@@ -23,7 +23,7 @@ describe('parseBody reads', () => {
   test.each<[string, string, unknown]>([
     ['an object', '{"source_order_id":"a","total":1}', { source_order_id: 'a', total: 1 }],
     ['an object behind one byte order mark', `${BOM}{"a":1}`, { a: 1 }],
-    ['an object between blanks', ' \r\n{"a":1}\n', { a: 1 }],
+    ['an object between spaces', ' \r\n{"a":1}\n', { a: 1 }],
     ['the last of duplicate members', '{"a":1,"a":2}', { a: 2 }],
     [
       'brackets inside texts',
@@ -49,12 +49,12 @@ describe('parseBody reads', () => {
 describe('parseBody refuses', () => {
   test.each<[string, string | Buffer, string]>([
     ['nothing', '', 'The body is empty.'],
-    ['blanks only', ' \n ', 'The body is empty.'],
+    ['spaces only', ' \n ', 'The body is empty.'],
     ['a byte order mark only', BOM, 'The body is empty.'],
     ['two byte order marks', `${BOM}${BOM}{}`, 'The body is not JSON.'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'The body is not UTF-8.'],
     ['a surrogate encoded in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'The body is not UTF-8.'],
-    ['a text', '"order"', 'The body is JSON, but not one JSON object.'],
+    ['a string', '"order"', 'The body is JSON, but not one JSON object.'],
     ['a list', '[{}]', 'The body is JSON, but not one JSON object.'],
     ['null', 'null', 'The body is JSON, but not one JSON object.'],
     ['two objects', '{}\n{}', 'The body is not JSON: see line 2, column 1.'],

@@ -22,7 +22,7 @@ describe('the tables of places', () => {
     expect(all.filter((key) => elsewhere.has(key))).toEqual([]);
   });
 
-  test('have no blank spelling', () => {
+  test('have no empty spelling', () => {
     expect(all.filter((key) => key.length < 2)).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ function brokenRules(payload: Record<string, unknown>): string[] {
 describe('a source_order_id', () => {
   test.each([
     ['a letter', 'a'],
-    ['blanks around it, which count', ' a '],
+    ['spaces around it, which count', ' a '],
     ['punctuation and Arabic', '#10/٣٤-طلب'],
     ['255 characters', 'x'.repeat(255)],
     ['255 characters of two code units each', '😀'.repeat(255)],

@@ -66,7 +66,7 @@ export async function startServices(options: {
         stopping = true;
         return redis.child.stop();
       });
-      // Not restarted: the service works without it, and whoever stopped it may want to see that.
+      // Not restarted: the service works without it, and the person who stopped it may want to see that.
       void redis.child.exited.then(() => {
         if (!stopping)
           options.print(

@@ -35,7 +35,7 @@ function keyPrefix(redis: RedisClient, name: string): string {
   return redis.isCluster ? `{${name}}` : 'bull';
 }
 
-/** BullMQ's queue of a lane, in Redis or Postgres as the URL says; `redis` is null for Postgres. */
+/** BullMQ's queue of a lane. The URL selects Redis or Postgres; `redis` is null for Postgres. */
 export function createQueue(url: string, redis: RedisClient | null, lane: Lane): Queue<WakeUpJob> {
   const name = QUEUE_NAMES[lane];
   const queue = redis
@@ -49,7 +49,7 @@ class WakeUpsFailedError extends Error {
   override readonly name = 'WakeUpsFailedError';
 }
 
-/** BullMQ's worker, not yet running, on Redis or Postgres as the URL says. */
+/** BullMQ's worker, not yet running. The URL selects Redis or Postgres. */
 export function createWorker(
   url: string,
   redis: RedisClient | null,

@@ -39,7 +39,7 @@ export interface ProducerOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 2000;
-/** Max jobs in flight; the sweeper sends the rest. */
+/** Max jobs being sent. A job beyond this is dropped and counted as lost; the sweeper sends its wake-ups later. */
 const MAX_UNSENT = 1000;
 
 class QueueUnavailableError extends Error {

@@ -8,7 +8,7 @@ export interface LaneState {
   lane: Lane;
   waiting: number;
   active: number;
-  /** Jobs that failed in an outage and will be retried. */
+  /** Jobs due later: retries after an outage, and wake-ups for the next attempt of a failed receipt. */
   delayed: number;
 }
 
@@ -17,7 +17,7 @@ export interface QueueStats {
   lanes(): Promise<LaneState[]>;
   /** Number of connected worker processes. */
   workers(): Promise<number>;
-  /** BullMQ's queues, one per lane, in the order of `LANES`. The objects stay the same until a reconnect. */
+  /** BullMQ's queues, one per lane, in the order of `LANES`. Once connected, the objects stay the same. */
   queues(): Promise<Queue[]>;
   close(): Promise<void>;
 }

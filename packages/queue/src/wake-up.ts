@@ -1,7 +1,7 @@
 import type { JobsOptions } from 'bullmq';
 import { backoff } from './backoff.ts';
 
-/** Tells workers that receipts of one batch wait. It contains ids only. */
+/** Tells workers that receipts of one batch wait. It contains ids only. One job carries one or more wake-ups. */
 export interface WakeUp {
   /** The batch's outbox row. */
   batchId: string;

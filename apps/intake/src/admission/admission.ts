@@ -5,7 +5,7 @@ import type { RequestSlot } from './request-slot.ts';
 import { createUploads, type SlowUploads } from './uploads.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 
-/** Each kind has its own slots: a batch costs as much memory and time as many orders, a list of ids costs Postgres time. */
+/** Each kind has its own slots. A batch costs as much memory and time as many orders; a list of ids (reconcile) costs time of Postgres. */
 export type RequestKind = 'order' | 'batch' | 'list';
 
 export interface AdmissionLimits {
@@ -19,7 +19,7 @@ export interface AdmissionLimits {
   slow: SlowUploads;
 }
 
-/** Divides intake's memory and time fairly: of each budget, one account never gets more than what remains for the others. */
+/** Divides intake's memory and concurrency fairly among accounts: an account may hold at most as much of a budget as is free (`createFairBudget`). */
 export interface Admission {
   readonly slots: Readonly<Record<RequestKind, FairBudget>>;
   readonly bytes: FairBudget;

@@ -11,8 +11,9 @@ const LOG_INTERVAL_MS = 1000;
 const OVERLOADED = new Problem('overloaded');
 
 /**
- * Rejects a POST request by its head alone if its account has all its slots: a rejection must cost a fraction of an order. Applies only
- * to accounts whose key is cached; for others the look-up would cost more than it saves. Logs one count a second, not each rejection.
+ * Load shedding: rejects a POST request before its body is read if its account gets no slot, so that a rejection costs a fraction of an
+ * order. Applies only to accounts whose key is cached; for others the look-up would cost more than it saves. Logs one count a second, not
+ * each rejection.
  *
  * @param serve handles all other requests, with only path and query as their target.
  * @param deps.accountOf the account of a request whose key is cached.
@@ -43,7 +44,7 @@ export function shedLoad(
     refused += 1;
     if (refused > 1) return;
     setTimeout(() => {
-      logger.warn('requests rejected: accounts at their slot limit', { refused });
+      logger.warn('requests rejected: accounts at their slot limit', { rejected: refused });
       refused = 0;
     }, LOG_INTERVAL_MS).unref();
   }

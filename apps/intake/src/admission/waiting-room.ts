@@ -29,7 +29,8 @@ export function createWaitingRoom(
 
   function poll(): void {
     const now = performance.now();
-    // Grants are taken later in this iteration of the event loop, so they count against the requests behind.
+    // Callers take their grants later in this iteration of the event loop. Until then, a grant adds to what its account holds and reduces what
+    // is free, so both `own` and `total` count against the next requests.
     const granted = new Map<number, number>();
     let total = 0;
     waiting = waiting.filter(({ accountId, amount, since, resolve }) => {

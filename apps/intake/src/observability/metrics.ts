@@ -34,7 +34,7 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
   showTaken('intake_body_bytes_in_flight', 'Bytes of bodies that are being received or recorded', bytes);
   const receipts = new Counter({
     name: 'intake_receipts_total',
-    help: 'Orders that were accepted, repeated idempotency keys that were answered with their first receipt, and contents kept beside it',
+    help: 'Receipts: accepted, replayed (the key was used before: its first receipt), or kept (other content under such a key)',
     labelNames: ['outcome'],
     registers,
   });
@@ -42,7 +42,7 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
   for (const outcome of ['accepted', 'replayed', 'kept']) receipts.inc({ outcome }, 0);
   const mismatches = new Counter({
     name: 'intake_payload_mismatches_total',
-    help: 'Deliveries under a repeated idempotency key with another content, by what this is kept as: a resend of the order, or dead',
+    help: 'Deliveries whose idempotency key was used before with other content, by how they are kept: as a resend of the order, or dead',
     labelNames: ['kept_as'],
     registers,
   });
@@ -77,20 +77,20 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
       registers,
     }),
     rejectedBatchOrders: new Counter({
-      name: 'intake_batch_orders_refused_total',
-      help: 'Orders of batches that were refused while the batch was answered 202, by problem code',
+      name: 'intake_batch_orders_rejected_total',
+      help: 'Orders rejected within a batch that got 202, by problem code',
       labelNames: ['code'],
       registers,
     }),
     lookups: new Counter({
       name: 'intake_receipt_lookups_total',
-      help: 'Look-ups of one receipt by who answered: the replica of DATABASE_READ_URL, or the primary',
+      help: 'Look-ups of one receipt by where it was read: the replica of DATABASE_READ_URL, or the primary',
       labelNames: ['answered_by'],
       registers,
     }),
     lostWakeUps: new Counter({
       name: 'intake_lost_wake_ups_total',
-      help: 'Wake-ups that did not reach the queue and are left to the sweeper',
+      help: 'Jobs with wake-ups that did not reach the queue; the sweeper sends their wake-ups again',
       registers,
     }),
     droppedConnections: new Counter({
@@ -100,7 +100,7 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
     }),
     unrecordedRejections: new Counter({
       name: 'intake_unrecorded_rejections_total',
-      help: 'Refusals without a row in the log of rejected deliveries: too many at once, or Postgres did not take them',
+      help: 'Rejections without a row in the log of rejected deliveries: above the rate, or Postgres could not store them',
       registers,
     }),
   };

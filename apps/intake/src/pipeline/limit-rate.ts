@@ -19,8 +19,8 @@ export interface RateLimits {
    */
   limitStatus: RequestHandler;
   /**
-   * Counts a request that costs as much as several, before its work starts. A request that starts within the limit may exceed it; the
-   * excess extends the window, so that the rate holds on average.
+   * Counts a request that costs as much as several, before its work starts. It is accepted if the limit was not exceeded before, even if it
+   * exceeds the limit itself. The excess extends the window, so that the rate holds on average.
    *
    * @param cost in requests, including the one that `limit` counted.
    * @throws {Problem} `rate_limited` if another request has exceeded the limit meanwhile; then nothing is counted.

@@ -10,8 +10,8 @@ const TOUCH_INTERVAL_MS = 60_000;
 
 /**
  * Verifies `x-service-signature` over the exact bytes received, in constant time, against each valid secret (two during a rotation). A
- * secret may be newer than the cached key, so a rejection is confirmed by a fresh look-up. A match with an older secret records that it
- * is still in use, in the background.
+ * secret may be newer than the cached account data, so the account is looked up again before a request is rejected. If an older secret
+ * matches, its time of last use is stored in the background.
  *
  * @param keys unseal the accounts' signing secrets.
  * @throws {Problem} `signing_unavailable`, `missing_signature`, `invalid_signature`, or `storage_unavailable` if no key unseals a secret

@@ -4,7 +4,7 @@ import { createFairBudget } from '@orders/runtime';
 import type { ReceiptReader } from './receipt-reader.ts';
 
 export interface Waited {
-  /** The receipt in its final state; null if the time was up. */
+  /** The receipt in its final state; null if the wait timed out. */
   final: FinalReceipt | null;
 }
 

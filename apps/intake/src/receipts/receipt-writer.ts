@@ -23,7 +23,7 @@ export interface ReceiptWriter {
   recordAll(receipts: readonly IncomingReceipt[], span: Span | null): Promise<PromiseSettledResult<Recorded>[]>;
 }
 
-/** Half of the default MAX_IN_FLIGHT, so that two write batches take everything after a slow iteration of the event loop. */
+/** Half of the default MAX_IN_FLIGHT: two concurrent write batches can take all requests that are in flight. */
 const MAX_RECEIPTS = 500;
 const MAX_BYTES = 1024 * 1024;
 /** Max concurrent write batches per lane. A second one starts only when full: one large batch is cheaper than two. */

@@ -8,7 +8,7 @@ const MAX_CONCURRENT = 4;
 /** Max replays per portion. They are hashed here and their originals by Postgres: a few milliseconds at these sizes. */
 const MAX_REPLAYS = 50;
 const MAX_HASHED_BYTES = 2 * 1024 * 1024;
-/** Max bytes, of originals and deliveries, that a portion compares; always at least one pair. Two pairs of the largest orders by default. */
+/** Max total bytes of originals and deliveries compared in a portion: by default, two pairs of the largest orders. At least one pair is compared. */
 const MAX_COMPARED_BYTES = 1024 * 1024;
 
 /**
@@ -16,7 +16,7 @@ const MAX_COMPARED_BYTES = 1024 * 1024;
  * of its own. Works in small portions, accounts in rotation, apart from the writer of new receipts: however much one account replays,
  * other accounts' orders and replays do not wait for its comparisons.
  *
- * @returns adds a delivery to the queue.
+ * @returns a function that adds a delivery to the queue.
  */
 export function createReplayQueue(deps: ReplayDeps): (delivery: WaitingReceipt) => void {
   const runFairly = createFairQueue<number>(MAX_CONCURRENT);
@@ -103,7 +103,7 @@ async function resolveIdentical(deps: ReplayDeps, accountId: number, portion: Wa
   return differing;
 }
 
-/** How many deliveries, at least one, fit in memory with their originals. Other orders need no original: they are not compared. */
+/** Number of deliveries (at least one) that fit in memory with their originals. Deliveries of other orders are not compared: no original. */
 function countWithinBytes(differing: readonly Differing[]): number {
   const originals = new Set<string>();
   let bytes = 0;

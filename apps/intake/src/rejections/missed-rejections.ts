@@ -1,7 +1,10 @@
 import { addMissedRefusals, type Database } from '@orders/database';
 import type { RejectionBudget } from './rejection-budget.ts';
 
-/** Adds the count of rejections without a row to their account's newest row, if no further row carries it. */
+/**
+ * Rejections above the rate get no row and are only counted. The account's next row stores the count. If no row follows, this adds the
+ * count to the account's newest row.
+ */
 export interface MissedRejections {
   /** Schedules a write of missed counts, once their accounts have been quiet. Returns immediately and never fails. */
   schedule(): void;
@@ -9,7 +12,7 @@ export interface MissedRejections {
   close(): Promise<void>;
 }
 
-/** An account with ongoing rejections gets two rows a second, and each carries the count. */
+/** While an account has rejections, it gets up to two rows a second, each with the count so far. So a count is only written here after this pause. */
 const QUIET_MS = 2000;
 
 /** @param deps.isWriting whether rows wait to be written: the count belongs to the newest of them. */

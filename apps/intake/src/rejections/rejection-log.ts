@@ -63,8 +63,8 @@ interface Waiting {
 }
 
 /**
- * Records rejections of requests whose key named an account: rows up to a rate, beyond it only their count. The diagnosis and the write
- * happen after the reply.
+ * Records rejected requests that have a valid key. Up to a rate, each gets a row; above it, rejections are only counted. Diagnosis and
+ * write happen after the reply.
  *
  * @param deps.secretsKeys unseal signing secrets, to diagnose a wrong signature.
  * @param deps.unrecorded counts rejections without a row.

@@ -33,7 +33,7 @@ export function postReconcile(deps: { database: Database; parser: Parser; rateLi
 function refuseLongBacklog(error: unknown): never {
   if (!(error instanceof BacklogTooLong)) throw error;
   throw new Problem('overloaded', {
-    detail: 'Too many orders of this account are waiting to look through them. Retry after the time in Retry-After.',
+    detail: 'Too many orders of this account are pending, so they cannot be searched now. Retry after the time in Retry-After.',
   });
 }
 

@@ -42,7 +42,7 @@ export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: 
     const by = { accountId, actor: personOf(request).email };
     const outcome = await limitRedrives(accountId, async () => {
       let redriven = 0;
-      // A cursor, so that a receipt that dies again meanwhile is not redriven twice.
+      // A cursor, so that a receipt that becomes dead again meanwhile is not redriven twice.
       let before = LAST_UUID;
       while (redriven < MAX_REDRIVEN) {
         const ids = await findDead(knex, accountId, filter, REDRIVE_BATCH_SIZE, before);

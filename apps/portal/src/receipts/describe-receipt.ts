@@ -63,7 +63,7 @@ function isSame(time: unknown, at: Date): boolean {
 
 type Entry = Record<string, unknown>;
 
-/** Events of a history entry: kept, a failed attempt, a lapsed lease, or a redrive; the entry before a redrive is what the receipt died of. */
+/** Events of a history entry: kept, a failed attempt, a lapsed lease, or a redrive. The entry before a redrive tells why the receipt became dead. */
 function pastEvents(entry: Entry, before: Entry | undefined, actors: ReadonlyMap<number, string>): ReceiptEvent[] {
   const at = (time: unknown) => new Date(time as string).toISOString();
   if ('redriven_at' in entry) {

@@ -16,7 +16,7 @@ export interface Rate {
   acceptedPerSecond: number;
   /** Until the last of them was written. */
   writtenPerSecond: number;
-  /** Milliseconds of processor time an order took, in intake, the worker and Postgres. */
+  /** Milliseconds of CPU time per order, in intake, the worker and Postgres. */
   processor: { intake: number; worker: number; postgres: number };
 }
 

@@ -22,7 +22,7 @@ export interface Fault {
   lasts: readonly [number, number];
   /** @param victim the number of the process that it strikes, where it strikes one of several; from 0. */
   strike(scene: Scene, victim: number): Promise<unknown>;
-  /** Starts what died, undoes what was done, and resolves once that works again. */
+  /** Restarts stopped processes, undoes the fault, and resolves when everything works again. */
   heal(scene: Scene, victim: number): Promise<unknown>;
   /** Where it cannot be brought about: why. */
   missing?: (deployment: Deployment) => string | null;
@@ -171,7 +171,7 @@ export const FAULTS: readonly Fault[] = [
     async strike({ urls, load, random }) {
       const orders = Array.from({ length: REQUESTS_CUT }, load.make);
       await cutRequests(urls, orders, random);
-      // As their senders would, who do not know what became of them.
+      // As their senders would, who do not know the outcome.
       for (const order of orders) void load.deliver(order);
     },
     heal: nothing,

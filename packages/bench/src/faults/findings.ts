@@ -10,7 +10,7 @@ export const VIOLATIONS = {
   'key-named-two': { kind: 'doubled', means: 'replies to one idempotency key named two receipts' },
   'receipt-named-twice': { kind: 'doubled', means: 'two requests were told that one receipt was theirs' },
   'receipt-stuck': { kind: 'stuck', means: 'a receipt was not final in time' },
-  'promise-left': { kind: 'stuck', means: 'a row was left in the outbox' },
+  'outbox-row-left': { kind: 'stuck', means: 'a row was left in the outbox' },
   'not-dispatched': { kind: 'stuck', means: 'a confirmed order was not shown by dispatchable_orders in time' },
   'dispatch-missed': { kind: 'lost', means: 'a confirmed order appeared behind the cursor of the dispatching system' },
   'dispatched-twice': { kind: 'doubled', means: 'an order that was dispatched is or will be shown again' },

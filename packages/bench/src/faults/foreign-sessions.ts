@@ -4,13 +4,13 @@ import pg from 'pg';
 export interface ForeignSessions {
   /** Opens one and runs these statements in it, one after the other; it then stays as they leave it. */
   open(...statements: string[]): Promise<void>;
-  /** Takes every connection that Postgres has left, but for some for who verifies. */
+  /** Takes all free connections of Postgres, except a few for the verification. */
   takeAll(): Promise<void>;
   /** Ends all of them. */
   end(): Promise<void>;
 }
 
-/** Postgres ends them by itself after this long, should this process die. */
+/** Postgres ends the sessions after this time if this process is killed. */
 const LIMITS = { idle_in_transaction_session_timeout: 30_000, idle_session_timeout: 30_000, statement_timeout: 30_000 };
 const MOST = 300;
 const LEFT = 6;

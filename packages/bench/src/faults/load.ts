@@ -31,17 +31,17 @@ const REPEATED_ORDERS = 0.1;
 const POISON = 0.01;
 const KEYED = 0.5;
 const WEBHOOKS = 0.5;
-/** Half of all repeats are of so many orders just sent: some of these are under way at the same moment. */
+/** Half of all duplicates repeat one of this many latest orders, some of which are still in flight. */
 const RECENT = 50;
 
 const SENT_AT_MOST = 6;
 /** Seconds between two attempts. */
 const PAUSE = [0.2, 0.6] as const;
-/** Orders under way at once; while there are so many, none is offered. */
+/** Max orders in flight; none is sent above this. */
 const MAX_UNDER_WAY = 800;
 const TICK_MS = 5;
 
-/** @param options `urls` of all intakes, of which each attempt takes any; `rate` in orders a second. */
+/** @param options `urls` of all intakes; each attempt picks one at random. `rate` in orders a second. */
 export function createLoad(options: {
   ledger: Ledger;
   findings: Findings;

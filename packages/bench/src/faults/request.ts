@@ -28,7 +28,7 @@ export function makeRequest(order: Order, channel: Channel): OrderRequest {
 /** A reply; its status is 0 where none came whole. */
 export interface Reply {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a reply of any shape, of which only what is needed is looked at.
+  // biome-ignore lint/suspicious/noExplicitAny: a reply of any shape; only some members are read.
   body: any;
 }
 

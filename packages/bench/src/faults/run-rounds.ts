@@ -36,9 +36,9 @@ export interface RoundsDeps {
   say: (text: string) => void;
 }
 
-/** All receipts are final so many milliseconds after healing, and none of them has a promise left. */
+/** Max time from recovery until all receipts are final and the outbox is empty. */
 const SETTLED_MS = 60_000;
-/** The load goes on for so long after healing, at least. */
+/** Min time that the load continues after recovery. */
 const AFTERMATH_MS = 1500;
 /** Sessions end a little before Postgres has. */
 const CRASH_NOTICED_MS = 2000;
@@ -131,7 +131,7 @@ async function verify(client: pg.Client, startedAt: number, healedAt: number, de
   const healed = startedAt + healedAt * 1000;
   await untilSettled(client, healed + SETTLED_MS, {
     receipts: findings.known('receipt-stuck'),
-    promises: findings.known('promise-left'),
+    promises: findings.known('outbox-row-left'),
   });
   await client.query('begin');
   await bringLedger(client, ledger, dispatcher);

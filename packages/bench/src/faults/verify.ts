@@ -6,7 +6,7 @@ import type { Finding, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
 import { askStatus } from './request.ts';
 
-/** Of one violation; more than so many examples help nobody. */
+/** Max examples of one violation. */
 const MAX_FOUND = 1000;
 const POLL_INTERVAL_MS = 200;
 
@@ -84,7 +84,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
     select d.order_id::text as id, concat_ws(' ', d.xid, 'now', o.review_state, o.confirmed_xid) as detail
     from dispatched d left join orders o on o.order_id = d.order_id
     where d.times > 1 or o.review_state is distinct from 'confirmed' or o.confirmed_xid is distinct from d.xid`,
-  'promise-left': `
+  'outbox-row-left': `
     select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
 };
 

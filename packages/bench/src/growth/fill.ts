@@ -59,7 +59,7 @@ function statementsFor({ fromIso, rows, accounts, first, last }: Stretch): strin
   ];
 }
 
-/** Fills a database with so many written orders, their receipts and bodies, spread over the last 90 days. */
+/** Fills a database with `rows` written orders, their receipts and bodies, spread over the last 90 days. */
 export async function fill(databaseUrl: string, rows: number, say: (text: string) => void): Promise<void> {
   const knex = openKnex({ url: databaseUrl, applicationName: 'orders bench' });
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -28,7 +28,7 @@ export interface Growth {
 const CONNECTIONS = 128;
 const WORKER_COUNTS = [2, 4];
 
-/** Measures the service over an empty database and over one with millions of orders, in turns, and then with several workers. */
+/** Measures the service alternately on an empty database and on one with millions of orders, and then with several workers. */
 export async function runGrowth(services: Services, plan: GrowthPlan, say: (text: string) => void): Promise<Growth> {
   const { rows, rounds, seconds, warmUpSeconds } = plan;
   const cell = {
@@ -68,7 +68,7 @@ export async function runGrowth(services: Services, plan: GrowthPlan, say: (text
   return { rows, ratio: rate(filled) / rate(empty), empty, filled, probes, workers };
 }
 
-/** Receipts that took more than one attempt, or were taken from a worker as if it had died. */
+/** Receipts that took more than one attempt, or whose lease expired. */
 async function countTriedTwice(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

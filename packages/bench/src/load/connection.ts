@@ -20,7 +20,7 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /**
  * HTTP/1.1 over a plain socket, as much of it as the contestants speak: one reply a request, with a Content-Length. The driver shares its
- * processors with what it measures, and an HTTP client would cost two to three times as much an order.
+ * CPUs with what it measures, and an HTTP client would cost two to three times as much per order.
  *
  * @param apiKey is sent as the Bearer key.
  */

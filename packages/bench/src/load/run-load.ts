@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 import { makeOrder } from './make-order.ts';
 
-/** How orders are offered: by so many senders who each wait for their reply, or at a rate that heeds no reply. */
+/** Closed: a number of senders, each waiting for its reply. Open: a fixed rate, regardless of replies. */
 export type Load = { kind: 'closed'; connections: number } | { kind: 'open'; perSecond: number; connections?: number };
 
 /** One load from its first request to its last reply. Moments are Unix milliseconds, durations milliseconds. */
@@ -24,10 +24,10 @@ export interface LoadResult {
 
 /** Connections of the open loop, unless it is told otherwise. */
 export const OPEN_CONNECTIONS = 256;
-/** So many seconds' worth of orders may wait for a connection; then the server counts as overrun and the load ends. */
+/** If orders of more than this many seconds wait for a connection, the server counts as overloaded and the load ends. */
 const MAX_BEHIND_SECONDS = 10;
 
-/** Offers the load for so many seconds; every order is named `<prefix>-<number>` with numbers from 0. */
+/** Sends the load for `seconds`. Orders are named `<prefix>-<number>`, from 0. */
 export async function runLoad(
   connections: readonly Connection[],
   load: Load,

@@ -17,7 +17,7 @@ export async function walBytesSince(client: pg.Client, from: string): Promise<{ 
   return { records: rows[0].records ?? 0, pageImages: rows[0].page_images ?? 0 };
 }
 
-/** What became of the orders of one load, seen from outside. */
+/** The outcome of the orders of one load, as stored in Postgres. */
 export interface StoredOrders {
   /** For each order by its number: Unix milliseconds at which it was committed; NaN where it is not there. */
   writtenAt: Float64Array;

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Linux counts processor time in ticks of this length, whatever the kernel's own (man 5 proc, USER_HZ). */
+/** Linux reports CPU time in ticks of this length, independent of the kernel's own tick (man 5 proc, USER_HZ). */
 const TICK_SECONDS = 1 / 100;
 
 /** What the kernel says of processes; null on a system without /proc. */
 export interface Usage {
-  /** Processor time so far, user and system, in seconds; ended children included. */
+  /** CPU time so far, user and system, in seconds; ended children included. */
   cpuSeconds: number;
   /** The most memory it has held, in MiB; of a family the sum of what each holds now, shared pages counted once. */
   memoryMiB: number;
@@ -33,7 +33,7 @@ export async function usageOfFamily(pid: number): Promise<Usage | null> {
   return usage;
 }
 
-/** Processor seconds by man 5 proc, /proc/[pid]/stat; null for a process that is gone. */
+/** CPU seconds from /proc/[pid]/stat (man 5 proc); null for a process that has ended. */
 async function readStat(pid: number): Promise<{ parent: number; own: number; endedChildren: number } | null> {
   const stat = await readProc(pid, 'stat');
   // The second field, the program's name, may hold anything, in parentheses.

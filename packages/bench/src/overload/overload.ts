@@ -26,7 +26,7 @@ export interface Overload {
   replyP99: number;
   /** The most memory that intake has held: after the peak was measured, and after the overload. */
   memoryMiB: { before: number; after: number };
-  /** Share of one processor that the driver took during the overload. */
+  /** Share of one CPU that the driver took during the overload. */
   driverShare: number;
   /** p50 of one request at a time before, and right after the overload. */
   loneP50: { before: number; after: number };
@@ -40,7 +40,7 @@ const PEAK_CONNECTIONS = 256;
 const OVERLOAD_CONNECTIONS = 2048;
 const TIMEOUT_MS = 60_000;
 
-/** Measures the peak, offers twice of it for so many seconds, and looks whether all that was accepted was written. */
+/** Measures the peak, sends twice as much for `seconds`, and verifies that every accepted order was written. */
 export async function runOverload(
   services: Services,
   { seconds }: { seconds: number },
@@ -140,7 +140,7 @@ export function renderOverload(overload: Overload): string {
     `accepted, from when it was due: p50 ${overload.acceptedP50.toFixed(0)} ms, p99 ${overload.acceptedP99.toFixed(0)} ms`,
     `accepted, from when it was sent: p99 ${overload.replyP99.toFixed(0)} ms (wanted: below 2,000 ms)`,
     `memory of intake: at most ${memoryMiB.before.toFixed(0)} MiB before, ${memoryMiB.after.toFixed(0)} MiB after`,
-    `the driver's own share of one processor: ${(100 * overload.driverShare).toFixed(0)} %`,
+    `the driver's own share of one CPU: ${(100 * overload.driverShare).toFixed(0)} %`,
     `one request at a time: p50 ${loneP50.before.toFixed(2)} ms before, ${loneP50.after.toFixed(2)} ms right after`,
     `accepted and lost: ${overload.lost}; written twice: ${overload.doubled}`,
   ].join('\n');

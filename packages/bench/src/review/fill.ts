@@ -17,7 +17,7 @@ const NAMES = {
     .split(','),
 };
 
-/** How often what the measurements look for is there: so many in a million. */
+/** How many orders in a million have each property that the measurements search for. */
 export const SHARE = { mediumName: 5000, rareEmirate: 500, webhook: 200_000, warned: 30_000, noEmirate: 20_000 };
 
 const list = (texts: readonly string[]) => `(array['${texts.join("','")}'])`;
@@ -65,8 +65,8 @@ const EMIRATES = [
 ] as const;
 
 /**
- * Fills a database with so many orders of one account, all of which need review, and makes their words, but for those of the last minute. The last twentieth comes after the vacuum, as a live table
- * always holds some that it has not seen.
+ * Fills a database with orders of one account that all need review, and creates their search terms, except for the last minute. The last
+ * twentieth is inserted after the vacuum, as a live table always has rows that vacuum has not seen.
  *
  * @returns the account's id.
  */

@@ -33,7 +33,7 @@ export interface ReviewResult {
 const TIMES = 21;
 const PAGE = 50;
 
-/** Measures the list of orders that need review, with few of them and with many, each case of both in turns. */
+/** Measures the list of orders that need review, with few of them and with many, alternating between both in each case. */
 export async function runReview(
   services: Services,
   sizes: readonly number[],

@@ -15,10 +15,10 @@ import {
 import { normalizeOrder } from '@orders/domain';
 import type { Services } from '../services.ts';
 
-/** What writing an order costs Postgres, or making its words afterwards. */
+/** What writing an order costs Postgres, or creating its search terms afterwards. */
 export interface WriteCost {
   what: string;
-  /** Processor time, microseconds an order. */
+  /** CPU time, microseconds per order. */
   microseconds: number;
   /** Bytes of WAL an order. */
   walBytes: number;
@@ -33,7 +33,7 @@ const VARIANTS = [
 ];
 const BATCH = 500;
 const WARM_UP_ROUNDS = 5;
-/** Linux counts processor time in hundredths of a second. */
+/** Linux reports CPU time in hundredths of a second. */
 const TICK_US = 10_000;
 
 const FIRST = 'Mohammed,Ahmed,Fatima,Aisha,Omar,Khalid,Sara,Priya,John,محمد,فاطمة,Yousef,Layla,Rahul,Noor,Hassan'.split(
@@ -49,7 +49,7 @@ interface Subject extends WriteCost {
   batches: number;
 }
 
-/** Writes batches as the worker does, in turns with and without the indexes that the list needs, and then makes the words of the orders. */
+/** Writes batches as the worker does, alternately with and without the indexes of the list, and then creates the search terms. */
 export async function measureWrites(
   services: Services,
   rounds: number,
@@ -75,7 +75,7 @@ export async function measureWrites(
         await writeOnce(subject, orders, round >= WARM_UP_ROUNDS);
       }
     }
-    say('    the words of these orders');
+    say('    the search terms of these orders');
     const costs = subjects.map(({ what, microseconds, walBytes, slowestMs, batches }) => {
       const written = batches * BATCH;
       return { what, microseconds: microseconds / written, walBytes: walBytes / written, slowestMs };
@@ -86,7 +86,7 @@ export async function measureWrites(
   }
 }
 
-/** Makes the words of what was written, as the worker does when that is a minute old. */
+/** Creates the search terms of the written orders, as the worker does after a minute. */
 async function measureWords({ url, database }: Subject): Promise<WriteCost> {
   const knex = openKnex({ url, applicationName: 'orders words' });
   try {
@@ -105,7 +105,7 @@ async function measureWords({ url, database }: Subject): Promise<WriteCost> {
     };
     for (let filled = -1; filled !== 0; count += filled) filled = await fillSearchTerms(knex, shouldContinue);
     const microseconds = (((await ticks()) - before.ticks) * TICK_US) / count;
-    return { what: 'its words', microseconds, walBytes: ((await walBytes(database)) - before.wal) / count, slowestMs };
+    return { what: 'its search terms', microseconds, walBytes: ((await walBytes(database)) - before.wal) / count, slowestMs };
   } finally {
     await knex.destroy();
   }
@@ -159,7 +159,7 @@ function anOrder(number: number) {
   };
 }
 
-/** Processor time that a process has used, in user and kernel mode. */
+/** CPU time that a process has used, in user and kernel mode. */
 function ticksOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);
@@ -173,7 +173,7 @@ async function walBytes({ pool }: Database): Promise<number> {
 /** In lines. */
 export function renderWrites(costs: readonly WriteCost[]): string {
   return [
-    '| An order | processor time of Postgres | WAL | slowest batch of 500 |',
+    '| An order | CPU time of Postgres | WAL | slowest batch of 500 |',
     '| --- | --- | --- | --- |',
     ...costs.map(
       ({ what, microseconds, walBytes, slowestMs }) =>

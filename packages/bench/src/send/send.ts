@@ -24,7 +24,7 @@ export interface SendRound {
   send: number;
   /** From its first receipt. */
   sendAlone: number;
-  /** What it took of a processor, in milliseconds an order, and of memory at most. */
+  /** CPU time in milliseconds per order, and peak memory. */
   processorMs: number;
   memoryMiB: number;
   faults: string[];
@@ -41,7 +41,7 @@ interface Plan {
   warmUpSeconds: number;
 }
 
-/** Measures both in turns, each on a fresh database. */
+/** Measures both alternately, each on a fresh database. */
 export async function runSend(services: Services, plan: Plan, say: (text: string) => void): Promise<SendRound[]> {
   const { orders, rounds, seconds, warmUpSeconds } = plan;
   const file = join(services.directory, 'orders.ndjson');
@@ -133,6 +133,6 @@ export function renderSend(rounds: readonly SendRound[]): string {
   return [
     `medians of ${rounds.length} rounds, written orders/s: closed loop with ${CONNECTIONS} connections ${Math.round(of('closedLoop'))}, orders send ${Math.round(of('send'))}`,
     `orders send to the closed loop: ${ratio('send')} (wanted: at least 0.8); counted from its first receipt, without the start of its process: ${ratio('sendAlone')}`,
-    `orders send itself: ${of('processorMs').toFixed(3)} ms of processor time an order, at most ${of('memoryMiB').toFixed(0)} MiB`,
+    `orders send itself: ${of('processorMs').toFixed(3)} ms of CPU time an order, at most ${of('memoryMiB').toFixed(0)} MiB`,
   ].join('\n');
 }

@@ -14,7 +14,7 @@ export interface AuthenticatedKey {
 }
 
 const FIND = {
-  name: 'find-key-holders',
+  name: 'find-authenticated-keys',
   text: `
 select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "keyId", a.suspended_at is not null as suspended,
        ${RATE_LIMIT} as "rateLimit",

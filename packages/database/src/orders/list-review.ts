@@ -26,13 +26,13 @@ export interface ReviewPage {
 /** Above every order id. */
 const ANY_ID = Number.MAX_SAFE_INTEGER;
 
-/** Orders per short and long scan; fewer if the filter has words, which must be computed for each order. */
+/** Orders per short and long scan; fewer if the filter has a search, as the terms of each order must then be computed. */
 const SCAN_LENGTHS = { plain: [2000, 10_000], words: [500, 5000] } as const;
 /** Max matches of the search index; more cannot be fetched and sorted in the time of a page. */
 const MAX_MATCHES = 5000;
 
 const scan = (state: ReviewState): Statement => ({
-  name: `walk-orders-${state}`,
+  name: `scan-orders-${state}`,
   text: `
 select ${LISTED_COLUMNS} from (
   select * from orders where ${inState(state)} order by order_id desc limit $10::int
@@ -43,18 +43,18 @@ order by order_id desc limit $11::int`,
 
 /** The first order after a scan. */
 const scanEnd = (state: ReviewState): Statement => ({
-  name: `walk-end-${state}`,
+  name: `scan-end-${state}`,
   text: `select order_id from orders where ${inState(state)} order by order_id desc offset $4::int limit 1`,
 });
 
 /** The search index contains all orders that need review up to this id. It only grows, so it must be read before the index. */
 const MARK = {
-  name: 'find-words-mark',
+  name: 'find-search-terms-mark',
   text: 'select filled_to from order_words_marks where account_id = $1::int',
 };
 
 const FIND = {
-  name: 'find-orders-by-words',
+  name: 'find-orders-by-search-terms',
   // The search terms contain the account. A plain condition on it would let the planner choose another index, hence `+ 0`. Orders that need
   // no review can have outdated terms.
   text: `

@@ -24,8 +24,8 @@ interface ClaimedRow {
   bodies: Buffer | null;
 }
 
-// The bodies are joined, not selected by a scalar subquery. If another worker has just changed a row that is to be locked, Postgres 18
-// reinitializes all subqueries of the statement, and one with run-time partition pruning then uses freed memory, which crashes the server.
+// The bodies must be joined. A scalar subquery would crash Postgres 18: if another worker has just changed a row that this statement locks,
+// Postgres reinitializes all subqueries, and one with run-time partition pruning then uses freed memory.
 const selectClaimed = (readsBodies: string) => `
 select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
        c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength", p.bodies

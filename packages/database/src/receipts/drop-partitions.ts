@@ -3,7 +3,7 @@ import { removeOldResends } from '../resends/remove-old-resends.ts';
 import { firstUuidAt, listPartitions, type Partition, RETENTION_LOCK, timeOf } from './partitions.ts';
 import { withLockRetries } from './with-lock-retries.ts';
 
-/** Limit for reading the outbox again while the table is locked. With a backlog of millions it takes longer, and the drop is postponed. */
+/** Max time to read the outbox again while the table is locked. With a backlog of millions it takes longer; the drop then fails and is retried. */
 const CHECK_UNDER_LOCK_MS = 300;
 
 /** Result of a retention run: names of tables. */
@@ -19,7 +19,7 @@ export interface Retention {
  * locks bodies before receipts, so a transaction that drops both would deadlock with it. An interrupted run is completed by the next one.
  *
  * @param signal stops it between two partitions.
- * @throws {pg.DatabaseError} 55P03, 40P01 or 57014 when a lock was not available; earlier drops stay.
+ * @throws {pg.DatabaseError} as `withLockRetries`; earlier drops stay.
  */
 export async function dropOldPartitions(knex: Knex, retention: number, signal?: AbortSignal): Promise<Retention> {
   const result: Retention = { dropped: [], kept: [] };
@@ -51,7 +51,7 @@ export async function dropOldPartitions(knex: Knex, retention: number, signal?: 
 
 /** @returns whether it is dropped; false when a receipt in it is not final. */
 async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSignal): Promise<boolean> {
-  // Checked without a lock first, as it is slow with a large backlog and is the usual reason to keep a partition.
+  // Check without a lock first: the check is slow with a large backlog, and usually ends here.
   if (await hasPending(knex, partition)) return false;
   const stillPending = Symbol('still pending');
   const dropping = withLockRetries(

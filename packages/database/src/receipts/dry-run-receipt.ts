@@ -18,7 +18,7 @@ export type DryRunResult =
 const LIMITS = { lock_timeout: 200, statement_timeout: 2000, idle_in_transaction_session_timeout: 2000 };
 
 const CLAIM: Statement = {
-  name: 'rehearse-receipt',
+  name: 'claim-for-dry-run',
   text: `
 update receipts set state = 'normalized', lease_id = $3::uuid
 where receipt_id = $2::uuid and account_id = $1::int and state = 'dead'

@@ -12,7 +12,7 @@ export interface Replay {
 /** The receipt that first used an idempotency key. */
 export interface Original {
   receiptId: string;
-  /** Null when the receipt was dropped before its key; the key is then unused. */
+  /** Null when the receipt was dropped before its key expired; callers then treat the key as unused. */
   sourceOrderId: string | null;
   bodyLength: number;
   /** Whether the bodies are identical bytes; null when the original was dropped or erased. */

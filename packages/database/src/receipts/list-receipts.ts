@@ -19,7 +19,7 @@ export interface ReceiptPage {
 }
 
 const BROWSE = {
-  name: 'browse-receipts',
+  name: 'list-receipts',
   // Scans from the newest until the page is full. `offset 0` forces a lookup of each receipt of this account.
   text: `
 select ${LISTED_RECEIPT_COLUMNS}

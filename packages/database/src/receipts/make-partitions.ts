@@ -24,10 +24,10 @@ const OPTIONS: Record<PartitionedTable, string> = {
 const CHUNK_ROWS = 50_000;
 /** Pause between chunks for waiting transactions, in milliseconds. */
 const PAUSE_MS = 300;
-/** If a range that still receives rows has more rows than this, rows younger than `SETTLE_MS` are not moved. */
+/** A range with more rows than this that still receives rows is busy: its rows younger than `SETTLE_MS` are not moved. */
 const BUSY_ROWS = 1000;
 const SETTLE_MS = 60_000;
-/** Ids of a later time are not our UUIDv7s. */
+/** Ids with a later time were not created by this service. */
 const LATEST = Date.UTC(9999, 0);
 
 interface Range {
@@ -42,7 +42,7 @@ interface Range {
  * @param now Unix milliseconds.
  * @param signal stops it between two chunks.
  * @returns the names of the created tables.
- * @throws {pg.DatabaseError} 55P03 when a lock was not available; partitions created before stay.
+ * @throws {pg.DatabaseError} as `withLockRetries`; partitions created before stay.
  */
 export async function makePartitions(knex: Knex, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
   const thisWeek = Math.floor(now / WEEK_MS) * WEEK_MS;

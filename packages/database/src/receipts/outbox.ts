@@ -26,12 +26,12 @@ export async function sweepOutbox(database: Database, limit: number, leaseMs: nu
 }
 
 const FIND_OUTBOX_ROWS = {
-  name: 'find-promises',
+  name: 'find-outbox-rows',
   text: 'select receipt_ids as "receiptIds" from outbox where batch_id = $1::uuid',
 };
 
 const SETTLE = {
-  name: 'settle-promise',
+  name: 'settle-outbox-row',
   // Changes only a row that is as it was read; otherwise another worker has settled it. The ids are a parameter and are not read from the
   // locked row, for the reason given at `selectClaimed`.
   text: `

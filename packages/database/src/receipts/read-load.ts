@@ -12,7 +12,7 @@ export interface Load {
 
 /** Counts of outbox rows and dead receipts stop here. A row has one receipt at low load, and up to 500 at high load. */
 const LOAD_COUNTED_TO = 10_000;
-/** Outbox rows examined for the oldest receipt, from each end, and receipts per row. */
+/** To find the oldest receipt: outbox rows read by age and by due time, each, and receipts looked up per row. */
 const [OUTBOX_ROWS, RECEIPTS] = [25, 20];
 
 const READ = {

@@ -80,14 +80,17 @@ select null, null, 'too many', null, null from pending where cardinality(ids) > 
 /**
  * Finds the newest receipt of each of the account's `source_order_id`s. The cost grows with this account's pending and dead receipts and
  * with the number of ids asked for, not with the stored data or the backlog of other accounts. Of other accounts, only ids in the same
- * outbox rows are looked up, up to 500 per row. An id that is missing from the result was never accepted, as of one snapshot: a receipt is
- * `written`, and its order is found; or `duplicate`, and there is an order too; or `dead`, and a trigger has added it to `dead_letters` in
- * the same transaction; or not final, and its id is in the outbox.
+ * outbox rows are looked up, up to 500 per row.
  *
- * The last point holds in every snapshot. Only `recordReceipts` and `redriveReceipts` make a receipt pending, and they insert an outbox row
- * in the same transaction. `writeOrders` deletes an outbox row in the transaction that makes all its receipts final, and `settleBatch`
- * removes receipts that are final in its snapshot; both change only rows that they see there. A receipt that was redriven since has a new
- * row, which they do not see. Retention drops a week only when all its receipts are final, and its dead letters are then deleted.
+ * An id that is missing from the result was never accepted. In one snapshot, each receipt is found in one of these ways:
+ * - `written` or `duplicate`: there is an order;
+ * - `dead`: a trigger has added it to `dead_letters` in the same transaction;
+ * - not final: its id is in the outbox.
+ *
+ * The last point holds in every snapshot. Only `recordReceipts`, `keepMismatches` and `redriveReceipts` make a receipt pending, and they
+ * insert an outbox row in the same transaction. `writeOrders` deletes an outbox row in the transaction that makes all its receipts final,
+ * and `settleBatch` removes receipts that are final in its snapshot; both change only rows that they see there. A receipt that was redriven
+ * since has a new row, which they do not see. Retention drops a week only when all its receipts are final, and its dead letters are then deleted.
  *
  * @param sourceOrderIds without repetitions.
  * @returns by `source_order_id`.

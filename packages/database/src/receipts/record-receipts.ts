@@ -39,8 +39,8 @@ ${INSERT_RECEIPTS} ${RECEIPTS} from ${INCOMING}`,
 };
 
 /**
- * SQL: replaces the bodies of refused receipts, whose key was taken, with spaces. No receipt would refer to such a body, so it could never
- * be erased. It is only evaluated for accounts with refused receipts.
+ * SQL: the bodies of an account, with spaces in place of bodies whose idempotency key was already used. Such a body is not stored, as no
+ * receipt would refer to it and it could never be erased. Only evaluated for accounts that have one.
  */
 export const WITHOUT_REFUSED = `
   case when p.account_id in (select account_id from refused) then (

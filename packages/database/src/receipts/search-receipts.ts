@@ -4,12 +4,12 @@ import type { ListedReceiptRow } from './find-receipt.ts';
 import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './list-receipts.ts';
 import { timeOf } from './partitions.ts';
 
-/** Search results, and the time ranges that were scanned for receipts which no index finds by `source_order_id`. */
+/** Search results. No index finds duplicates by `source_order_id`, so two time ranges are scanned for them. */
 export interface ReceiptSearch {
   receipts: ListedReceiptRow[];
   /** The newest receipts were scanned back to this time; null: all receipts. */
   newest_since: Date | null;
-  /** If there is an order, the receipts after its first one were scanned up to this time; null: all of them. */
+  /** If there is an order, the receipts after the order's own were scanned up to this time; null: all of them. */
   followed_until: Date | null;
 }
 

@@ -13,7 +13,7 @@ const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
- * Reads a text field: trimmed, cleaned, at most `limit` code points; null if absent, blank or of another type. A number becomes a decimal
+ * Reads a text field: trimmed, cleaned, at most `limit` code points; null if absent, white space only or of another type. A number becomes a decimal
  * string. Everything but trimming leaves a warning at `pointer`.
  */
 export function readText(value: unknown, pointer: string, limit: number, warnings: WarningList): string | null {

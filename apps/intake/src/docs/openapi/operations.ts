@@ -70,13 +70,13 @@ export const batchOperation = {
   operationId: 'submitBatch',
   tags: ['Orders'],
   summary: `Send up to ${grouped(MAX_BATCH_ORDERS)} orders together`,
-  description: `Each order is checked as if it had been sent alone, and what is wrong with one costs no other its place. Only what is wrong with the whole refuses all of them: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders; one that is let in is taken whole, and what it takes beyond the rate is waited for afterwards. A 503 may come when some of the orders are stored: send the batch again, with the same \`Idempotency-Key\`.`,
+  description: `Each order is checked as if it had been sent alone, and an error in one does not affect the others. The whole batch is rejected only for: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders. An accepted batch is accepted as a whole, even if it exceeds the rate limit; later requests then wait longer. A 503 may come when some of the orders are stored: send the batch again, with the same \`Idempotency-Key\`.`,
   parameters: [
     {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'One key per batch; it stands for each order with its position. When it is repeated, orders that were stored are answered with their receipts, and all others are stored, so orders that were refused can be corrected where they stand.',
+        'One key per batch; each order has the key with its position. When the batch is sent again, stored orders return their receipts and all others are stored, so rejected orders can be corrected at their position.',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
     },
     {

@@ -24,7 +24,7 @@ interface Deps {
   maxBytes: number;
 }
 
-/** Max mismatches of a batch that are logged one by one; the others are only counted. */
+/** Max mismatches listed in a batch's log line; `orders` counts all of them. */
 const MAX_LOGGED = 20;
 
 /** `POST /ingest/orders/batch`: replies 202 with one result per order, once each order is rejected or has a durable receipt. */

@@ -39,7 +39,7 @@ export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading
   return orders;
 }
 
-/** Elements up to this many times the max order size are still parsed, to know whether the array is JSON. */
+/** An element above the max order size is rejected, but parsed up to this multiple of it, to know whether the array is JSON. */
 const MAX_ELEMENT = 4;
 const TOO_MANY = `A batch is at most ${MAX_BATCH_ORDERS} orders.`;
 

@@ -33,7 +33,7 @@ export function* splitLines(body: Buffer): Generator<Buffer> {
 export function* splitArray(body: Buffer, maxBytes: number): Generator<Buffer> {
   const open = skipSpace(body, skipByteOrderMark(body));
   if (body[open] !== OPEN_BRACKET) {
-    throw malformed('is not a JSON array. Send orders that stand one per line as application/x-ndjson');
+    throw malformed('is not a JSON array. To send one order per line, use application/x-ndjson');
   }
   let start = skipSpace(body, open + 1);
   let index = 0;
@@ -56,23 +56,23 @@ export function* splitArray(body: Buffer, maxBytes: number): Generator<Buffer> {
       at = start - 1;
     } else if (byte === CLOSE_BRACKET) {
       if (index > 0 || at > start) yield element(body, start, at);
-      if (skipSpace(body, at + 1) < body.length) throw malformed('goes on after its JSON array');
+      if (skipSpace(body, at + 1) < body.length) throw malformed('has content after its JSON array');
       return;
     }
   }
-  throw malformed('ends before its JSON array does');
+  throw malformed('ends before its JSON array is complete');
 }
 
 function element(body: Buffer, start: number, end: number): Buffer {
   const bytes = trimmed(body, start, end);
-  if (bytes.length === 0) throw malformed('has a comma with nothing beside it in its JSON array');
+  if (bytes.length === 0) throw malformed('has an empty element in its JSON array');
   // A single order may start with a byte order mark; an element of a JSON array may not.
   if (bytes[0] === 0xef) throw malformed('has a byte order mark within its JSON array');
   return bytes;
 }
 
 function tooLong(index: number, maxBytes: number): Problem {
-  const detail = `Element ${index} of the array is over ${maxBytes} bytes, too long to look at.`;
+  const detail = `Element ${index} of the array is over ${maxBytes} bytes, too long to parse.`;
   return new Problem('payload_too_large', { detail });
 }
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** Copies a text and confirms it. */
+/** Copies a string and confirms it. */
 export function CopyButton({ text, label }: { text: string; label?: string }): ReactNode {
   const { t } = useTranslation();
   const [copied, setCopied] = useState(false);

@@ -34,7 +34,7 @@ const LOCAL_NUMBERS = /(?<![\d+])0(?:5\d|[2-4679])(?:[ .-]?\d){7}(?!\d)/g;
 /** Latitude and longitude, not two phone numbers. */
 const COORDINATES = /^-?\d{1,3}\.\d{4,},\s*-?\d{1,3}\.\d{4,}$/;
 
-/** The valid phone numbers in a text, in order, and whether it contains nothing else. */
+/** The valid phone numbers in a string, in order, and whether it contains nothing else. */
 export function findNumbers(text: string): { numbers: NumberReading[]; isAllNumbers: boolean } {
   if (COORDINATES.test(text)) return { numbers: [], isAllNumbers: false };
   const parts = splitNumbers(text);

@@ -35,7 +35,7 @@ export const SHARED_PLACES: readonly string[] = [
   'بني ياس',
 ];
 
-/** Places abroad. A text that names one is not read as a place in the Emirates. */
+/** Places abroad. A string that names one is not read as a place in the Emirates. */
 export const FOREIGN_PLACES: readonly string[] = [
   '{,Sultanate of }Oman',
   '{,سلطنة }عمان',

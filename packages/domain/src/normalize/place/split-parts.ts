@@ -4,7 +4,7 @@
  */
 const SEPARATORS = /[,،;؛:|/\\()[\]\n\t&]|\s[-–—]|[-–—]\s|\s(?:and|or|أو|او)\s|\sو(?=ال|دب|عجم|أب|اب|رأ|را|أم|ام)/i;
 
-/** Splits an address or place name; parts may be blank. */
+/** Splits an address or place name; parts may be empty. */
 export function splitParts(text: string): string[] {
   return text.split(SEPARATORS);
 }
