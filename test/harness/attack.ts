@@ -71,7 +71,7 @@ export const deepItem = () => `${'['.repeat(60)}${']'.repeat(60)}`;
 
 const RECEIPT_ID = /"receipt_id":"([0-9a-f-]{36})"/g;
 /** Longer replies are counted and not read. */
-const READ_AT_MOST = 500_000;
+const MAX_READ_LENGTH = 500_000;
 
 /** How long replies are waited for once nothing more is sent; then the connections are broken. */
 const GRACE_MS = 2000;
@@ -116,7 +116,7 @@ function fire({ url, headers, body }: Shot, agent: Agent, signal: AbortSignal, r
       const { statusCode = 0 } = response;
       let text = '';
       response.on('data', (part: Buffer) => {
-        if (text.length < READ_AT_MOST) text += part.toString('latin1');
+        if (text.length < MAX_READ_LENGTH) text += part.toString('latin1');
       });
       response.on('error', failed);
       response.on('end', () => {

@@ -14,7 +14,7 @@ export interface ReceivedSpan {
   parentSpanId: string;
   /** Ids of the spans that it is linked to. */
   links: string[];
-  facts: Record<string, unknown>;
+  attributes: Record<string, unknown>;
   isFailed: boolean;
   /** Nanoseconds since 1970. */
   startedAt: bigint;
@@ -104,7 +104,7 @@ function readRequest(body: Buffer): ReceivedSpan[] {
     .all(1)
     .map(readMessage)
     .flatMap((ofResource) => {
-      const resource = readFacts(readMessage(ofResource.bytes(1)).all(1));
+      const resource = readAttributes(readMessage(ofResource.bytes(1)).all(1));
       const scopes = ofResource.all(2).map(readMessage);
       return scopes.flatMap((scope) => scope.all(2).map((span) => readSpan(span, String(resource['service.name']))));
     });
@@ -120,14 +120,14 @@ function readSpan(bytes: Buffer, service: string): ReceivedSpan {
     spanId: span.bytes(2).toString('hex'),
     parentSpanId: span.bytes(4).toString('hex'),
     links: span.all(13).map((link) => readMessage(link).bytes(2).toString('hex')),
-    facts: readFacts(span.all(9)),
+    attributes: readAttributes(span.all(9)),
     isFailed: readMessage(span.bytes(15)).number(3) === 2n,
     startedAt: span.number(7),
     endedAt: span.number(8),
   };
 }
 
-function readFacts(attributes: Buffer[]): Record<string, unknown> {
+function readAttributes(attributes: Buffer[]): Record<string, unknown> {
   return Object.fromEntries(
     attributes.map((attribute) => {
       const pair = readMessage(attribute);

@@ -12,6 +12,6 @@ export async function poisonOrders(knex: Knex): Promise<void> {
 }
 
 /** Undoes that. */
-export async function mendOrders(knex: Knex): Promise<void> {
+export async function stopPoisoning(knex: Knex): Promise<void> {
   await knex.raw('drop trigger if exists refuse_poison on orders');
 }

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type Child, freePort } from '@orders/local-services';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
+import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } from '../harness/barriers.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { type Hold, hold, lockTables, putGates, shutGate, whoWait } from '../harness/gates.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
@@ -44,7 +44,7 @@ describe('a batch under an idempotency key', () => {
   beforeAll(async () => {
     stack = await startStack('postgres');
     intakes = [await stack.intake(patient), await stack.intake(patient)];
-    await putGates(stack.database.knex);
+    await installBarriers(stack.database.knex);
   });
   afterAll(() => stack.close());
 
@@ -136,7 +136,7 @@ describe('a batch under an idempotency key', () => {
     const { knex } = stack.database;
     account = await stack.account();
     const texts = orders('moment', 700);
-    const gate = keep(await shutGate(knex, 'keys taken'));
+    const gate = keep(await closeBarrier(knex, 'keys taken'));
     const first = send(intakes[0], texts, 'moment');
     await whoWait(knex, 1, 'advisory');
     const second = send(intakes[1], texts, 'moment');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database';
+import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
 import { runOrders } from '../harness/erasure.ts';
-import { putGates, shutGate, whoWait } from '../harness/gates.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   const patient = { PG_QUERY_TIMEOUT: '50s' };
   intakes = [await stack.intake(patient), await stack.intake(patient)];
-  await putGates(stack.database.knex);
+  await installBarriers(stack.database.knex);
 });
 afterAll(() => stack.close());
 
@@ -282,7 +282,7 @@ describe('the same content again', () => {
     await begin();
     const { knex } = stack.database;
     await acceptFirst('moment');
-    const gate = await shutGate(knex, 'keys taken');
+    const gate = await closeBarrier(knex, 'keys taken');
     const first = sendKept(OTHER, 'moment', intakes[0]);
     await whoWait(knex, 1, 'advisory');
     const second = sendKept(OTHER, 'moment', intakes[1]);

@@ -2,8 +2,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, revokeKey, rotateSigning } from '@orders/database';
+import {
+  type BarrierName,
+  closeBarrier,
+  type Hold,
+  installBarriers,
+  lockTables,
+  whoWait,
+} from '../harness/barriers.ts';
 import { countStored } from '../harness/count-stored.ts';
-import { type GateName, type Hold, lockTables, putGates, shutGate, whoWait } from '../harness/gates.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -19,7 +26,7 @@ describe('races at the door, forced', () => {
     stack = await startStack('postgres');
     const patient = { PG_QUERY_TIMEOUT: '50s' };
     intakes = [await stack.intake(patient), await stack.intake(patient)];
-    await putGates(stack.database.knex);
+    await installBarriers(stack.database.knex);
   });
   afterAll(() => stack.close());
   afterEach(async () => {
@@ -33,7 +40,7 @@ describe('races at the door, forced', () => {
     holds.push(hold);
     return hold;
   };
-  const shut = async (gate: GateName) => keep(await shutGate(stack.database.knex, gate));
+  const shut = async (gate: BarrierName) => keep(await closeBarrier(stack.database.knex, gate));
   const lock = async (tables: string) => keep(await lockTables(stack.database.knex, tables));
 
   /** Lets a worker loose, and expects each of these receipts to end as it should. */

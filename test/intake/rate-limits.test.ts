@@ -158,7 +158,10 @@ describeWith('redis-server')('rate limits', () => {
     const [one, two] = limited as [RunningIntake, RunningIntake];
     const startedAt = Date.now();
     expect((await one.api.batch(account, batchOf(30, 'first'))).status).toBe(202);
-    await until('another batch is accepted', async () => (await two.api.batch(account, batchOf(30, 'second'))).status === 202);
+    await until(
+      'another batch is accepted',
+      async () => (await two.api.batch(account, batchOf(30, 'second'))).status === 202,
+    );
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(2900);
   });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database';
+import { lockTables } from '../harness/barriers.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { lockTables } from '../harness/gates.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { FOLLOWED, type Standby, startStandby } from '../harness/standby.ts';
@@ -97,7 +97,7 @@ describe('status look-ups by a read replica', () => {
     expect((await intake.api.final(account, receiptId)).body.status).toBe('dead');
     await replica.catchUp();
     await replica.fallBehind();
-    await mendOrders(primary.knex);
+    await stopPoisoning(primary.knex);
     await redriveReceipts(primary.knex, [receiptId]);
     expect(await poll(receiptId)).not.toBe('dead');
     expect((await intake.api.final(account, receiptId)).body.status).toBe('written');

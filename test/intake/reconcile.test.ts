@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, type IncomingReceipt, openDatabase, recordReceipts, redriveReceipts } from '@orders/database';
 import { startFaultyRedis } from '@orders/local-services';
 import type { Reply } from '../harness/api.ts';
-import { lockTables } from '../harness/gates.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { lockTables } from '../harness/barriers.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -199,7 +199,7 @@ describe('each state', () => {
     expect(await redriveReceipts(knex, [receipt_id])).toEqual([receipt_id]);
     expect(await ask('rc-4')).toMatchObject({ status: 'received', receipt_id });
 
-    await mendOrders(knex);
+    await stopPoisoning(knex);
     const next = await stack.worker();
     expect(await becomes('rc-4', 'written')).toMatchObject({ receipt_id, order_id: expect.any(Number) });
     await next.close();
@@ -261,7 +261,7 @@ test('an id whose 202 has come is never called never_seen, whatever moves meanwh
     }
   };
   await Promise.all([sender(), sender(), sender(), redriver(), asker()]);
-  await mendOrders(knex);
+  await stopPoisoning(knex);
   const ids = [...new Set(accepted)];
   await until(
     'there is an order for each',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listRejected, pruneRejected, type RejectedDelivery, rotateSigning, setSuspended } from '@orders/database';
 import { REJECTIONS } from '@orders/domain';
-import { lockTables, whoWait } from '../harness/gates.ts';
+import { lockTables, whoWait } from '../harness/barriers.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

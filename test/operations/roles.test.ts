@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { dropOldPartitions, makePartitions, openKnex } from '@orders/database';
+import { createPartitions, dropOldPartitions, openKnex } from '@orders/database';
 import { ensureDatabase } from '@orders/local-services';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
+import { hold } from '../harness/barriers.ts';
 import { sendOrder } from '../harness/erasure.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { hold } from '../harness/gates.ts';
 import { createPerson, signIn } from '../harness/people.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import type { RoleOf } from '../harness/roles.ts';
@@ -148,7 +148,7 @@ test('with each app under its role and an owner who is no superuser, the accepta
   await poisonOrders(owner);
   const dead = await api.order(account, { source_order_id: 'p', order_number: 'poison' }, wait);
   expect(dead.body).toMatchObject({ status: 'dead' });
-  await mendOrders(owner);
+  await stopPoisoning(owner);
   const redrive = `${at}/receipts/${dead.body.receipt_id}/redrive`;
   expect(statusOf(await client.post(`${redrive}-preview`))).toBe('success');
   expect(statusOf(await client.post(redrive))).toBe('success');
@@ -203,9 +203,9 @@ test('under its role intake shows how long dispatching is held up, and once gran
 test('the worker creates and drops partitions, also those that the owner made, and the owner can still alter them', async () => {
   const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
   try {
-    const made = await makePartitions(worker, Date.now() + 100 * DAY);
+    const made = await createPartitions(worker, Date.now() + 100 * DAY);
     expect(made.length).toBeGreaterThan(0);
-    const old = await makePartitions(owner, Date.now() - 400 * DAY);
+    const old = await createPartitions(owner, Date.now() - 400 * DAY);
     expect((await migrate(urlAs(OWNER, 'managed'))).code).toBe(0);
     const { rows } = await owner.raw(
       "select distinct tableowner as owner from pg_tables where tablename ~ '^receipt(s|_payloads)(_|$)'",
@@ -339,7 +339,7 @@ test('a database whose apps shared one superuser gets the roles on an upgrade; u
   expect(await migrate(url, PASSWORDS)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
   const worker = openKnex({ url: urlOf('worker', 'orders'), applicationName: 'orders test' });
   try {
-    await makePartitions(knex, Date.now() - 400 * DAY);
+    await createPartitions(knex, Date.now() - 400 * DAY);
     expect((await migrate(url)).code).toBe(0);
     expect((await dropOldPartitions(worker, 200 * DAY)).dropped).not.toEqual([]);
   } finally {

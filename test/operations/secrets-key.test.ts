@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { enableSigning, fingerprintOf, unseal } from '@orders/database';
-import { whoWait } from '../harness/gates.ts';
+import { whoWait } from '../harness/barriers.ts';
 import { openShop } from '../harness/review-list.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 

@@ -4,7 +4,7 @@ import { listJobs } from '../harness/jobs.ts';
 import { markedOrder, PERSONAL } from '../harness/marked-order.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -70,7 +70,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     const spans = ofTrace(from.traceId);
     const request = only(spans, 'POST /ingest/orders');
     expect(request).toMatchObject({ service: 'orders-intake', kind: SERVER, parentSpanId: from.spanId });
-    expect(request.facts).toEqual({
+    expect(request.attributes).toEqual({
       'http.request.method': 'POST',
       'http.route': '/ingest/orders',
       'http.response.status_code': 202,
@@ -87,7 +87,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
       kind: CONSUMER,
       parentSpanId: request.spanId,
       isFailed: false,
-      facts: { 'orders.receipt_id': body.receipt_id, 'orders.outcome': 'written', 'orders.order_id': order_id },
+      attributes: { 'orders.receipt_id': body.receipt_id, 'orders.outcome': 'written', 'orders.order_id': order_id },
     });
     expect(spans).toHaveLength(3);
 
@@ -121,7 +121,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
       const request = only(spans, 'POST /ingest/orders');
       const write = only(spans, 'write order');
       expect(write.parentSpanId).toBe(request.spanId);
-      expect(write.facts['orders.receipt_id']).toBe(replies[at]?.body.receipt_id);
+      expect(write.attributes['orders.receipt_id']).toBe(replies[at]?.body.receipt_id);
       expect(batches.filter((batch) => batch.links.includes(request.spanId)).map((batch) => batch.spanId)).toEqual(
         write.links,
       );
@@ -142,11 +142,11 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     const spans = ofTrace(from.traceId);
     const request = only(spans, 'POST /ingest/orders/batch');
     expect(request).toMatchObject({ kind: SERVER, parentSpanId: from.spanId });
-    expect(request.facts).toMatchObject({ 'http.response.status_code': 202, 'orders.batch_size': 5 });
-    expect(request.facts).not.toHaveProperty('orders.receipt_id');
+    expect(request.attributes).toMatchObject({ 'http.response.status_code': 202, 'orders.batch_size': 5 });
+    expect(request.attributes).not.toHaveProperty('orders.receipt_id');
     expect(only(spans, 'record receipts')).toMatchObject({ parentSpanId: request.spanId });
     const writes = named(spans, 'write order');
-    expect(new Set(writes.map(({ facts }) => facts['orders.receipt_id']))).toEqual(new Set(receiptIds));
+    expect(new Set(writes.map(({ attributes }) => attributes['orders.receipt_id']))).toEqual(new Set(receiptIds));
     for (const { parentSpanId } of writes) expect(parentSpanId).toBe(request.spanId);
   });
 
@@ -172,7 +172,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     const order = { source_order_id: 'retried', order_number: 'poison' };
     const { body } = await api.webhook(account, order, from.headers);
     await until('it failed', async () => (await api.status(account, body.receipt_id)).body.status === 'failed');
-    await mendOrders(knex);
+    await stopPoisoning(knex);
     expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
     await closeAll();
 
@@ -185,10 +185,10 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     for (const [at, attempt] of failed.entries()) {
       expect(attempt).toMatchObject({
         isFailed: true,
-        facts: { 'orders.outcome': 'failed', 'orders.attempt': at + 1 },
+        attributes: { 'orders.outcome': 'failed', 'orders.attempt': at + 1 },
       });
     }
-    expect(attempts.at(-1)).toMatchObject({ isFailed: false, facts: { 'orders.outcome': 'written' } });
+    expect(attempts.at(-1)).toMatchObject({ isFailed: false, attributes: { 'orders.outcome': 'written' } });
   });
 
   test('an attempt that met an outage is a failed one in the trace of its request, and the next one goes on there', async () => {
@@ -213,8 +213,8 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
 
     const attempts = named(ofTrace(from.traceId), 'write order').sort((a, b) => Number(a.startedAt - b.startedAt));
     expect(attempts.map(({ isFailed }) => isFailed)).toEqual([...attempts.slice(1).map(() => true), false]);
-    expect(attempts[0]?.facts).toMatchObject({ 'orders.receipt_id': body.receipt_id, 'error.type': '57P01' });
-    expect(attempts.at(-1)?.facts).toMatchObject({ 'orders.outcome': 'written' });
+    expect(attempts[0]?.attributes).toMatchObject({ 'orders.receipt_id': body.receipt_id, 'error.type': '57P01' });
+    expect(attempts.at(-1)?.attributes).toMatchObject({ 'orders.outcome': 'written' });
   });
 
   test('an order whose wake-up was lost is found by its receipt id in a trace of its own', async () => {
@@ -229,7 +229,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
 
     expect(named(ofTrace(from.traceId), 'write order')).toEqual([]);
     const batch = named(receiver.spans, 'process batch').find((span) =>
-      (span.facts['orders.receipt_ids'] as string[] | undefined)?.includes(body.receipt_id),
+      (span.attributes['orders.receipt_ids'] as string[] | undefined)?.includes(body.receipt_id),
     );
     expect(batch).toMatchObject({ links: [], parentSpanId: '' });
   });
@@ -243,11 +243,11 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     await closeAll();
     expect(only(ofTrace(mistake.traceId), 'POST /ingest/orders')).toMatchObject({
       isFailed: false,
-      facts: { 'http.response.status_code': 422, 'orders.problem_code': 'validation_failed' },
+      attributes: { 'http.response.status_code': 422, 'orders.problem_code': 'validation_failed' },
     });
     expect(only(ofTrace(outage.traceId), 'POST /ingest/orders')).toMatchObject({
       isFailed: true,
-      facts: { 'http.response.status_code': 503, 'error.type': 'storage_unavailable' },
+      attributes: { 'http.response.status_code': 503, 'error.type': 'storage_unavailable' },
     });
   });
 

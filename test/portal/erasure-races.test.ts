@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
+import { type Hold, hold, whoWait } from '../harness/barriers.ts';
 import { erase, markersFor, SOLD, sendOrder, WHOLE } from '../harness/erasure.ts';
-import { type Hold, hold, whoWait } from '../harness/gates.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
 import { CUSTOMER, erase, markersFor, runOrders, SOLD, sendOrder, storedFor, WHOLE } from '../harness/erasure.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { openShop, type Shop } from '../harness/review-list.ts';
 import {
   type RunningIntake,
@@ -91,7 +91,7 @@ describe('the data of one customer, in every place where it can be', () => {
 
     await poisonOrders(knex);
     await also('dead', { ...WHOLE, ...SOLD, order_number: 'poison-1' });
-    await mendOrders(knex);
+    await stopPoisoning(knex);
     await send(market, { source_order_id: 'whole', ...WHOLE });
 
     await knex('orders').update({ written_at: knex.raw("written_at - interval '5 minutes'") });

@@ -6,7 +6,7 @@ import { type Child, freePort } from '@orders/local-services';
 import type { Reply } from '../harness/api.ts';
 import { insertLongest, LONG_ORDER } from '../harness/longest-account.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { startApp } from '../harness/processes.ts';
 import { below, type ShopClient } from '../harness/review-list.ts';
 import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const { body } = await intake.api.batch(account, Buffer.from(lines.join('\n')));
   receipts = body.results.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
   for (const id of receipts) expect((await intake.api.final(account, id)).body.status).toBe('dead');
-  await mendOrders(stack.database.knex);
+  await stopPoisoning(stack.database.knex);
   const sent = await intake.api.order(other, { source_order_id: 'polite' }, { Prefer: 'wait=30' });
   expect(sent.body.status).toBe('written');
   await Promise.all([intake.close(), worker.close()]);

@@ -4,11 +4,11 @@ import {
   type Activity,
   claimReceipts,
   closeDatabase,
+  createPartitions,
   type Database,
   dropOldPartitions,
   failReceipt,
   firstUuidAt,
-  makePartitions,
   openDatabase,
   readActivity,
   recordReceipts,
@@ -18,11 +18,11 @@ import {
   writeOrders,
 } from '@orders/database';
 import { normalizeOrder, type Warning } from '@orders/domain';
+import { whoWait } from '../harness/barriers.ts';
 import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
 import { PREPARED } from '../harness/database.ts';
-import { whoWait } from '../harness/gates.ts';
 import { createPerson, signIn } from '../harness/people.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { testWith } from '../harness/programs.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -110,7 +110,7 @@ describe('the roll-up', () => {
       return rows.length === ids.length;
     });
     await rollUpActivity(knex);
-    await mendOrders(knex);
+    await stopPoisoning(knex);
     const dead = await knex('dead_letters').where({ account_id: accounts[0].id }).pluck('receipt_id');
     expect(dead.length).toBeGreaterThan(2);
     for (const receiptId of dead.slice(1)) expect(await redriveReceipts(knex, [receiptId])).toEqual([receiptId]);
@@ -184,7 +184,7 @@ describe('the roll-up', () => {
     const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 200 * DAY;
-    await makePartitions(knex, then);
+    await createPartitions(knex, then);
     const dead = await receiveAt(then, id);
     await fail(dead, 1);
     await knex('activity').insert({

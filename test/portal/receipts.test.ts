@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase, recordReceipts, searchReceipts } from '@orders/database';
+import { hold } from '../harness/barriers.ts';
 import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
 import { PREPARED } from '../harness/database.ts';
-import { hold } from '../harness/gates.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -43,7 +43,7 @@ async function kill(...names: string[]): Promise<string[]> {
   const receiptIds = await Promise.all(
     names.map((name) => send({ source_order_id: name, order_number: `poison-${name}` })),
   );
-  await mendOrders(stack.database.knex);
+  await stopPoisoning(stack.database.knex);
   return receiptIds;
 }
 
@@ -165,7 +165,7 @@ describe('redriving what is dead', () => {
     await kill('fine-1', 'fine-2', 'twice', 'there', 'still-bad');
     await poisonOrders(knex);
     await send({ source_order_id: 'twice', order_number: 'poison again' });
-    await mendOrders(knex);
+    await stopPoisoning(knex);
     await send({ source_order_id: 'there' });
     await knex.raw(`
       create function refuse_one() returns trigger language plpgsql as $$ begin

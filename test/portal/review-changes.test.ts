@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { editStoredOrder, reviewOrders, undoReview } from '@orders/database';
-import { hold, whoWait } from '../harness/gates.ts';
+import { hold, whoWait } from '../harness/barriers.ts';
 import { insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

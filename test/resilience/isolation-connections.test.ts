@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createKey, setRateLimit } from '@orders/database';
 import { createApiKey } from '@orders/domain';
 import { attack, type Spoils, shotAt } from '../harness/attack.ts';
-import { lockTables } from '../harness/gates.ts';
+import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { until } from '../harness/until.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { attack, largestOrder, type Shot, shotAt, uniqueKeyItem } from '../harness/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
-import { mendOrders, poisonOrders } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 
 // Dead after two attempts, so that there is something to redrive.
 const isolation = useIsolation({ RETRY_ATTEMPTS: '2' });
@@ -57,7 +57,7 @@ test('redrives of orders as large as can be', async () => {
   await deliver(
     manyOf((index) => largestOrder(`dead ${index}`, index % 2 ? uniqueKeyItem : undefined, { order_number: 'poison' })),
   );
-  await mendOrders(knex);
+  await stopPoisoning(knex);
   await isolation.expectUnharmed((signal) =>
     attack((number) => portalShot(number % 4 ? 'dead-letters/redrive-preview' : 'dead-letters/redrive', {}), {
       connections: 8,

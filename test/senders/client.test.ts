@@ -10,7 +10,7 @@ import {
 import { setSuspended } from '@orders/database';
 import { createApiKey, PROBLEMS, type ProblemCode } from '@orders/domain';
 import { type Child, freePort } from '@orders/local-services';
-import { lockTables, whoWait } from '../harness/gates.ts';
+import { lockTables, whoWait } from '../harness/barriers.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { expectSettled, written } from '../harness/settled.ts';

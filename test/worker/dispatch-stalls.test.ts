@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase, readStalls, reviewOrders } from '@orders/database';
+import { hold } from '../harness/barriers.ts';
 import { sendOrder } from '../harness/erasure.ts';
-import { hold } from '../harness/gates.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

@@ -1,18 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
+  createPartitions,
   dropOldPartitions,
   faultOf,
   findReceipt,
   firstUuidAt,
   listBusyAccounts,
-  makePartitions,
   readActivity,
   recordReceipts,
   redriveReceipts,
   removeOldIdempotencyKeys,
 } from '@orders/database';
-import { hold, whoWait } from '../harness/gates.ts';
+import { hold, whoWait } from '../harness/barriers.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -62,7 +62,7 @@ const keptSince = (time: number) => Date.now() - time - 60_000;
 
 async function makeOldWeeks(weeks: number): Promise<void> {
   const then = Date.now() - 300 * DAY;
-  for (let week = 0; week < weeks; week += 5) await makePartitions(stack.database.knex, then + week * WEEK);
+  for (let week = 0; week < weeks; week += 5) await createPartitions(stack.database.knex, then + week * WEEK);
 }
 
 describe('dropping a partition', () => {
@@ -122,7 +122,7 @@ describe('dropping a partition', () => {
   test('does not read the week that it drops', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(200);
-    await makePartitions(knex, then);
+    await createPartitions(knex, then);
     await storeFinal(50_000, then, WEEK / 2);
     const rowsRead = async () => {
       await knex.raw('select pg_stat_force_next_flush()');
@@ -139,7 +139,7 @@ describe('dropping a partition', () => {
   test('never happens while a receipt in it is pending: recorded, failed, redriven, or just being recorded', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(200);
-    await makePartitions(knex, then);
+    await createPartitions(knex, then);
     const database = stack.openDatabase();
     const receiptId = randomUUIDv7().replace(/^.{14}/, `${firstUuidAt(then).slice(0, 14)}`);
     const receipt = { receiptId, accountId: 1, channel: 'rest' as const, sourceOrderId: 'x', idempotencyKey: null };
@@ -177,7 +177,7 @@ describe('the default partition', () => {
     await storeFinal(10, Date.now() - 120 * DAY, 20 * DAY);
     await storeFinal(10, Date.now() + 60 * DAY, 1000);
     expect(await knex('receipts_default').pluck('account_id')).toHaveLength(20);
-    await makePartitions(knex);
+    await createPartitions(knex);
     expect(await knex('receipts_default')).toEqual([]);
     expect(await knex('receipt_payloads_default')).toEqual([]);
     await dropOldPartitions(knex, 90 * DAY);
@@ -192,7 +192,7 @@ describe('the default partition', () => {
     await storeFinal(rows, then, WEEK);
     const before = await names('receipts\\_2%');
     let isOver = false;
-    const making = makePartitions(knex).finally(() => (isOver = true));
+    const making = createPartitions(knex).finally(() => (isOver = true));
     const counts = new Set<number>();
     while (!isOver) {
       const found = await knex('receipts')
@@ -205,7 +205,7 @@ describe('the default partition', () => {
     const made = (await names('receipts\\_2%')).filter((name) => !before.includes(name));
     expect(made).toHaveLength(3);
     for (const name of made) expect((await knex(name).pluck('account_id')).length).toBeLessThanOrEqual(50_001);
-    expect(await makePartitions(knex)).toEqual([]);
+    expect(await createPartitions(knex)).toEqual([]);
     expect((await dropOldPartitions(knex, 30 * DAY)).dropped).toHaveLength(6);
   });
 
@@ -221,13 +221,13 @@ describe('the default partition', () => {
       { restMs: 0 },
     );
     await load.untilAccepted(20);
-    await makePartitions(knex);
+    await createPartitions(knex);
     await load.untilAccepted(20);
     await load.stop();
     expect(Object.fromEntries(load.ledger.failed)).toEqual({});
     const left = await knex('receipts_default').count();
     expect(Number(left[0]?.count)).toBeGreaterThan(0);
-    await makePartitions(knex, Date.now() + 3_600_000);
+    await createPartitions(knex, Date.now() + 3_600_000);
     expect(await knex('receipts_default')).toEqual([]);
   });
 

@@ -15,13 +15,13 @@ import {
   findSuspects,
   forgetKey,
   type IncomingReceipt,
-  keepMismatches,
   openDatabase,
   readOriginalBodies,
   reconcileReceipts,
   recordReceipts,
   releaseLease,
   settleBatch,
+  storeMismatches,
   sweepOutbox,
   writeDuplicates,
   writeOrders,
@@ -123,7 +123,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
       originalId: receiptId,
       isResend,
     };
-    await measure(`keep a mismatch, ${isResend}`, () => keepMismatches(intake, randomUUIDv7(), 60_000, [mismatch]));
+    await measure(`keep a mismatch, ${isResend}`, () => storeMismatches(intake, randomUUIDv7(), 60_000, [mismatch]));
     await measure(`find it by its key, ${isResend}`, () =>
       findReceiptsByKeys(intake, accountId, [mismatch.idempotencyKey]),
     );

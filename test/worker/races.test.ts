@@ -6,7 +6,7 @@ import { openKnex, redriveReceipts } from '@orders/database';
 import { type Child, dropDatabase, ensureDatabase, freePort } from '@orders/local-services';
 import { openProducer, type WakeUp } from '@orders/queue';
 import { run } from '../../apps/cli/test/run.ts';
-import { type GateName, type Hold, hold, putGates, shutGate, whoWait } from '../harness/gates.ts';
+import { type BarrierName, closeBarrier, type Hold, hold, installBarriers, whoWait } from '../harness/barriers.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { expectSettled } from '../harness/settled.ts';
@@ -34,7 +34,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
   beforeAll(async () => {
     stack = await startStack(kind);
     intake = await stack.intake();
-    await putGates(stack.database.knex);
+    await installBarriers(stack.database.knex);
   });
   afterAll(() => stack.close());
   afterEach(async () => {
@@ -50,7 +50,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     holds.push(hold);
     return hold;
   };
-  const shut = async (gate: GateName) => keep(await shutGate(stack.database.knex, gate));
+  const shut = async (gate: BarrierName) => keep(await closeBarrier(stack.database.knex, gate));
 
   const startWorker = async (settings: Record<string, string> = HELD_UP) => {
     workers.push(await stack.worker(settings));
@@ -75,9 +75,9 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
       .select('*', stack.database.knex.raw('xmin::text'))
       .where({ receipt_id: receiptId })
       .first();
-  const promiseOf = (receiptId: string) =>
+  const outboxRowOf = (receiptId: string) =>
     stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).first();
-  const ringTwice = async (wakeUp: WakeUp, between: () => Promise<unknown>) => {
+  const wakeUpTwice = async (wakeUp: WakeUp, between: () => Promise<unknown>) => {
     const producer = openProducer({ url: stack.queue.url });
     producer.wakeUp('prompt', wakeUp);
     await between();
@@ -99,9 +99,9 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     for (let count = 0; count < 2; count++) await startWorker();
 
     const gate = await shut('receipts claimed');
-    await ringTwice(wakeUp, () => whoWait(knex, 1, 'advisory'));
+    await wakeUpTwice(wakeUp, () => whoWait(knex, 1, 'advisory'));
     const promise = await until('the second worker has processed its wake-up', async () => {
-      const found = await promiseOf(wakeUp.batchId);
+      const found = await outboxRowOf(wakeUp.batchId);
       return found?.due_at < due_at && found;
     });
     expect(promise.receipt_ids).toEqual(receiptIds);
@@ -150,7 +150,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     await startWorker();
     const { lease_id, lease_expires_at } = await row(receiptId);
     const promise = await until('the wake-up is processed', async () => {
-      const found = await promiseOf(receiptId);
+      const found = await outboxRowOf(receiptId);
       return found?.due_at.getTime() === lease_expires_at.getTime() && found;
     });
     expect(await row(receiptId)).toMatchObject({ state: 'normalized', lease_id });

@@ -4,6 +4,7 @@ import {
   claimAlone,
   claimReceipts,
   closeDatabase,
+  createPartitions,
   type Database,
   dropOldPartitions,
   enableSigning,
@@ -15,7 +16,6 @@ import {
   firstUuidAt,
   type IncomingReceipt,
   listDead,
-  makePartitions,
   migrate,
   openDatabase,
   openKnex,
@@ -178,15 +178,15 @@ describe('partitions', () => {
     const early = receiptAt(farAhead);
     await record(early);
     expect(await tableOf(early.receiptId)).toBe('receipts_default');
-    expect((await makePartitions(db.knex, farAhead)).length).toBeGreaterThan(0);
+    expect((await createPartitions(db.knex, farAhead)).length).toBeGreaterThan(0);
     expect(await tableOf(early.receiptId)).toMatch(/^receipts_\d{8}$/);
     expect(await findReceipt(database, 1, early.receiptId)).toMatchObject({ state: 'received' });
-    expect(await makePartitions(db.knex, farAhead)).toEqual([]);
+    expect(await createPartitions(db.knex, farAhead)).toEqual([]);
   });
 
   test('one is dropped whole once all in it is older than the retention and final, and not before', async () => {
     const then = Date.now() - 200 * DAY;
-    await makePartitions(db.knex, then);
+    await createPartitions(db.knex, then);
     const [old, kept] = [receiptAt(then), receiptAt(then + 14 * DAY)];
     await record(old, kept);
     const retain = (days: number) => dropOldPartitions(db.knex, days * DAY);
@@ -210,7 +210,7 @@ describe('partitions', () => {
 
 test('a week is kept while the one before it is: bodies of that may lie in it', async () => {
   const then = Date.now() - 400 * DAY;
-  await makePartitions(db.knex, then);
+  await createPartitions(db.knex, then);
   const pending = receiptAt(then);
   await record(pending);
   const weeks = async () => (await dropOldPartitions(db.knex, 365 * DAY)).kept;
@@ -221,7 +221,7 @@ test('a week is kept while the one before it is: bodies of that may lie in it', 
 
 test('a week is not dropped while a receipt of it is being redriven', async () => {
   const then = Date.now() - 300 * DAY;
-  await makePartitions(db.knex, then);
+  await createPartitions(db.knex, then);
   const dead = receiptAt(then);
   await record(dead);
   await settle(dead);

@@ -55,7 +55,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const writer = createReceiptWriter({ database, producer, graceMs: config.SWEEP_AFTER, fingerprint, slicer, metrics });
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
   const { authenticate } = deps.authenticator;
-  const identify = [authenticate, rateLimits.limit];
+  const authenticateAndLimit = [authenticate, rateLimits.limit];
   const maxBytes = config.MAX_BODY_BYTES;
   const body = readBody(admission, 'order', maxBytes);
   const accept = (channel: Channel) =>
@@ -79,22 +79,30 @@ export function createApp(deps: AppDeps): RequestListener {
     });
   };
 
-  route(ORDERS_PATH, { post: [...identify, requireJson, body, accept('rest')] });
+  route(ORDERS_PATH, { post: [...authenticateAndLimit, requireJson, body, accept('rest')] });
   route(BATCH_PATH, {
     post: [
-      ...identify,
+      ...authenticateAndLimit,
       requireJsonOrLines,
       readBody(admission, 'batch', config.MAX_BATCH_BYTES),
       postBatch({ parser, slicer, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
     ],
   });
   route(WEBHOOK_PATH, {
-    post: [...identify, requireJson, body, verifySignature(database, secretsKeysOf(config)), accept('webhook')],
+    post: [
+      ...authenticateAndLimit,
+      requireJson,
+      body,
+      verifySignature(database, secretsKeysOf(config)),
+      accept('webhook'),
+    ],
   });
-  route(PREVIEW_PATH, { post: [...identify, requireJson, body, postPreview({ database, parser, rateLimits })] });
+  route(PREVIEW_PATH, {
+    post: [...authenticateAndLimit, requireJson, body, postPreview({ database, parser, rateLimits })],
+  });
   route(RECONCILE_PATH, {
     post: [
-      ...identify,
+      ...authenticateAndLimit,
       requireJson,
       readBody(admission, 'list', RECONCILE_MAX_BYTES),
       postReconcile({ database, parser, rateLimits }),

@@ -50,7 +50,10 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const writeBatch = createWriteBatch({ database, recordFailure, metrics, logger });
   const onCrashLimit = ({ trace }: Lease, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
-    logger.error('receipt dead: workers crashed while processing it', { ...logFields(receiptId, trace), code: 'worker_crashed' });
+    logger.error('receipt dead: workers crashed while processing it', {
+      ...logFields(receiptId, trace),
+      code: 'worker_crashed',
+    });
     trace?.recordOutcome(receiptId, 'dead', { 'orders.error_code': 'worker_crashed' });
   };
   const tracing = createTracing(config, 'orders-worker', logger);

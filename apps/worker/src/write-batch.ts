@@ -54,7 +54,7 @@ export function createWriteBatch(deps: {
         const chunk = left.splice(0, MAX_DUPLICATES);
         // The last chunk deletes the outbox rows of all.
         const outboxRows = left.length > 0 ? [] : batchIds;
-        movedIds.push(...(await settleDuplicates(lease, outboxRows, movedIds, chunk)));
+        movedIds.push(...(await moveDuplicates(lease, outboxRows, movedIds, chunk)));
       }
       metrics.batchSizes.observe(movedIds.length);
       return movedIds.length;
@@ -77,7 +77,7 @@ export function createWriteBatch(deps: {
    *
    * @returns the ids of the moved receipts.
    */
-  async function settleDuplicates(
+  async function moveDuplicates(
     lease: Lease,
     batchIds: readonly string[],
     movedBefore: readonly string[],

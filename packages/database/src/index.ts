@@ -89,6 +89,7 @@ export {
   findSuspects,
   releaseLease,
 } from './receipts/claim-receipts.ts';
+export { countInDefault, createPartitions } from './receipts/create-partitions.ts';
 export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
 export { dropOldPartitions, type Retention, removeLeftovers } from './receipts/drop-partitions.ts';
 export { dryRunReceipt } from './receipts/dry-run-receipt.ts';
@@ -102,21 +103,13 @@ export {
   findReceiptBody,
   type ReceiptRow,
 } from './receipts/find-receipt.ts';
-export {
-  contentKey,
-  findReceiptsByKeys,
-  forgetKey,
-  keepMismatches,
-  type Mismatch,
-} from './receipts/keep-mismatches.ts';
 export { type DeadLetterCursor, type DeadLetterOfAccount, listDeadLetters } from './receipts/list-dead-letters.ts';
 export { LAST_UUID, listAccountDeadLetters, listAccountReceipts } from './receipts/list-receipts.ts';
-export { countInDefault, makePartitions } from './receipts/make-partitions.ts';
 export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 export { firstUuidAt } from './receipts/partitions.ts';
 export { type Load, readLoad } from './receipts/read-load.ts';
 export { findReceiptRecord, type ReceiptRecord, readReceipts } from './receipts/receipt-records.ts';
-export { BacklogTooLong, reconcileReceipts, type SeenReceipt } from './receipts/reconcile-receipts.ts';
+export { BacklogTooLong, type NewestReceipt, reconcileReceipts } from './receipts/reconcile-receipts.ts';
 export {
   type IncomingReceipt,
   recordReceipts,
@@ -125,7 +118,14 @@ export { redriveReceipts } from './receipts/redrive-receipts.ts';
 export { removeOldIdempotencyKeys } from './receipts/remove-idempotency-keys.ts';
 export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
 export {
-  addMissedRefusals,
+  contentKey,
+  findReceiptsByKeys,
+  forgetKey,
+  type Mismatch,
+  storeMismatches,
+} from './receipts/store-mismatches.ts';
+export {
+  addMissedRejections,
   listRejected,
   type MissedCount,
   type NewRejection,

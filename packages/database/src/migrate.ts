@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { sqlstateOf } from './database-errors.ts';
 import { completeRecord, type MigrationPlan, readPlan, recordChecksum, SchemaDriftError } from './migration-record.ts';
 import { MIGRATIONS, type Migration } from './migrations/index.ts';
-import { makePartitions } from './receipts/make-partitions.ts';
+import { createPartitions } from './receipts/create-partitions.ts';
 
 // Advisory lock; the number must be unique in this database.
 const MIGRATION_LOCK = 7_310_441;
@@ -65,7 +65,7 @@ export async function runMigrations(
       if (!name) break;
       ran.push(name);
     }
-    await retryUntilLocked(() => makePartitions(knex));
+    await retryUntilLocked(() => createPartitions(knex));
     return ran;
   });
 }

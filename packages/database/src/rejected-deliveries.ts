@@ -82,7 +82,7 @@ returning d.account_id`,
  * @param counts one per account.
  * @returns the ids of the accounts that have a row; nothing is added for the others.
  */
-export async function addMissedRefusals(database: Database, counts: readonly MissedCount[]): Promise<Set<number>> {
+export async function addMissedRejections(database: Database, counts: readonly MissedCount[]): Promise<Set<number>> {
   const rows = await run<{ account_id: number }>(database, ADD_MISSED, [
     counts.map(({ accountId }) => accountId),
     counts.map(({ missed }) => missed),

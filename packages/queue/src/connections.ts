@@ -50,7 +50,7 @@ class WakeUpsFailedError extends Error {
 }
 
 /** BullMQ's worker, not yet running. The URL selects Redis or Postgres. */
-export function createWorker(
+export function createBullWorker(
   url: string,
   redis: RedisClient | null,
   work: (wakeUps: WakeUp[]) => Promise<void>,

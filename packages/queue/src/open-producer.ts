@@ -40,7 +40,7 @@ export interface ProducerOptions {
 
 const COMMAND_TIMEOUT_MS = 2000;
 /** Max jobs being sent. A job beyond this is dropped and counted as lost; the sweeper sends its wake-ups later. */
-const MAX_UNSENT = 1000;
+const MAX_JOBS_IN_FLIGHT = 1000;
 
 class QueueUnavailableError extends Error {
   override readonly name = 'QueueUnavailableError';
@@ -54,7 +54,7 @@ export function openProducer(options: ProducerOptions): Producer {
   const firstConnection = redis
     ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT_MS, null, { ref: false })])
     : null;
-  const unsent = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const queues = forEachLane((lane) => openReconnectingQueue(url, redis, lane));
   const jobs = forEachLane((lane) => coalesceJobs((wakeUps) => deliver(lane, wakeUps)));
 
@@ -66,7 +66,7 @@ export function openProducer(options: ProducerOptions): Producer {
 
   async function send(lane: Lane, wakeUps: WakeUp[], delayMs: number): Promise<void> {
     try {
-      if (unsent.size >= MAX_UNSENT) throw new QueueUnavailableError('too many jobs in flight');
+      if (inFlight.size >= MAX_JOBS_IN_FLIGHT) throw new QueueUnavailableError('too many jobs in flight');
       const queue = await ready(lane);
       await queue.add(JOB_NAME, { wakeUps }, delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS);
       onDelivered();
@@ -76,8 +76,8 @@ export function openProducer(options: ProducerOptions): Producer {
   }
 
   function deliver(lane: Lane, wakeUps: WakeUp[], delayMs = 0): void {
-    const sending = send(lane, wakeUps, delayMs).finally(() => unsent.delete(sending));
-    unsent.add(sending);
+    const sending = send(lane, wakeUps, delayMs).finally(() => inFlight.delete(sending));
+    inFlight.add(sending);
   }
 
   return {
@@ -93,7 +93,7 @@ export function openProducer(options: ProducerOptions): Producer {
     },
     async close() {
       for (const lane of LANES) jobs[lane].flush();
-      await Promise.race([Promise.all(unsent), sleep(1000, null, { ref: false })]);
+      await Promise.race([Promise.all(inFlight), sleep(1000, null, { ref: false })]);
       await Promise.all(LANES.map((lane) => queues[lane].close()));
       redis?.disconnect();
     },

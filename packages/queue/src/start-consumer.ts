@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'bullmq';
-import { createWorker } from './connections.ts';
+import { createBullWorker } from './connections.ts';
 import { isRedisUrl, openBlockingRedis } from './open-redis.ts';
 import type { Lane, WakeUp, WakeUpJob } from './wake-up.ts';
 
@@ -35,7 +35,7 @@ export function startConsumer(work: (wakeUps: WakeUp[]) => Promise<void>, option
   // A BullMQ worker whose first connection failed, or whose loop ended, never recovers, so a new one is created.
   async function keepConsuming(): Promise<void> {
     while (!closing.signal.aborted) {
-      worker = createWorker(url, redis, work, { lane, concurrency, lockMs });
+      worker = createBullWorker(url, redis, work, { lane, concurrency, lockMs });
       worker.on('error', onError);
       try {
         await worker.waitUntilReady();

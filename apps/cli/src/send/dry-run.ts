@@ -108,14 +108,14 @@ export function renderDryRun({
     ...(repeated > 0 ? [`  ${count(repeated)} with the id of an order before it: would end as duplicate`] : []),
     ...renderFindings('Refused', refused_by_code),
     ...renderFindings('Warnings', warnings_by_code),
-    ...renderRepeats(repeats),
+    ...renderDuplicates(repeats),
   ].join('\n');
 }
 
 /** Max lines of text; `--json` has all of them. */
 const MAX_LINES = 100;
 
-function renderRepeats(repeats: readonly Duplicate[]): string[] {
+function renderDuplicates(repeats: readonly Duplicate[]): string[] {
   if (repeats.length === 0) return [];
   const more = repeats.length > MAX_LINES ? [`  and ${count(repeats.length - MAX_LINES)} more; --json lists all`] : [];
   const lines = repeats

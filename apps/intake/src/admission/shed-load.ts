@@ -3,9 +3,9 @@ import { Problem } from '@orders/domain';
 import { problemTypeBase, requestIdOf, writeProblem } from '@orders/http';
 import type { Counter, Logger } from '@orders/runtime';
 import { BATCH_PATH, RECONCILE_PATH } from '../paths.ts';
+import { originForm } from '../pipeline/origin-form.ts';
+import { rejectInvalidFraming } from '../pipeline/reject-invalid-framing.ts';
 import type { Admission, RequestKind } from './admission.ts';
-import { originForm } from './origin-form.ts';
-import { refuseFraming } from './refuse-framing.ts';
 
 const LOG_INTERVAL_MS = 1000;
 const OVERLOADED = new Problem('overloaded');
@@ -50,7 +50,7 @@ export function shedLoad(
   }
 
   return (request, response) => {
-    if (refuseFraming(request, response)) return;
+    if (rejectInvalidFraming(request, response)) return;
     const url = originForm(request.url ?? '/');
     request.url = url;
     if (request.method !== 'POST') return serve(request, response);

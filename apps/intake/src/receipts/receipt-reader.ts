@@ -18,7 +18,7 @@ interface Sources {
 }
 
 /** Max extra delay of an outcome due to the replica, however far it lags. */
-const PRIMARY_EVERY_MS = 500;
+const PRIMARY_POLL_INTERVAL_MS = 500;
 
 /** Max concurrent look-ups on the primary, accounts in rotation: most connections of the pool are for recording orders. */
 const MAX_CONCURRENT_LOOKUPS = 4;
@@ -39,7 +39,7 @@ export function createReceiptReader({ primary, replica, lookups }: Sources): Rec
       return isFinalCopy ? copy : runFairly(accountId, () => findReceipt(primary, accountId, receiptId));
     },
     async findFinal(receiptIds) {
-      if (performance.now() - primaryQueriedAt < PRIMARY_EVERY_MS) {
+      if (performance.now() - primaryQueriedAt < PRIMARY_POLL_INTERVAL_MS) {
         const copies = await replica?.query((database) => findFinalReceipts(database, receiptIds));
         if (copies) return copies.filter(isImmutable);
       }

@@ -46,28 +46,28 @@ export function createReceiptWriter(deps: {
 }): ReceiptWriter {
   const { database, producer, graceMs, metrics } = deps;
   const laneOf = createFairShare();
-  const inBatches = (lane: Lane) =>
+  const createLaneBatcher = (lane: Lane) =>
     createMicroBatcher<WaitingReceipt>({
       maxConcurrent: MAX_CONCURRENT,
-      take: countOfBatch,
-      work: (batch) => settle(lane, batch),
+      take: batchLength,
+      work: (batch) => writeOrReject(lane, batch),
     });
   // Write batches are per lane, so an account within its share never waits for bulk senders, here or in the worker.
   const add: Record<Lane, (delivery: WaitingReceipt) => void> = {
-    prompt: inBatches('prompt'),
-    bulk: inBatches('bulk'),
+    prompt: createLaneBatcher('prompt'),
+    bulk: createLaneBatcher('bulk'),
   };
   // Single bulk orders do not wait behind thousands from an HTTP batch.
-  const addSentTogether = inBatches('bulk');
+  const addHttpBatch = createLaneBatcher('bulk');
   const addReplay = createReplayQueue({ ...deps, record: (delivery) => add[delivery.lane](delivery) });
 
-  async function settle(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
+  async function writeOrReject(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
     try {
       await write(lane, batch);
     } catch (error) {
       if (batch.length > 1 && faultOf(error) === 'receipt') {
         // A row that Postgres rejects must not fail the others.
-        for (const delivery of batch) await settle(lane, [delivery]);
+        for (const delivery of batch) await writeOrReject(lane, [delivery]);
       } else {
         for (const { reject } of batch) reject(error);
       }
@@ -106,7 +106,7 @@ export function createReceiptWriter(deps: {
         first.accountId,
         receipts.map(({ body }) => body),
       );
-      const to = lane === 'bulk' ? addSentTogether : add.prompt;
+      const to = lane === 'bulk' ? addHttpBatch : add.prompt;
       return Promise.allSettled(
         receipts.map(
           (receipt) => new Promise<Recorded>((resolve, reject) => to({ receipt, lane, span, resolve, reject })),
@@ -116,7 +116,7 @@ export function createReceiptWriter(deps: {
   };
 }
 
-function countOfBatch(waiting: readonly WaitingReceipt[]): number {
+function batchLength(waiting: readonly WaitingReceipt[]): number {
   let bytes = 0;
   const tooMany = waiting.findIndex(({ receipt }, index) => {
     bytes += receipt.body.length;

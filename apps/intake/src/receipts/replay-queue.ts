@@ -1,6 +1,12 @@
 import { findOriginals, forgetKey } from '@orders/database';
 import { createFairQueue } from '@orders/runtime';
-import { type Differing, keepMismatched, type ReplayDeps, resolveReplay, splitByContent } from './keep-mismatched.ts';
+import {
+  type Differing,
+  type ReplayDeps,
+  resolveReplay,
+  splitByContent,
+  storeAndResolveMismatches,
+} from './resolve-mismatches.ts';
 import type { WaitingReceipt } from './waiting-receipt.ts';
 
 /** Max concurrent portions. An account has one at a time, so others wait only while this many accounts replay. */
@@ -27,7 +33,7 @@ export function createReplayQueue(deps: ReplayDeps): (delivery: WaitingReceipt) 
       await runFairly(accountId, async () => {
         // Deliveries of one iteration of the event loop share a portion.
         await new Promise(setImmediate);
-        const portion = queue.splice(0, countOfPortion(queue));
+        const portion = queue.splice(0, portionLength(queue));
         queue.unshift(...(await processPortion(deps, accountId, portion)));
       });
     }
@@ -46,7 +52,7 @@ export function createReplayQueue(deps: ReplayDeps): (delivery: WaitingReceipt) 
   };
 }
 
-function countOfPortion(queue: readonly WaitingReceipt[]): number {
+function portionLength(queue: readonly WaitingReceipt[]): number {
   let bytes = 0;
   const tooMany = queue.findIndex(({ receipt }, index) => {
     bytes += receipt.body.length;
@@ -65,7 +71,7 @@ async function processPortion(
     const differing = await resolveIdentical(deps, accountId, portion);
     const count = countWithinBytes(differing);
     const mismatched = await splitByContent(deps, accountId, differing.slice(0, count));
-    await keepMismatched(deps, accountId, mismatched);
+    await storeAndResolveMismatches(deps, accountId, mismatched);
     return differing.slice(count).map(({ delivery }) => delivery);
   } catch (error) {
     for (const { reject } of portion) reject(error);

@@ -1,4 +1,4 @@
-import { addMissedRefusals, type Database } from '@orders/database';
+import { addMissedRejections, type Database } from '@orders/database';
 import type { RejectionBudget } from './rejection-budget.ts';
 
 /**
@@ -47,7 +47,7 @@ export function createMissedRejections(deps: {
     const isAll = !budget.hasMissed();
     if (due.length === 0) return isAll;
     try {
-      const written = await addMissedRefusals(database, due);
+      const written = await addMissedRejections(database, due);
       // An account without a row keeps its count for its first one.
       for (const { accountId, missed } of due) if (!written.has(accountId)) budget.returnMissed(accountId, missed);
       return isAll;

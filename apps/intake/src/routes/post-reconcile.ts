@@ -1,4 +1,4 @@
-import { BacklogTooLong, type Database, reconcileReceipts, type SeenReceipt } from '@orders/database';
+import { BacklogTooLong, type Database, type NewestReceipt, reconcileReceipts } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { createFairQueue } from '@orders/runtime';
 import type { RequestHandler } from 'express';
@@ -33,11 +33,12 @@ export function postReconcile(deps: { database: Database; parser: Parser; rateLi
 function refuseLongBacklog(error: unknown): never {
   if (!(error instanceof BacklogTooLong)) throw error;
   throw new Problem('overloaded', {
-    detail: 'Too many orders of this account are pending, so they cannot be searched now. Retry after the time in Retry-After.',
+    detail:
+      'Too many orders of this account are pending, so they cannot be searched now. Retry after the time in Retry-After.',
   });
 }
 
-function resultOf(source_order_id: string, seen: SeenReceipt | undefined) {
+function resultOf(source_order_id: string, seen: NewestReceipt | undefined) {
   if (!seen) return { source_order_id, status: 'never_seen', receipt_id: null, order_id: null, received_at: null };
   const { state: status, receipt_id, order_id, received_at } = seen;
   return { source_order_id, status, receipt_id, order_id, received_at };

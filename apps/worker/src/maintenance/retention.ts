@@ -1,7 +1,7 @@
 import {
   countInDefault,
+  createPartitions,
   dropOldPartitions,
-  makePartitions,
   type openKnex,
   pruneRejected,
   removeLeftovers,
@@ -36,7 +36,7 @@ export interface Maintenance {
 export async function retain(maintenance: Maintenance, receiptRetention: number): Promise<void> {
   const { knex, stopping, logger, metrics, step } = maintenance;
   await step('make_partitions', async () => {
-    for (const partition of await makePartitions(knex, Date.now(), stopping))
+    for (const partition of await createPartitions(knex, Date.now(), stopping))
       logger.info('partition created', { partition });
   });
   await step('drop_partitions', async () => {

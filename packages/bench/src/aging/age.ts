@@ -1,4 +1,4 @@
-import { firstUuidAt, makePartitions } from '@orders/database';
+import { createPartitions, firstUuidAt } from '@orders/database';
 import type { Knex } from 'knex';
 
 const DAY_MS = 24 * 3_600_000;
@@ -14,7 +14,7 @@ export async function age(knex: Knex, { cycle, keys, receipts }: { cycle: number
   await addKeys(knex, keys, 2);
   const start =
     Math.floor((Date.now() - RECEIPT_RETENTION_MS) / WEEK_MS) * WEEK_MS - (WEEKS * (cycle + 1) + 1) * WEEK_MS;
-  await makePartitions(knex, start);
+  await createPartitions(knex, start);
   for (let week = 0; week < WEEKS; week += 1) {
     await knex.raw(
       `with made as (

@@ -34,7 +34,7 @@ const WEBHOOKS = 0.5;
 /** Half of all duplicates repeat one of this many latest orders, some of which are still in flight. */
 const RECENT = 50;
 
-const SENT_AT_MOST = 6;
+const MAX_ATTEMPTS = 6;
 /** Seconds between two attempts. */
 const PAUSE = [0.2, 0.6] as const;
 /** Max orders in flight; none is sent above this. */
@@ -83,7 +83,7 @@ export function createLoad(options: {
 
   async function sendAgainAndAgain(order: Order): Promise<void> {
     const request = makeRequest(order, random() < WEBHOOKS ? 'webhook' : 'rest');
-    for (let attempt = 1; attempt <= SENT_AT_MOST; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const { status, body } = await sendRequest(pick(random, urls), request);
       if (status === 202) return accept(order, body);
       tally.refused[status] = (tally.refused[status] ?? 0) + 1;

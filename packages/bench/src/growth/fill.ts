@@ -1,4 +1,4 @@
-import { createAccount, makePartitions, migrate, openKnex } from '@orders/database';
+import { createAccount, createPartitions, migrate, openKnex } from '@orders/database';
 import type { Knex } from 'knex';
 import pg from 'pg';
 
@@ -67,7 +67,7 @@ export async function fill(databaseUrl: string, rows: number, say: (text: string
   try {
     await migrate(knex);
     const from = Date.now() - DAYS * DAY_MS;
-    for (let day = 0; day < DAYS; day += 7) await makePartitions(knex, from + day * DAY_MS);
+    for (let day = 0; day < DAYS; day += 7) await createPartitions(knex, from + day * DAY_MS);
     const accounts: number[] = [];
     while (accounts.length < ACCOUNTS) accounts.push((await createAccount(knex, 'Grown')).account_id);
     for (let first = 0; first < rows; first += CHUNK) {

@@ -105,7 +105,12 @@ async function measureWords({ url, database }: Subject): Promise<WriteCost> {
     };
     for (let filled = -1; filled !== 0; count += filled) filled = await fillSearchTerms(knex, shouldContinue);
     const microseconds = (((await ticks()) - before.ticks) * TICK_US) / count;
-    return { what: 'its search terms', microseconds, walBytes: ((await walBytes(database)) - before.wal) / count, slowestMs };
+    return {
+      what: 'its search terms',
+      microseconds,
+      walBytes: ((await walBytes(database)) - before.wal) / count,
+      slowestMs,
+    };
   } finally {
     await knex.destroy();
   }

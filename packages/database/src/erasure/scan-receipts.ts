@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { ascending, idIn } from '../receipts/id-in.ts';
 
 /** Receipts of all accounts that one statement scans, as there is no index by account. */
-const EXAMINED = 50_000;
+const MAX_SCANNED = 50_000;
 /** Receipts with bodies in memory, or changed in one transaction. Each can load a whole row of bodies, up to some MiB. */
 const CHUNK_SIZE = 50;
 
@@ -22,7 +22,7 @@ export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 
 const FIND_PAGE = `
 with examined as materialized (
-  select receipt_id, account_id from receipts where receipt_id > :after::uuid order by receipt_id limit ${EXAMINED}
+  select receipt_id, account_id from receipts where receipt_id > :after::uuid order by receipt_id limit ${MAX_SCANNED}
 )
 select (select receipt_id from examined order by receipt_id desc limit 1) as last,
        array(select receipt_id::text from examined where account_id = :accountId order by receipt_id) as ids`;

@@ -50,8 +50,8 @@ function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
 }
 
 // Available: new, due for a retry, or released by a worker in an outage.
-const FREE = `(state = 'received' or (state = 'failed' and next_attempt_at <= now()) or (state = 'normalized' and lease_id is null))`;
-const LAPSED = `(state = 'normalized' and lease_id is not null and lease_expires_at < now())`;
+const AVAILABLE = `(state = 'received' or (state = 'failed' and next_attempt_at <= now()) or (state = 'normalized' and lease_id is null))`;
+const LEASE_EXPIRED = `(state = 'normalized' and lease_id is not null and lease_expires_at < now())`;
 
 const CLAIM = {
   name: 'claim-receipts',
@@ -62,7 +62,7 @@ with unflushed as materialized (
   select set_config('synchronous_commit', 'off', true)
 ), free as materialized (
   select receipt_id, account_id from receipts
-  where ${idIn('receipt_id', '$1')} and not runs_alone and ${FREE} and exists (select from unflushed)
+  where ${idIn('receipt_id', '$1')} and not runs_alone and ${AVAILABLE} and exists (select from unflushed)
   for update skip locked
 ), claimed as (
   update receipts r
@@ -93,7 +93,7 @@ export async function claimReceipts(
 
 const FIND_SUSPECTS = {
   name: 'find-suspects',
-  text: `select receipt_id from receipts where ${idIn('receipt_id', '$1')} and (${LAPSED} or (runs_alone and ${FREE})) order by 1`,
+  text: `select receipt_id from receipts where ${idIn('receipt_id', '$1')} and (${LEASE_EXPIRED} or (runs_alone and ${AVAILABLE})) order by 1`,
 };
 
 /** Returns the receipts whose worker crashed, now or in an earlier attempt. They must be processed alone. */
@@ -106,9 +106,9 @@ const CLAIM_ALONE = {
   name: 'claim-alone',
   text: `
 with suspect as materialized (
-  select receipt_id, account_id, ${LAPSED} as lapsed, crashes + (${LAPSED} and runs_alone)::int as crashes
+  select receipt_id, account_id, ${LEASE_EXPIRED} as lapsed, crashes + (${LEASE_EXPIRED} and runs_alone)::int as crashes
   from receipts
-  where receipt_id = $1::uuid and (${LAPSED} or (runs_alone and ${FREE}))
+  where receipt_id = $1::uuid and (${LEASE_EXPIRED} or (runs_alone and ${AVAILABLE}))
   for update skip locked
 ), claimed as (
   update receipts r

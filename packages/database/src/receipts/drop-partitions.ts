@@ -52,7 +52,7 @@ export async function dropOldPartitions(knex: Knex, retention: number, signal?: 
 /** @returns whether it is dropped; false when a receipt in it is not final. */
 async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSignal): Promise<boolean> {
   // Check without a lock first: the check is slow with a large backlog, and usually ends here.
-  if (await hasPending(knex, partition)) return false;
+  if (await hasPendingWithoutTimeout(knex, partition)) return false;
   const stillPending = Symbol('still pending');
   const dropping = withLockRetries(
     knex,
@@ -65,7 +65,7 @@ async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSign
       // From here on intake waits, and no receipt can be added to the partition or changed in it.
       await trx.raw('lock table only receipts in access exclusive mode');
       await trx.raw(`set local statement_timeout = ${CHECK_UNDER_LOCK_MS}`);
-      if (await findPending(trx, partition)) throw stillPending;
+      if (await hasPendingReceipts(trx, partition)) throw stillPending;
       await trx.raw('set local statement_timeout = 0');
       await trx.raw('drop table ??', [partition.name]);
     },
@@ -81,10 +81,10 @@ async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSign
 }
 
 /** Without a statement timeout, even if a pooler's connections have one. */
-async function hasPending(knex: Knex, partition: Partition): Promise<boolean> {
+async function hasPendingWithoutTimeout(knex: Knex, partition: Partition): Promise<boolean> {
   return knex.transaction(async (trx) => {
     await trx.raw('set local statement_timeout = 0');
-    return findPending(trx, partition);
+    return hasPendingReceipts(trx, partition);
   });
 }
 
@@ -93,7 +93,7 @@ async function hasPending(knex: Knex, partition: Partition): Promise<boolean> {
  * `reconcileReceipts` explains, so the cost depends on the backlog and not on the size of the partition. While nobody can record or redrive
  * a receipt, the result stays valid until the drop.
  */
-async function findPending(knex: Knex, { from, to }: Partition): Promise<boolean> {
+async function hasPendingReceipts(knex: Knex, { from, to }: Partition): Promise<boolean> {
   const { rows } = await knex.raw<{ rows: { pending: boolean }[] }>(
     `select exists (
        select from outbox cross join lateral unnest(receipt_ids) as id where id >= ?::uuid and id < ?::uuid

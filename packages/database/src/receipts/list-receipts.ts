@@ -7,7 +7,7 @@ import { ascending, idIn } from './id-in.ts';
 import { firstUuidAt, timeOf } from './partitions.ts';
 
 /** Max receipts of all accounts that one query scans. An index by account would cost more on each order. */
-export const EXAMINED = 50_000;
+export const MAX_SCANNED = 50_000;
 /** For statements with that limit: in key order they stop at the limit, while a sort reads the whole table first. */
 export const IN_KEY_ORDER = { statement_timeout: 5000, enable_sort: 'off', enable_bitmapscan: 'off' };
 export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -23,7 +23,7 @@ const BROWSE = {
   // Scans from the newest until the page is full. `offset 0` forces a lookup of each receipt of this account.
   text: `
 select ${LISTED_RECEIPT_COLUMNS}
-from (select receipt_id, account_id from receipts where receipt_id < $2::uuid order by receipt_id desc limit ${EXAMINED}) e
+from (select receipt_id, account_id from receipts where receipt_id < $2::uuid order by receipt_id desc limit ${MAX_SCANNED}) e
 cross join lateral (
   select * from receipts x
   where x.receipt_id = e.receipt_id and x.account_id = e.account_id and ($3::text is null or x.state = $3::text)
@@ -33,9 +33,9 @@ where e.account_id = $1::int
 order by e.receipt_id desc limit $4::int`,
 };
 
-const LAST_EXAMINED = {
+const LAST_SCANNED = {
   name: 'last-examined-receipt',
-  text: `select receipt_id from receipts where receipt_id < $1::uuid order by receipt_id desc offset ${EXAMINED - 1} limit 1`,
+  text: `select receipt_id from receipts where receipt_id < $1::uuid order by receipt_id desc offset ${MAX_SCANNED - 1} limit 1`,
 };
 
 /**
@@ -53,7 +53,7 @@ export async function listAccountReceipts(
   const { receipts, last } = await inRolledBackTransaction(database, IN_KEY_ORDER, async (connection) => {
     const receipts = await run<ListedReceiptRow>(connection, BROWSE, [accountId, before, state, limit]);
     if (receipts.length === limit) return { receipts, last: receipts.at(-1) };
-    const [last] = await run<{ receipt_id: string }>(connection, LAST_EXAMINED, [before]);
+    const [last] = await run<{ receipt_id: string }>(connection, LAST_SCANNED, [before]);
     return { receipts, last };
   });
   if (receipts.length === limit) return { receipts, next: last?.receipt_id ?? null };

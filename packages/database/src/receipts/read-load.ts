@@ -11,7 +11,7 @@ export interface Load {
 }
 
 /** Counts of outbox rows and dead receipts stop here. A row has one receipt at low load, and up to 500 at high load. */
-const LOAD_COUNTED_TO = 10_000;
+const MAX_COUNTED = 10_000;
 /** To find the oldest receipt: outbox rows read by age and by due time, each, and receipts looked up per row. */
 const [OUTBOX_ROWS, RECEIPTS] = [25, 20];
 
@@ -27,9 +27,9 @@ select (
   select coalesce(sum(
     case when pg_column_compression(receipt_ids) is null then (pg_column_size(receipt_ids) - 20) / 16 else cardinality(receipt_ids) end
   ), 0)
-  from (select receipt_ids from outbox order by due_at limit ${LOAD_COUNTED_TO}) as pending
+  from (select receipt_ids from outbox order by due_at limit ${MAX_COUNTED}) as pending
 )::int as waiting, (
-  select count(*) from (select from dead_letters order by died_at, receipt_id limit ${LOAD_COUNTED_TO}) as counted
+  select count(*) from (select from dead_letters order by died_at, receipt_id limit ${MAX_COUNTED}) as counted
 )::int as dead, (
   select greatest(0, coalesce(date_part('epoch', now() - min(receipt.due_since)), 0))
   from (
@@ -51,7 +51,7 @@ select (
 };
 
 /**
- * Reads the backlog at a bounded cost: counts stop at `LOAD_COUNTED_TO` rows.
+ * Reads the backlog at a bounded cost: counts stop at `MAX_COUNTED` rows.
  *
  * @throws {pg.DatabaseError} or the connection's error.
  */

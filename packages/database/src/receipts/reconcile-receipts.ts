@@ -3,7 +3,7 @@ import { type Database, run } from '../connect.ts';
 import { timeOf } from './partitions.ts';
 
 /** The newest receipt that an account has for a `source_order_id`. */
-export interface SeenReceipt {
+export interface NewestReceipt {
   receipt_id: string;
   state: ReceiptState;
   /** The order that exists for this `source_order_id`, whichever receipt made it. */
@@ -12,7 +12,7 @@ export interface SeenReceipt {
   received_at: Date;
 }
 
-type SeenRow = Omit<SeenReceipt, 'received_at'> & { source_order_id: string; received_at: Date | null };
+type SeenRow = Omit<NewestReceipt, 'received_at'> & { source_order_id: string; received_at: Date | null };
 /** Marks that the account has more than `MAX_PENDING` ids. */
 type TooMany = { source_order_id: null };
 
@@ -87,7 +87,7 @@ select null, null, 'too many', null, null from pending where cardinality(ids) > 
  * - `dead`: a trigger has added it to `dead_letters` in the same transaction;
  * - not final: its id is in the outbox.
  *
- * The last point holds in every snapshot. Only `recordReceipts`, `keepMismatches` and `redriveReceipts` make a receipt pending, and they
+ * The last point holds in every snapshot. Only `recordReceipts`, `storeMismatches` and `redriveReceipts` make a receipt pending, and they
  * insert an outbox row in the same transaction. `writeOrders` deletes an outbox row in the transaction that makes all its receipts final,
  * and `settleBatch` removes receipts that are final in its snapshot; both change only rows that they see there. A receipt that was redriven
  * since has a new row, which they do not see. Retention drops a week only when all its receipts are final, and its dead letters are then deleted.
@@ -100,7 +100,7 @@ export async function reconcileReceipts(
   database: Database,
   accountId: number,
   sourceOrderIds: readonly string[],
-): Promise<Map<string, SeenReceipt>> {
+): Promise<Map<string, NewestReceipt>> {
   const rows = await run<SeenRow | TooMany>(database, RECONCILE, [accountId, sourceOrderIds]);
   if (rows.some(({ source_order_id }) => source_order_id === null)) throw new BacklogTooLong();
   return new Map(

@@ -18,7 +18,7 @@ const INCOMING = `
     as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length)`;
 const PAYLOAD = 'substring($10::bytea from p.start for p.length)';
 /** SQL: the bodies of each account, as `PAYLOAD` or `WITHOUT_REFUSED`. */
-export const PAYLOADS = (bodies: string) => `
+export const selectPayloads = (bodies: string) => `
   select $8::uuid, p.account_id, ${bodies}
   from unnest($11::int[], $12::int[], $13::int[]) as p(account_id, start, length)`;
 export const DUE_AT = "now() + $9::int * interval '1 ms'";
@@ -33,7 +33,7 @@ const INSERT_RECEIPTS =
 const RECORD = {
   name: 'record-receipts',
   text: `
-with payloads as (${INSERT_PAYLOADS} ${PAYLOADS(PAYLOAD)}),
+with payloads as (${INSERT_PAYLOADS} ${selectPayloads(PAYLOAD)}),
      queued as (${INSERT_OUTBOX} values ($8::uuid, $1::uuid[], $11::int[], ${DUE_AT}))
 ${INSERT_RECEIPTS} ${RECEIPTS} from ${INCOMING}`,
 };
@@ -69,7 +69,7 @@ keyed as (
 ), accepted as materialized (
   select * from incoming where idempotency_key is null or receipt_id in (select receipt_id from keyed)
 ), payloads as (
-  ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
+  ${INSERT_PAYLOADS} ${selectPayloads(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
 ), queued as (
   ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted having count(*) > 0
 ), stored as (

@@ -1,7 +1,7 @@
 import { type Connection, type Database, inRolledBackTransaction, run } from '../connect.ts';
 import { findOrderBySource } from '../orders/find-order-by-source.ts';
 import type { ListedReceiptRow } from './find-receipt.ts';
-import { EXAMINED, findReceipts, IN_KEY_ORDER, LAST_UUID } from './list-receipts.ts';
+import { findReceipts, IN_KEY_ORDER, LAST_UUID, MAX_SCANNED } from './list-receipts.ts';
 import { timeOf } from './partitions.ts';
 
 /** Search results. No index finds duplicates by `source_order_id`, so two time ranges are scanned for them. */
@@ -35,7 +35,7 @@ function scanBySource(direction: '<' | '>') {
     name: `search-by-source-${order}`,
     text: `
 select r.receipt_id
-from (select receipt_id, account_id from receipts where receipt_id ${direction} $3::uuid order by receipt_id ${order} limit ${EXAMINED}) e
+from (select receipt_id, account_id from receipts where receipt_id ${direction} $3::uuid order by receipt_id ${order} limit ${MAX_SCANNED}) e
 cross join lateral (
   select receipt_id from receipts x
   where x.receipt_id = e.receipt_id and x.account_id = e.account_id and x.source_order_id = $2::text
@@ -50,7 +50,7 @@ function lastOfScan(direction: '<' | '>') {
   const order = direction === '<' ? 'desc' : 'asc';
   return {
     name: `last-of-search-${order}`,
-    text: `select receipt_id from receipts where receipt_id ${direction} $1::uuid order by receipt_id ${order} offset ${EXAMINED - 1} limit 1`,
+    text: `select receipt_id from receipts where receipt_id ${direction} $1::uuid order by receipt_id ${order} offset ${MAX_SCANNED - 1} limit 1`,
   };
 }
 

@@ -27,20 +27,20 @@ export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading
   const { maxBytes, slicer } = reading;
   const { accountId } = reading.caller;
   const orders: ReadOrder[] = [];
-  let isOver = await slicer.next(accountId);
-  for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch, MAX_ELEMENT * maxBytes)) {
+  let isSliceOver = await slicer.next(accountId);
+  for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch, MAX_ELEMENT_FACTOR * maxBytes)) {
     if (orders.length === MAX_BATCH_ORDERS) throw new Problem('payload_too_large', { detail: TOO_MANY });
     const order = await readOrder(body, reading);
-    if (kind === 'array' && 'problem' in order) await requireJson(order, orders.length, reading);
+    if (kind === 'array' && 'problem' in order) await rejectArrayUnlessJson(order, orders.length, reading);
     orders.push(order);
-    if (isOver()) isOver = await slicer.next(accountId);
+    if (isSliceOver()) isSliceOver = await slicer.next(accountId);
   }
   if (orders.length === 0) throw new Problem('malformed_body', { detail: 'The body holds no order.' });
   return orders;
 }
 
 /** An element above the max order size is rejected, but parsed up to this multiple of it, to know whether the array is JSON. */
-const MAX_ELEMENT = 4;
+const MAX_ELEMENT_FACTOR = 4;
 const TOO_MANY = `A batch is at most ${MAX_BATCH_ORDERS} orders.`;
 
 async function readOrder(body: Buffer, { caller, strict, maxBytes, parser }: Reading): Promise<ReadOrder> {
@@ -67,7 +67,7 @@ function withFewErrors(problem: Problem): Problem {
  * Rejects the whole array if one element is not JSON, as its boundaries are then unreliable: two missing quotes make one element of all
  * orders between them.
  */
-async function requireJson(
+async function rejectArrayUnlessJson(
   { problem, body }: { problem: Problem; body: Buffer },
   index: number,
   { caller, parser }: Reading,

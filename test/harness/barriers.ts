@@ -2,20 +2,20 @@ import type { Knex } from 'knex';
 import { until } from './until.ts';
 
 /** Where a statement can be made to wait: at its end, with all its rows written and locked, and not yet committed. */
-export type GateName = 'keys taken' | 'receipts claimed' | 'orders written';
+export type BarrierName = 'keys taken' | 'receipts claimed' | 'orders written';
 
-const GATES: Record<GateName, { id: number; trigger: string }> = {
+const BARRIERS: Record<BarrierName, { id: number; trigger: string }> = {
   'keys taken': { id: 1, trigger: 'after insert on idempotency_keys for each row' },
   'receipts claimed': { id: 2, trigger: "after update on receipts for each row when (new.state = 'normalized')" },
   'orders written': { id: 3, trigger: 'after insert on orders for each row' },
 };
 
 /** Installs barriers in a database; they are open. */
-export async function putGates(knex: Knex): Promise<void> {
+export async function installBarriers(knex: Knex): Promise<void> {
   await knex.raw(`
     create function pass_gate() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::int); return null; end $$`);
-  for (const { id, trigger } of Object.values(GATES))
+  for (const { id, trigger } of Object.values(BARRIERS))
     await knex.raw(`create trigger gate_${id} ${trigger} execute function pass_gate(${id})`);
 }
 
@@ -25,8 +25,8 @@ export interface Hold {
   release(): Promise<void>;
 }
 
-export function shutGate(knex: Knex, name: GateName): Promise<Hold> {
-  return hold(knex, `select pg_advisory_xact_lock(${GATES[name].id})`);
+export function closeBarrier(knex: Knex, name: BarrierName): Promise<Hold> {
+  return hold(knex, `select pg_advisory_xact_lock(${BARRIERS[name].id})`);
 }
 
 /** Blocks even readers of these tables. */

@@ -26,7 +26,7 @@ const CHUNK_ROWS = 50_000;
 const PAUSE_MS = 300;
 /** A range with more rows than this that still receives rows is busy: its rows younger than `SETTLE_MS` are not moved. */
 const BUSY_ROWS = 1000;
-const SETTLE_MS = 60_000;
+const RECENT_MS = 60_000;
 /** Ids with a later time were not created by this service. */
 const LATEST = Date.UTC(9999, 0);
 
@@ -44,7 +44,7 @@ interface Range {
  * @returns the names of the created tables.
  * @throws {pg.DatabaseError} as `withLockRetries`; partitions created before stay.
  */
-export async function makePartitions(knex: Knex, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
+export async function createPartitions(knex: Knex, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
   const thisWeek = Math.floor(now / WEEK_MS) * WEEK_MS;
   const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, week) => thisWeek + week * WEEK_MS);
   const existing = await listPartitions(knex);
@@ -54,8 +54,8 @@ export async function makePartitions(knex: Knex, now = Date.now(), signal?: Abor
     const weeks = new Set([...ahead, ...(await findWeeksInDefault(knex, table))]);
     for (const from of [...weeks].toSorted((a, b) => a - b)) {
       for (const gap of gapsIn({ from, to: from + WEEK_MS }, covered)) {
-        for (const range of await withoutIncoming(knex, table, gap, now)) {
-          made.push(...(await fillRange(knex, table, range, signal)));
+        for (const range of await excludeBusyRange(knex, table, gap, now)) {
+          made.push(...(await createPartitionsOfRange(knex, table, range, signal)));
         }
       }
     }
@@ -110,15 +110,15 @@ function gapsIn({ from, to }: Range, partitions: readonly Partition[]): Range[] 
  * Excludes current rows if the default partition receives many. An insert that waits for the partition's lock would fail (23514) once the
  * row belongs to a new partition. The next call handles the excluded range, which then receives no more rows.
  */
-async function withoutIncoming(knex: Knex, table: PartitionedTable, gap: Range, now: number): Promise<Range[]> {
+async function excludeBusyRange(knex: Knex, table: PartitionedTable, gap: Range, now: number): Promise<Range[]> {
   const isBusy = gap.from < now && now < gap.to && (await findIdInDefault(knex, table, gap, BUSY_ROWS)) !== undefined;
   if (!isBusy) return [gap];
-  const after = { from: Math.min(now + SETTLE_MS, gap.to), to: gap.to };
-  const before = { from: gap.from, to: Math.max(now - SETTLE_MS, gap.from) };
+  const after = { from: Math.min(now + RECENT_MS, gap.to), to: gap.to };
+  const before = { from: gap.from, to: Math.max(now - RECENT_MS, gap.from) };
   return [after, before].filter(({ from, to }) => from < to);
 }
 
-async function fillRange(
+async function createPartitionsOfRange(
   knex: Knex,
   table: PartitionedTable,
   { from, to }: Range,
@@ -185,12 +185,12 @@ async function moveRows(
   return rowCount;
 }
 
-const IN_DEFAULT_COUNTED_TO = 10_000;
+const MAX_COUNTED = 10_000;
 
 /** Number of rows in the default partitions of receipts and bodies; each count stops at 10,000. */
 export async function countInDefault(knex: Knex): Promise<number> {
   const counts = PARTITIONED.map(
-    (table) => `(select count(*) from (select from ${table}_default limit ${IN_DEFAULT_COUNTED_TO}) as counted)`,
+    (table) => `(select count(*) from (select from ${table}_default limit ${MAX_COUNTED}) as counted)`,
   );
   const { rows } = await knex.raw<{ rows: { count: number }[] }>(`select ${counts.join(' + ')} as count`);
   return rows[0]?.count ?? 0;

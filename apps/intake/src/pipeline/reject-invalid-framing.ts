@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
  *
  * @returns whether the request was rejected; its connection is then closed.
  */
-export function refuseFraming(request: IncomingMessage, response: ServerResponse): boolean {
+export function rejectInvalidFraming(request: IncomingMessage, response: ServerResponse): boolean {
   const status = framingError(request);
   if (status === null) return false;
   const { socket } = request;

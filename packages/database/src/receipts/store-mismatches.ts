@@ -5,7 +5,7 @@ import {
   INSERT_PAYLOADS,
   type IncomingReceipt,
   incomingValues,
-  PAYLOADS,
+  selectPayloads,
   WITHOUT_REFUSED,
 } from './record-receipts.ts';
 
@@ -43,7 +43,7 @@ with incoming as (
 ), accepted as materialized (
   select * from incoming where receipt_id in (select receipt_id from keyed)
 ), payloads as (
-  ${INSERT_PAYLOADS} ${PAYLOADS(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
+  ${INSERT_PAYLOADS} ${selectPayloads(WITHOUT_REFUSED)} where p.account_id in (select account_id from accepted)
 ), queued as (
   ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted where is_resend having count(*) > 0
 ), dead as (
@@ -67,7 +67,7 @@ select receipt_id as "receiptId" from accepted`,
  * @param graceMs milliseconds until the sweeper sends a wake-up if this process's wake-up is lost.
  * @returns the ids of the stored receipts. A missing one has content that was stored before, or that occurs twice in `mismatches`.
  */
-export async function keepMismatches(
+export async function storeMismatches(
   database: Database,
   batchId: string,
   graceMs: number,

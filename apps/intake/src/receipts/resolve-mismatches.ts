@@ -4,9 +4,9 @@ import {
   type Database,
   faultOf,
   findReceiptsByKeys,
-  keepMismatches,
   type Mismatch,
   readOriginalBodies,
+  storeMismatches,
 } from '@orders/database';
 import type { Producer } from '@orders/queue';
 import type { TimeSlicer } from '@orders/runtime';
@@ -55,9 +55,9 @@ export async function splitByContent(
   const compared = differing.flatMap(({ originalId, isResend }) => (isResend ? originalId : []));
   const bodies = compared.length > 0 ? await readOriginalBodies(database, accountId, compared) : new Map();
   const fingerprints = new Map<string, string>();
-  let isOver = await slicer.next(accountId);
+  let isSliceOver = await slicer.next(accountId);
   const fingerprintOf = async (body: Buffer) => {
-    if (isOver()) isOver = await slicer.next(accountId);
+    if (isSliceOver()) isSliceOver = await slicer.next(accountId);
     return fingerprint(accountId, body);
   };
   for (const [receiptId, body] of bodies) fingerprints.set(receiptId, await fingerprintOf(body));
@@ -76,7 +76,7 @@ export async function splitByContent(
 }
 
 /** Stores mismatched deliveries that are not stored yet, and resolves all of them. */
-export async function keepMismatched(
+export async function storeAndResolveMismatches(
   deps: ReplayDeps,
   accountId: number,
   mismatched: readonly Mismatched[],
@@ -87,12 +87,12 @@ export async function keepMismatched(
   const mismatches = mismatched.map(({ mismatch }) => mismatch);
   let stored: Set<string>;
   try {
-    stored = await keepMismatches(database, batchId, graceMs, mismatches);
+    stored = await storeMismatches(database, batchId, graceMs, mismatches);
   } catch (error) {
     if (mismatched.length === 1 || faultOf(error) !== 'receipt') throw error;
     // A row that Postgres rejects must not fail the others.
     for (const single of mismatched) {
-      await keepMismatched(deps, accountId, [single]).catch((fault) => single.delivery.reject(fault));
+      await storeAndResolveMismatches(deps, accountId, [single]).catch((fault) => single.delivery.reject(fault));
     }
     return;
   }
