@@ -36,8 +36,13 @@ test(
   `${COUNT} random batches (RANDOM_SEED=${SEED}): each order gets what it would get alone, and those with a receipt are stored as they came`,
   async () => {
     const send = async (bodies: Buffer[]) => {
-      const sent = bodies.map(asLine).filter((line) => line.length > 0);
-      const reply = await intake.api.batch(account, Buffer.concat(sent.flatMap((line) => [line, Buffer.from('\r\n')])));
+      const lines = bodies.map(asLine).filter((line) => line.length > 0);
+      // A byte order mark alone on the first line leaves an empty line.
+      const sent = lines.filter((line, index) => index > 0 || line.toString('hex') !== 'efbbbf');
+      const reply = await intake.api.batch(
+        account,
+        Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\r\n')])),
+      );
       if (sent.length === 0) return expect(reply.body.code).toBe('malformed_body');
       const results: Result[] = reply.body.results;
       expect([reply.status, results.length]).toEqual([202, sent.length]);
@@ -55,7 +60,7 @@ test(
         [results.flatMap(({ receipt_id }) => receipt_id ?? [])],
       );
       expect(rows.map(({ body }: { body: Buffer }) => body.toString('hex'))).toEqual(
-        stored.map((line) => line.toString('hex').replace(/^efbbbf(?=.)/, (mark) => (line === sent[0] ? '' : mark))),
+        stored.map((line) => line.toString('hex').replace(/^efbbbf(?=.)/, (mark) => (line === lines[0] ? '' : mark))),
       );
     };
     const bodies = fc.array(hostileBody, { maxLength: 12 });
