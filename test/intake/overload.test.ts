@@ -52,7 +52,7 @@ describe('more than intake takes at once', () => {
     expect(again.map(({ status }) => status)).toEqual(Array(10).fill(202));
     expect(await knex('receipts').count('* as receipts').first()).toEqual({ receipts: 27 });
     await until('the log says how many, once a second', async () => {
-      const counts = [...intake.log.text().matchAll(/"refused":(\d+)/g)].map(([, count]) => Number(count));
+      const counts = [...intake.log.text().matchAll(/"rejected":(\d+)/g)].map(([, count]) => Number(count));
       return counts.reduce((sum, count) => sum + count, 0) === 50;
     });
   });

@@ -34,18 +34,18 @@ export function shedLoad(
     [basePath + BATCH_PATH, 'batch'],
     [basePath + RECONCILE_PATH, 'list'],
   ]);
-  let refused = 0;
+  let rejected = 0;
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
     const requestId = requestIdOf(request);
     const headers = ['X-Request-Id', requestId, 'Cache-Control', 'no-store'];
     writeProblem(request, response, OVERLOADED, requestId, { type, headers });
     requests.inc({ route: 'none', status: OVERLOADED.status, code: OVERLOADED.code });
-    refused += 1;
-    if (refused > 1) return;
+    rejected += 1;
+    if (rejected > 1) return;
     setTimeout(() => {
-      logger.warn('requests rejected: accounts at their slot limit', { rejected: refused });
-      refused = 0;
+      logger.warn('requests rejected: accounts at their slot limit', { rejected });
+      rejected = 0;
     }, LOG_INTERVAL_MS).unref();
   }
 
