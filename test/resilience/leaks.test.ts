@@ -448,7 +448,7 @@ test('no secret, key, signature or anything of a person is in a log, an error, a
     'receipt written',
     'receipt failed',
     'receipt dead',
-    'its workers crashed',
+    'workers crashed while processing it',
     'another payload',
     'draining',
   ];
