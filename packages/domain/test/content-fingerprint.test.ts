@@ -130,8 +130,9 @@ test.each([
   };
   const [less, more] = [Buffer.from(make(5000)), Buffer.from(make(20_000))];
   time(less);
-  // What is quadratic takes sixteen times as long.
-  expect(time(more) / time(less)).toBeLessThan(11);
+  // Quadratic work takes sixteen times as long in every attempt; on a busy machine linear work may do so in one.
+  const ratios = Array.from({ length: 5 }, () => time(more) / time(less));
+  expect(Math.min(...ratios)).toBeLessThan(11);
 });
 
 test('a total or quantity that is the same as a number and as a string is read as the same', () => {
