@@ -1,3 +1,4 @@
+// cspell:ignore rings
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -78,7 +79,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
       return found.length > 0 && found;
     });
     const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
-    expect(jobs.at(-1)).toEqual({ wakeUps: [{ batchId: uuid, receiptIds: [body.receipt_id] }] });
+    expect(jobs.at(-1)).toEqual({ rings: [{ batchId: uuid, receiptIds: [body.receipt_id] }] });
   });
 
   test('a single wake-up is a job at once; those that follow closely share jobs of 300 receipts', async () => {
@@ -93,7 +94,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     const jobs = (await listJobs(stack.queue.url)).slice(before);
     const shared = [wakeUps.slice(0, 1), wakeUps.slice(1, 4), wakeUps.slice(4, 7), wakeUps.slice(7)];
     expect(jobs).toHaveLength(shared.length);
-    expect(jobs).toEqual(expect.arrayContaining(shared.map((wakeUps) => ({ wakeUps }))));
+    expect(jobs).toEqual(expect.arrayContaining(shared.map((wakeUps) => ({ rings: wakeUps }))));
   });
 
   test('an intake drains though clients keep their connections open', async () => {

@@ -1,4 +1,12 @@
-import { createPostgresBackend, Queue, type QueueOptions, runMigrations, Worker, type WorkerOptions } from 'bullmq';
+import {
+  createPostgresBackend,
+  Queue,
+  type QueueOptions,
+  runMigrations,
+  UnrecoverableError,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
 import pg from 'pg';
 import { isRedisUrl, type RedisClient } from './open-redis.ts';
 import { type Lane, outageBackoff, QUEUE_NAMES, type WakeUp, type WakeUpJob } from './wake-up.ts';
@@ -68,10 +76,14 @@ export function createBullWorker(
     // Delay after a connection failure. A failover takes less than BullMQ's default of 15 s.
     runRetryDelay: 1000,
   };
-  const process = (job: { data: WakeUpJob }) =>
-    work(job.data.wakeUps).catch(() => {
+  const process = async (job: { data: WakeUpJob }) => {
+    // cspell:ignore rings
+    // A job that this service did not write must not end the process.
+    if (!Array.isArray(job.data.rings)) throw new UnrecoverableError('not a job of this service');
+    await work(job.data.rings).catch(() => {
       throw new WakeUpsFailedError('infrastructure outage, see the worker log');
     });
+  };
   const worker = redis
     ? new Worker<WakeUpJob>(name, process, {
         ...common,

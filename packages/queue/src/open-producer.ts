@@ -68,7 +68,12 @@ export function openProducer(options: ProducerOptions): Producer {
     try {
       if (inFlight.size >= MAX_JOBS_IN_FLIGHT) throw new QueueUnavailableError('too many jobs in flight');
       const queue = await ready(lane);
-      await queue.add(JOB_NAME, { wakeUps }, delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS);
+      // cspell:ignore rings
+      await queue.add(
+        JOB_NAME,
+        { rings: wakeUps },
+        delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS,
+      );
       onDelivered();
     } catch (error) {
       onLost(error);

@@ -12,7 +12,9 @@ export interface WakeUp {
 
 /** Payload of the only job type. */
 export interface WakeUpJob {
-  wakeUps: WakeUp[];
+  /** Under its former name, so that workers of the previous version can read the jobs, and this version theirs. */
+  // cspell:ignore rings
+  rings: WakeUp[];
 }
 
 /**
