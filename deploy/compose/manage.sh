@@ -209,10 +209,10 @@ exchange_secrets_key() {
     say "the new key is in $next; copy it to where your passwords are kept"
   fi
   require_files SECRETS_KEY_NEXT_FILE
-  say 'step 1 of 2: encrypts every secret with the new key; sessions in the portal end'
+  say 'step 1 of 2: encrypting every secret with the new key; sessions in the portal end'
   recreate_key_users
   check_keys > /dev/null
-  say 'step 2 of 2: removes the former key'
+  say 'step 2 of 2: removing the former key'
   former=$(setting SECRETS_KEY_PREVIOUS_FILE)
   change_settings SECRETS_KEY_PREVIOUS_FILE
   recreate_key_users
@@ -264,7 +264,7 @@ END
     free=$(df --output=avail --block-size=1 "${PGDATA%/*}" | tail -1)
     if [ "$free" -le "$needed" ]; then echo "manage: the volume has $free bytes free, and the data takes $needed" >&2; exit 1; fi
     touch "$PGDATA.unfinished"' "$old" || exit 1
-  say 'stops the apps'
+  say 'stopping the apps'
   compose stop intake worker portal operator
   compose up -d --wait --no-deps postgres-next
   # Transaction ids must go on: the cursor of the dispatching system consists of them. A higher epoch is above all former ones.
@@ -272,7 +272,7 @@ END
   compose stop postgres-next
   compose run --rm --no-deps -T --user postgres --entrypoint pg_resetwal postgres-next --epoch="$epoch" "$new" > /dev/null
   compose up -d --wait --no-deps postgres-next
-  say "copies the database to $new"
+  say "copying the database to $new"
   compose exec -T postgres-next bash -euo pipefail -c '
     if [ -n "${POSTGRES_PASSWORD_FILE:-}" ]; then POSTGRES_PASSWORD=$(cat "$POSTGRES_PASSWORD_FILE"); fi
     export PGUSER=orders PGPASSWORD=$POSTGRES_PASSWORD
@@ -280,7 +280,7 @@ END
     pg_dumpall --host=postgres --roles-only | sed "/^CREATE ROLE orders;/d" | next
     pg_dump --host=postgres --create --clean --if-exists orders | next
     psql --no-psqlrc --quiet --command=analyze orders'
-  say 'compares the rows of both'
+  say 'comparing the rows of both'
   diff <(compose exec -T postgres psql -XAtU orders <<< "$counts") \
     <(compose exec -T postgres-next psql -XAtU orders <<< "$counts") >&2 ||
     fail 'the copy differs, see the lines above; "docker compose up -d --wait" starts the service as it was'

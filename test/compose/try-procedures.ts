@@ -49,8 +49,8 @@ const deliverSome = (sender: Sender, first: number) =>
 
 async function operate(clone: Clone, { rate, signal, say }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
-  say('pastes: With Compose, on one machine');
   const heading = 'With Compose, on one machine';
+  say(`pastes: ${heading}`);
   await clone.paste(heading, 0);
   const first = await clone.paste(heading, 1);
   if (!first.includes('"status":"written"')) violations.push(`the first order was not written: ${first.slice(-300)}`);
@@ -80,7 +80,7 @@ async function operate(clone: Clone, { rate, signal, say }: RunContext, report: 
   if (unreadable !== 0) violations.push(`${unreadable} signing secrets do not open after the exchange of SECRETS_KEY`);
   await pasteUnderLoad('Take a backup');
   await clone.bash('echo WORKERS=4 >> .env');
-  await pasteUnderLoad('With Compose, on one machine', 3);
+  await pasteUnderLoad(heading, 3);
   const workers = (await clone.containers('worker')).length;
   if (workers !== 4) violations.push(`${workers} workers instead of 4`);
   if (await hasImages(clone, '--profile monitoring')) {

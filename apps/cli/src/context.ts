@@ -23,7 +23,7 @@ export interface Context {
   cliContext: CliContext;
   /** Prints the value as JSON with `--json`, otherwise the text. */
   print(options: { json?: boolean }, value: unknown, text: () => string): void;
-  /** Like `print` for a list that is read in chunks, of which only one is in memory. */
+  /** Like `print` for a list that is read in chunks. Only one chunk is in memory. */
   printList<Row>(
     options: { json?: boolean },
     chunks: AsyncIterable<readonly Row[]>,

@@ -12,7 +12,7 @@ export interface WakeUp {
 
 /** Payload of the only job type. */
 export interface WakeUpJob {
-  /** Under its former name, so that workers of the previous version can read the jobs, and this version theirs. */
+  /** The former name: workers of the previous version read these jobs, and this version reads theirs. */
   // cspell:ignore rings
   rings: WakeUp[];
 }

@@ -9,26 +9,28 @@ export { withTimeout } from './concurrency/with-timeout.ts';
 export { CLUSTER_SCHEME, parseClusterAddress } from './config/cluster-address.ts';
 export {
   ConfigurationError,
+  drainDelay,
+  duration,
+  parseDuration,
+  readEnvironment,
+  webOrigin,
+  wholeNumber,
+} from './config/environment.ts';
+export {
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
-  drainDelay,
-  duration,
   type ProcessEnvironment,
-  parseDuration,
   parseSecretsKey,
   processEnvironment,
   queueUrl,
   randomSecret,
-  readEnvironment,
   type SecretsEnvironment,
   type SenderEnvironment,
   secretsEnvironment,
   secretsKeysOf,
   senderEnvironment,
-  webOrigin,
-  wholeNumber,
-} from './config/environment.ts';
+} from './config/settings.ts';
 export { type TracingEnvironment, tracingEnvironment } from './config/tracing-environment.ts';
 export { closeAdminServer, createAdminServer, type Readiness } from './lifecycle/admin-server.ts';
 export { listen } from './lifecycle/listen.ts';

@@ -1,6 +1,6 @@
 import { hideKeys } from '../hide-keys.ts';
 
-/** Header fields of which only the scheme or prefix is shown. */
+/** Only the scheme or prefix of these header fields is shown. */
 const SECRET_HEADER = /authorization|signature|hmac|cookie|secret|token|api-?key/i;
 
 /** Creates a function that removes these secrets, also in JSON escapes, and everything that looks like a key or secret of the service. */

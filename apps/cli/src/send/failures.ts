@@ -7,7 +7,7 @@ import { requireOwnFile } from './own-files.ts';
 
 /** An order that the service does not have as in the input, and why; without its content. */
 export interface FailedOrder {
-  /** Position among the orders of the input, from 1. */
+  /** Position of the order in the input, from 1. */
   place: number;
   line: number;
   source_order_id: string | null;

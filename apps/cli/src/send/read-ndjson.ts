@@ -4,7 +4,7 @@ import { MAX_ORDER_BYTES, type ReadOrder, sourceOrder } from './source-order.ts'
 const NEWLINE = 0x0a;
 const BLANK = /^[ \t\r]*$/;
 
-/** Reads one order per line; skips blank lines. */
+/** Reads one order per line; skips empty lines. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadOrder> {
   let line = 0;
   for await (const bytes of linesOf(chunks)) {

@@ -10,7 +10,7 @@ export interface Refusal {
 
 /** An order with its position in the input. */
 export interface SourceOrder extends ReadOrder {
-  /** Position among the orders of the input, from 1; the line does not identify an order if the JSON has only one. */
+  /** Position of the order in the input, from 1; the line does not identify an order if the JSON has only one. */
   position: number;
   /** Position of the first order with the same source_order_id; null if this is the first, or has no id. */
   firstPosition: number | null;

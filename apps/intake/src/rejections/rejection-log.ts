@@ -43,7 +43,7 @@ const CHANNELS: Record<string, Channel> = {
   [WEBHOOK_PATH]: 'webhook',
 };
 
-/** Max rejections that wait to be written, each of which may hold a body. More are only counted, so an outage of Postgres costs no memory. */
+/** Max rejections that wait to be written; each may hold a body. More are only counted, so an outage of Postgres costs no memory. */
 const MAX_WAITING = 32;
 const MAX_ERRORS = 20;
 const MAX_POINTER = 200;

@@ -9,7 +9,7 @@ const RECEIPT_RETENTION_MS = 90 * DAY_MS;
 /** Weeks that reach the end of their retention in each cycle. */
 const WEEKS = 2;
 
-/** Adds keys of which half have expired, and weeks of final receipts past their retention. */
+/** Adds keys, half of them expired, and weeks of final receipts past their retention. */
 export async function age(knex: Knex, { cycle, keys, receipts }: { cycle: number; keys: number; receipts: number }) {
   await addKeys(knex, keys, 2);
   const start =

@@ -31,7 +31,7 @@ const REPEATED_ORDERS = 0.1;
 const POISON = 0.01;
 const KEYED = 0.5;
 const WEBHOOKS = 0.5;
-/** Half of all duplicates repeat one of this many latest orders, some of which are still in flight. */
+/** Half of all duplicates repeat one of this many latest orders. Some of these are still in flight. */
 const RECENT = 50;
 
 const MAX_ATTEMPTS = 6;

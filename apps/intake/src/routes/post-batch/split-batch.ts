@@ -10,11 +10,11 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Splits NDJSON into its orders, as slices of its bytes without line breaks and surrounding white space. Skips blank lines and a byte
+ * Splits NDJSON into its orders, as slices of its bytes without line breaks and surrounding white space. Skips empty lines and a byte
  * order mark at the start.
  */
 export function* splitLines(body: Buffer): Generator<Buffer> {
-  // Blank lines count as white space before the next line, so a body of blank lines only is scanned once, in linear time.
+  // Empty lines count as white space before the next line, so a body of empty lines only is scanned once, in linear time.
   for (let start = skipSpace(body, skipByteOrderMark(body)); start < body.length; ) {
     const found = body.indexOf(LINE_FEED, start);
     const end = found < 0 ? body.length : found;

@@ -36,7 +36,7 @@ export function EditorButtons({ onCancel }: { onCancel: () => void }): ReactNode
   );
 }
 
-/** Edits one field in place. Blank text empties the field. */
+/** Edits one field in place. A value of white space only empties the field. */
 export function FieldEditor({
   label,
   kind,
