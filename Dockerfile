@@ -12,14 +12,15 @@ COPY apps/worker/package.json apps/worker/
 COPY packages/bench/package.json packages/bench/
 COPY packages/client/package.json packages/client/
 COPY packages/database/package.json packages/database/
+COPY packages/dev-server/package.json packages/dev-server/
 COPY packages/domain/package.json packages/domain/
 COPY packages/http/package.json packages/http/
-COPY packages/local-services/package.json packages/local-services/
 COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/
+COPY packages/test-services/package.json packages/test-services/
 
 FROM manifests AS dependencies
-# The apps and what they need: neither the tools of the root nor packages/local-services with its embedded Postgres.
+# The apps and what they need: neither the tools of the root nor packages/test-services with its embedded Postgres.
 RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
   npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --reporter=append-only
 # Of the packages what runs: source maps and types are four tenths of them.

@@ -11,7 +11,7 @@ export async function readSamples(): Promise<ClientOrder[]> {
   const messy = JSON.parse(await read('packages/domain/test/fixtures/messy.json')) as { payload: object }[];
   const bodies = [
     ...(await lines('packages/domain/test/fixtures/orders.ndjson')),
-    ...(await lines('packages/local-services/src/sample-orders.ndjson')),
+    ...(await lines('packages/dev-server/src/sample-orders.ndjson')),
     ...messy.map(({ payload }) => JSON.stringify(payload)),
   ];
   return bodies.map((body, at) => ({

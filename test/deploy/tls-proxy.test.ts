@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Child, freePortBelowEphemeral, startChild } from '@orders/local-services';
+import { type Child, freePortBelowEphemeral, startChild } from '@orders/test-services';
 import { describeWith } from '../harness/programs.ts';
 import { readShippedConfig } from '../harness/shipped-config.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openKnex } from '@orders/database';
-import { dropDatabase } from '@orders/local-services';
+import { dropDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { asRole, type RoleOf } from './roles.ts';

@@ -2,8 +2,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, openKnex } from '@orders/database';
-import { ensureDatabase, freePort, startFaultyPostgres as startServer } from '@orders/local-services';
 import { migrateQueue } from '@orders/queue';
+import { ensureDatabase, freePort, startFaultyPostgres as startServer } from '@orders/test-services';
 import { PREPARED, type TestDatabase } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 

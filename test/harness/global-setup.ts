@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { migrate, openKnex } from '@orders/database';
+import { migrateQueue } from '@orders/queue';
 import {
   ensureDatabase,
   findRedisServer,
@@ -11,8 +12,7 @@ import {
   startPostgres,
   startPostgresContainer,
   startRedisContainer,
-} from '@orders/local-services';
-import { migrateQueue } from '@orders/queue';
+} from '@orders/test-services';
 import { startPgBouncer } from './pgbouncer.ts';
 import { createAppRoles } from './roles.ts';
 

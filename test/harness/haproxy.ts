@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { freePortBelowEphemeral, startChild } from '@orders/local-services';
+import { freePortBelowEphemeral, startChild } from '@orders/test-services';
 import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
 

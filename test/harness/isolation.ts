@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain';
-import { type Child, freePort, startChild } from '@orders/local-services';
+import { type Child, freePort, startChild } from '@orders/test-services';
 import type { Spoils } from './attack.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import type { PoliteLoad, PoliteRun } from './polite-sender.ts';

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Child, freePortBelowEphemeral, runAsUnprivileged, startChild } from '@orders/local-services';
+import { type Child, freePortBelowEphemeral, runAsUnprivileged, startChild } from '@orders/test-services';
 import pg from 'pg';
 import { POOLER_USERS } from './roles.ts';
 import { readShippedConfig } from './shipped-config.ts';

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Child, startChild } from '@orders/local-services';
+import { type Child, startChild } from '@orders/test-services';
 import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals';
-import { findOnPath, findRedisServer } from '@orders/local-services';
+import { findOnPath, findRedisServer } from '@orders/test-services';
 
 const NAMES = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort, startChild } from '@orders/local-services';
+import { freePort, startChild } from '@orders/test-services';
 import { until } from './until.ts';
 
 export const PROMETHEUS_FILES = resolve(import.meta.dirname, '../../deploy/prometheus');

@@ -1,4 +1,4 @@
-import { startFaultyRedis } from '@orders/local-services';
+import { startFaultyRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
 import { startRedisCluster } from './redis-cluster.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePortBelowEphemeral, type LocalRedis, startRedis } from '@orders/local-services';
+import { freePortBelowEphemeral, type LocalRedis, startRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
 import { until } from './until.ts';
 

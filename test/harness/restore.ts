@@ -3,7 +3,7 @@ import { chown, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openKnex } from '@orders/database';
-import { freePort, startPostgres } from '@orders/local-services';
+import { freePort, startPostgres } from '@orders/test-services';
 import { markForRecovery, takeBaseBackup } from './base-backup.ts';
 import type { TestDatabase } from './database.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';

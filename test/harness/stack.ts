@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeDatabase, createAccount, createKey, type Database, enableSigning, openDatabase } from '@orders/database';
 import { createIntake, type Intake, type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake';
-import { freePort } from '@orders/local-services';
 import { createPortal, type Portal, readConfig as readPortalConfig } from '@orders/portal';
+import { freePort } from '@orders/test-services';
 import { createWorker, readConfig as readWorkerConfig, type WorkerConfig, type WorkerService } from '@orders/worker';
 import { type Api, openApi, type TestAccount } from './api.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Child, freePort, startChild } from '@orders/local-services';
+import { type Child, freePort, startChild } from '@orders/test-services';
 import { MANIFESTS, type Manifest, render } from './manifests.ts';
 import { image } from './pods.ts';
 import { untilReady } from './processes.ts';

@@ -3,7 +3,7 @@ import {
   freePortBelowEphemeral,
   type FaultyPostgres as Server,
   startFaultyPostgres as startServer,
-} from '@orders/local-services';
+} from '@orders/test-services';
 import pg from 'pg';
 import { markForRecovery, takeBaseBackup } from './base-backup.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';

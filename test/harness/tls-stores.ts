@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, startPostgres, startRedis } from '@orders/local-services';
+import { freePort, startPostgres, startRedis } from '@orders/test-services';
 
 /** A Postgres and a Redis whose certificates a private CA has signed, for the name `localhost` and not for `127.0.0.1`. */
 export interface TlsStores {

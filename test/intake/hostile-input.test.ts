@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Child, freePort } from '@orders/local-services';
+import { type Child, freePort } from '@orders/test-services';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import { type Api, openApi } from '../harness/api.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import type { AccountRateLimit } from '@orders/domain';
-import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
+import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
 import type { Reply } from '../harness/api.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { describeWith } from '../harness/programs.ts';

@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, type IncomingReceipt, openDatabase, recordReceipts, redriveReceipts } from '@orders/database';
-import { startFaultyRedis } from '@orders/local-services';
+import { startFaultyRedis } from '@orders/test-services';
 import type { Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Migration, migrate, openKnex, runMigrations } from '@orders/database';
-import { dropDatabase } from '@orders/local-services';
+import { dropDatabase } from '@orders/test-services';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 

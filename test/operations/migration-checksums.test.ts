@@ -10,7 +10,7 @@ import {
   runMigrations,
   SchemaDriftError,
 } from '@orders/database';
-import { dropDatabase, ensureDatabase } from '@orders/local-services';
+import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { compareSchemas } from '../harness/describe-schema.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { createPartitions, dropOldPartitions, openKnex } from '@orders/database';
-import { ensureDatabase } from '@orders/local-services';
+import { ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openKnex } from '@orders/database';
-import { type Child, startChild } from '@orders/local-services';
+import { type Child, startChild } from '@orders/test-services';
 import { until } from '../harness/until.ts';
 
-const START = resolve(import.meta.dirname, '../../packages/local-services/src/start.ts');
+const START = resolve(import.meta.dirname, '../../packages/dev-server/src/start.ts');
 
 let directory: string;
 let running: { child: Child; printed: () => string } | undefined;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Child, freePort } from '@orders/local-services';
+import { type Child, freePort } from '@orders/test-services';
 import type { Reply } from '../harness/api.ts';
 import { insertLongest, LONG_ORDER } from '../harness/longest-account.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';

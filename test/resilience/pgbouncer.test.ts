@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrate, openKnex } from '@orders/database';
-import { dropDatabase, ensureDatabase } from '@orders/local-services';
+import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectOrderStory } from '../harness/order-story.ts';
 import { startPgBouncer, type TestPooler } from '../harness/pgbouncer.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type FaultyRedis, startFaultyRedis } from '@orders/local-services';
+import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

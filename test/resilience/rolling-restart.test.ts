@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Child } from '@orders/local-services';
+import type { Child } from '@orders/test-services';
 import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';

@@ -7,7 +7,7 @@ import { basename, delimiter, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Child, freePort } from '@orders/local-services';
+import { type Child, freePort } from '@orders/test-services';
 import { packClient } from '../harness/pack-client.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';

@@ -9,7 +9,7 @@ import {
 } from '@orders/client';
 import { setSuspended } from '@orders/database';
 import { createApiKey, PROBLEMS, type ProblemCode } from '@orders/domain';
-import { type Child, freePort } from '@orders/local-services';
+import { type Child, freePort } from '@orders/test-services';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';

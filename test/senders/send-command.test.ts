@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '@orders/local-services';
+import { freePort } from '@orders/test-services';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { untilTogether } from '../harness/rate-limits.ts';
 import { type Sender, saidBesides, send, startSend, useDirectory } from '../harness/send.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Child, type FaultyRedis, freePortBelowEphemeral, startFaultyRedis } from '@orders/local-services';
+import { type Child, type FaultyRedis, freePortBelowEphemeral, startFaultyRedis } from '@orders/test-services';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openKnex } from '@orders/database';
 import { isFinal } from '@orders/domain';
-import { type Child, ensureDatabase, startPostgres, startRedis } from '@orders/local-services';
+import { type Child, ensureDatabase, startPostgres, startRedis } from '@orders/test-services';
 import type { Knex } from 'knex';
 import { compareSchemas } from '../harness/describe-schema.ts';
 import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';

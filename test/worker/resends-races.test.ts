@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { decideResend, reviewOrders, setHoldResends } from '@orders/database';
-import type { Child } from '@orders/local-services';
+import type { Child } from '@orders/test-services';
 import type { Knex } from 'knex';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, erase, markersFor, sendOrder, WHOLE } from '../harness/erasure.ts';

@@ -31,7 +31,7 @@ import {
   writeOrders,
 } from '@orders/database';
 import { normalizeOrder, type ReviewState } from '@orders/domain';
-import { dropDatabase, ensureDatabase } from '@orders/local-services';
+import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import { type Connection, inRolledBackTransaction, inTransaction, run } from '../../packages/database/src/connect.ts';
 import * as initial from '../../packages/database/src/migrations/001-initial.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MIGRATIONS } from '@orders/database';
-import { dropDatabase, ensureDatabase, freePort } from '@orders/local-services';
+import { dropDatabase, ensureDatabase, freePort } from '@orders/test-services';
 import { run, useCli } from './run.ts';
 
 const cli = useCli();

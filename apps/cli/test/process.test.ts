@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { freePort } from '@orders/local-services';
+import { freePort } from '@orders/test-services';
 import { expectDecent, type Outcome, useCli } from './run.ts';
 
 const cli = useCli();

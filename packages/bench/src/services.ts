@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dropDatabase, ensureDatabase, startPostgres, startRedis } from '@orders/local-services';
+import { dropDatabase, ensureDatabase, startPostgres, startRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 

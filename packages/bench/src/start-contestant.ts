@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, freePort, startChild } from '@orders/local-services';
+import { type Child, freePort, startChild } from '@orders/test-services';
 import type { Contestant } from './contestants.ts';
 import type { Services } from './services.ts';
 

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/database';
-import { type Child, startChild } from '@orders/local-services';
+import { type Child, startChild } from '@orders/test-services';
 import { type Contestant, OURS } from '../contestants.ts';
 import type { Services } from '../services.ts';
 import { startContestant } from '../start-contestant.ts';

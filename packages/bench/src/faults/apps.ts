@@ -1,6 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, startChild } from '@orders/local-services';
+import { type Child, startChild } from '@orders/test-services';
 import type { Findings } from './findings.ts';
 
 /** A process of the service, which is started again whenever it ends by itself. */

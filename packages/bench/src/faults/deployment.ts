@@ -11,7 +11,7 @@ import {
   freePortBelowEphemeral,
   startFaultyPostgres,
   startFaultyRedis,
-} from '@orders/local-services';
+} from '@orders/test-services';
 import { untilListening } from '../start-contestant.ts';
 import { type App, startApp } from './apps.ts';
 import type { Findings } from './findings.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChild } from '@orders/local-services';
+import { startChild } from '@orders/test-services';
 import pg from 'pg';
 import { OURS } from '../contestants.ts';
 import { makeOrder } from '../load/make-order.ts';

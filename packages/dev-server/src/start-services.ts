@@ -1,9 +1,14 @@
 import { join } from 'node:path';
-import { hasDocker, startRedisContainer } from './containers.ts';
-import { ensureDatabase } from './databases.ts';
-import { freePort } from './ports.ts';
-import { findLeftoverPostgres, startPostgres } from './postgres.ts';
-import { findRedisServer, startRedis } from './redis.ts';
+import {
+  ensureDatabase,
+  findLeftoverPostgres,
+  findRedisServer,
+  freePort,
+  hasDocker,
+  startPostgres,
+  startRedis,
+  startRedisContainer,
+} from '@orders/test-services';
 import { supervise } from './supervise.ts';
 
 /** The services that the apps use. */
