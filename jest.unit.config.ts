@@ -1,13 +1,9 @@
 import config from './jest.config.ts';
 
-/** What needs Postgres, Redis or a running app. */
-const NEEDS_SERVICES = ['/apps/cli/test/', '/apps/intake/test/re(ad-replica|play-queue)', '/apps/worker/test/'];
-
-/** `npm run test:unit`: tests of functions alone. */
+/** `npm run test:unit`: the tests of apps and packages, which need no service and no running app. */
 export default {
   ...config,
   testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...NEEDS_SERVICES],
   globalSetup: undefined,
   globalTeardown: undefined,
   reporters: ['default'],

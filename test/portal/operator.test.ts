@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { closeDatabase, createInvitation, findAuthenticatedKeys, listAudit, openDatabase } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
-import { openSeed } from '../../apps/cli/test/seed.ts';
+import { openSeed } from '../cli/seed.ts';
 import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith, testWith } from '../harness/programs.ts';

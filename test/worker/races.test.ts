@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { openKnex, redriveReceipts } from '@orders/database';
 import { openProducer, type WakeUp } from '@orders/queue';
 import { type Child, dropDatabase, ensureDatabase, freePort } from '@orders/test-services';
-import { run } from '../../apps/cli/test/run.ts';
+import { run } from '../cli/run.ts';
 import { type BarrierName, closeBarrier, type Hold, hold, installBarriers, whoWait } from '../harness/barriers.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';

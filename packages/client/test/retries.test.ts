@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { until } from '../../../test/harness/until.ts';
 import { AuthenticationError, ConnectionError, OrdersError, RateLimitError, TimeoutError } from '../src/index.ts';
 import { backoffMs } from '../src/pause.ts';
 import {
@@ -13,6 +12,7 @@ import {
   refuse,
   type Step,
   startScript,
+  waitFor,
 } from './scripted-server.ts';
 
 const ORDER = { source_order_id: 'r-1' };
@@ -208,7 +208,7 @@ describe('an abort', () => {
     const client = script.client();
     const calls = Array.from({ length: 12 }, () => client.submitOrder(ORDER, { signal: controller.signal }));
     const ends = Promise.allSettled(calls);
-    await until('all are under way', async () => script.arrived.length === 12);
+    await waitFor(() => script.arrived.length === 12);
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
     controller.abort(REASON);
     expect(await ends).toEqual(Array(12).fill({ status: 'rejected', reason: REASON }));

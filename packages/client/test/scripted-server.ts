@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OrdersClient } from '../src/index.ts';
 
 /** A request as it arrived. */
@@ -69,4 +70,8 @@ export async function startScript(...steps: [Step, ...Step[]]) {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+export async function waitFor(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5);
 }

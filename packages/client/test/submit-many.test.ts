@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { until } from '../../../test/harness/until.ts';
 import { toLines } from '../src/batch.ts';
 import { AuthenticationError, type Order, type Submitted } from '../src/index.ts';
 import {
@@ -13,6 +12,7 @@ import {
   refuse,
   type Step,
   startScript,
+  waitFor,
 } from './scripted-server.ts';
 
 afterEach(() => {
@@ -98,7 +98,7 @@ test('no more is read than is sent and taken', async () => {
   for (let taken = 1; taken <= 20; taken++) {
     await results.next();
     expect(seen.read).toBeLessThanOrEqual(taken + 3);
-    await until('what is under way is answered', async () => answered === seen.read);
+    await waitFor(() => answered === seen.read);
   }
   await results.return();
   expect(seen.isClosed).toBe(true);

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createApiKey, createSigningSecret, normalizeOrder } from '@orders/domain';
-import { sign } from '../../../test/harness/sign.ts';
-import { until } from '../../../test/harness/until.ts';
-import { createDeliveries } from '../src/listen/deliveries.ts';
-import { parseFailures } from '../src/listen/failures.ts';
+import { createDeliveries } from '../../apps/cli/src/listen/deliveries.ts';
+import { parseFailures } from '../../apps/cli/src/listen/failures.ts';
+import { sign } from '../harness/sign.ts';
+import { until } from '../harness/until.ts';
 import { endListeners, type Listener, startListener } from './listen-process.ts';
 import { run } from './run.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createApiKey } from '@orders/domain';
-import { sign } from '../../../test/harness/sign.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../../../test/harness/stack.ts';
+import { sign } from '../harness/sign.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { endListeners, type Listener, startListener } from './listen-process.ts';
 
 let stack: Stack;

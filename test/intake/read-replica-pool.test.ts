@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findReceipt } from '@orders/database';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
-import { until } from '../../../test/harness/until.ts';
-import { openReadReplica } from '../src/receipts/read-replica.ts';
+import { openReadReplica } from '../../apps/intake/src/receipts/read-replica.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { until } from '../harness/until.ts';
 
 const UNKNOWN_RECEIPT = '00000000-0000-7000-8000-000000000000';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services';
-import { readSenderConfig } from '../src/sender-config.ts';
+import { readSenderConfig } from '../../apps/cli/src/sender-config.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';
 
 const cli = useCli();

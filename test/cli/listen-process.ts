@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createApiKey } from '@orders/domain';
-import { sign } from '../../../test/harness/sign.ts';
-import { until } from '../../../test/harness/until.ts';
+import { sign } from '../harness/sign.ts';
+import { until } from '../harness/until.ts';
 
-const MAIN = join(import.meta.dirname, '../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 
 /** `orders listen` in its own process, on its own port. */
 export interface Listener {

@@ -1,12 +1,12 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { claimReceipts, closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
-import { memoryLog } from '../../../test/harness/log.ts';
-import { createMetrics } from '../src/metrics.ts';
-import { normalizeClaimed } from '../src/normalize-claimed.ts';
-import type { RecordFailure } from '../src/record-failure.ts';
-import { createWriteBatch } from '../src/write-batch.ts';
+import { createMetrics } from '../../apps/worker/src/metrics.ts';
+import { normalizeClaimed } from '../../apps/worker/src/normalize-claimed.ts';
+import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
+import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { memoryLog } from '../harness/log.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -4,12 +4,12 @@ import { closeDatabase, type Database, type IncomingReceipt, openDatabase } from
 import { contentFingerprint } from '@orders/domain';
 import { openProducer, type Producer } from '@orders/queue';
 import { createTimeSlicer } from '@orders/runtime';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../../../test/harness/database.ts';
-import { startQueue, type TestQueue } from '../../../test/harness/queue.ts';
-import { until } from '../../../test/harness/until.ts';
-import { createAdmission } from '../src/admission/admission.ts';
-import { createMetrics } from '../src/observability/metrics.ts';
-import { createReceiptWriter, type ReceiptWriter } from '../src/receipts/receipt-writer.ts';
+import { createAdmission } from '../../apps/intake/src/admission/admission.ts';
+import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';
+import { createReceiptWriter, type ReceiptWriter } from '../../apps/intake/src/receipts/receipt-writer.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { startQueue, type TestQueue } from '../harness/queue.ts';
+import { until } from '../harness/until.ts';
 
 const REPLAYING = 1;
 const OTHER = 2;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { type AuditEvent, listAudit } from '@orders/database';
 import type { Knex } from 'knex';
-import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 /** What a command printed, and its exit code. */
 export interface Outcome {

@@ -10,7 +10,7 @@ import { freePort } from '@orders/test-services';
 import { expectDecent, type Outcome, useCli } from './run.ts';
 
 const cli = useCli();
-const MAIN = join(import.meta.dirname, '../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 
 /** Runs a command as an operator does, in its own process. */
 async function runProcess(argv: string[], env: Record<string, string>): Promise<Outcome> {
@@ -39,7 +39,7 @@ test('exit codes and streams are those of a real process, which ends at once', a
 test.each(['send', 'listen'])('%s, for senders, loads no driver of a database or a queue', async (command) => {
   const directory = await mkdtemp(join(tmpdir(), 'orders-loaded-'));
   const list = join(directory, 'modules');
-  const flags = ['--import', join(import.meta.dirname, '../../../test/harness/loaded-modules.ts')];
+  const flags = ['--import', join(import.meta.dirname, '../harness/loaded-modules.ts')];
   const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
     env: { PATH: process.env.PATH ?? '', LOADED_MODULES: list },
     stdio: 'ignore',
