@@ -146,7 +146,7 @@ describe('time', () => {
     await using script = await startScript(keepSilent);
     const error = await script
       .client()
-      .submitOrder(ORDER, { timeoutMs: 300 })
+      .submitOrder(ORDER, { timeoutMs: 2000 })
       .catch((thrown) => thrown);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: 'timed_out', requestId: expect.any(String) });

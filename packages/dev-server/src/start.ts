@@ -134,7 +134,7 @@ async function lock(): Promise<void> {
 
 /** Whether a process is an `npm start`; the id may have been reused by another process. */
 function isStart(pid: number): boolean {
-  return pid !== process.pid && processArguments(pid).includes('local-services/src/start.ts');
+  return pid !== process.pid && processArguments(pid).includes('dev-server/src/start.ts');
 }
 
 /** An error in one line. A connection refused on every address has only a code. */
