@@ -6,18 +6,16 @@ const LONG_TESTS = ['<rootDir>/test/deploy/kubernetes-guide'];
 const config: Config = {
   testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts', '<rootDir>/test/*/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.TEST_FULL === 'on' ? [] : LONG_TESTS)],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
-  },
+  // Node strips the types.
+  transform: {},
+  testEnvironment: '<rootDir>/test/jest/environment.ts',
+  runtime: '<rootDir>/test/jest/runtime.ts',
   globalSetup: '<rootDir>/test/harness/global-setup.ts',
   globalTeardown: '<rootDir>/test/harness/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/harness/reporter.ts'],
   // A bound for what hangs; on a machine whose cores are lent out, the slowest tests take two minutes.
   testTimeout: 240_000,
   maxWorkers: 2,
-  // Modules of past files are never let go of: at the end each worker held three gigabytes, and took too long to exit.
-  workerIdleMemoryLimit: '1GB',
 };
 
 export default config;

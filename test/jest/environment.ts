@@ -1,0 +1,35 @@
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+
+type ProjectConfig = ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
+
+/** Jest's environment of a test file: the globals of the worker process, instead of a copy of them for each file. */
+export default class Environment {
+  readonly global = globalThis;
+  readonly moduleMocker = new ModuleMocker(globalThis);
+  readonly fakeTimersModern: ModernFakeTimers;
+  private readonly console = globalThis.console;
+  private readonly exit = process.exit;
+
+  constructor({ projectConfig }: { projectConfig: ProjectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup(): Promise<void> {}
+
+  /** Restores what Jest replaced for the file. */
+  async teardown(): Promise<void> {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    globalThis.console = this.console;
+    process.exit = this.exit;
+  }
+
+  getVmContext(): null {
+    return null;
+  }
+
+  exportConditions(): string[] {
+    return ['node'];
+  }
+}
