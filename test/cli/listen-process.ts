@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createApiKey } from '@orders/domain';
+import { baseEnvironment } from '@orders/test-services';
 import { sign } from '../harness/sign.ts';
 import { until } from '../harness/until.ts';
 
@@ -51,7 +52,7 @@ export async function startListener(
 ): Promise<Listener> {
   const own = { ORDERS_API_KEY: createApiKey(), ORDERS_SIGNING_SECRET: `secret "of" ${createApiKey()}` };
   const child = spawn(process.execPath, [MAIN, 'listen', '--port', '0', ...argv], {
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...own, ...env },
+    env: { ...baseEnvironment(), NODE_ENV: 'production', ...own, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written = { stdout: '', stderr: '' };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { freePort } from '@orders/test-services';
+import { baseEnvironment, freePort } from '@orders/test-services';
 import { expectDecent, type Outcome, useCli } from './run.ts';
 
 const cli = useCli();
@@ -15,7 +15,7 @@ const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 /** Runs a command as an operator does, in its own process. */
 async function runProcess(argv: string[], env: Record<string, string>): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...argv], {
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...env },
+    env: { ...baseEnvironment(), NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
@@ -41,7 +41,7 @@ test.each(['send', 'listen'])('%s, for senders, loads no driver of a database or
   const list = join(directory, 'modules');
   const flags = ['--import', join(import.meta.dirname, '../harness/loaded-modules.ts')];
   const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
-    env: { PATH: process.env.PATH ?? '', LOADED_MODULES: list },
+    env: { ...baseEnvironment(), LOADED_MODULES: list },
     stdio: 'ignore',
   });
   expect(await once(child, 'close')).toEqual([0, null]);
@@ -82,7 +82,7 @@ test('a full disk is reported in one line, and a failure to write that line is i
 test('a reader that closes the pipe early is no error', async () => {
   await cli.knex.raw("insert into accounts (name) select repeat('x', 150) from generate_series(1, 3000)");
   const child = spawn(process.execPath, [MAIN, 'accounts', 'list', '--json'], {
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', DATABASE_URL: cli.url },
+    env: { ...baseEnvironment(), NODE_ENV: 'production', DATABASE_URL: cli.url },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.once('data', () => child.stdout.destroy());

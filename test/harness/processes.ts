@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Child, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services';
 import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -21,7 +21,7 @@ export async function startApp(
   const target = typeof output === 'object' ? openSync(output.file, 'a') : output;
   try {
     return await startChild(process.execPath, [resolve(root, 'apps', app, 'src/main.ts'), ...args], {
-      env: { PATH: process.env.PATH, LOG_LEVEL: 'error', ...env },
+      env: { ...baseEnvironment(), LOG_LEVEL: 'error', ...env },
       stdio: ['ignore', target, target],
     });
   } finally {

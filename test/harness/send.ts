@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll } from '@jest/globals';
 import { runCli } from '@orders/cli';
+import { baseEnvironment } from '@orders/test-services';
 
 /** The program of the command line. */
 export const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
@@ -67,7 +68,7 @@ export function saidBesides(stderr: string): string {
 /** Starts `orders send` as a sender does, in a process of its own. */
 export function startSend(sender: Sender, args: string[], input = '', flags: string[] = [], env = {}): Sending {
   const child = spawn(process.execPath, [...flags, MAIN, 'send', ...args], {
-    env: { PATH: process.env.PATH ?? '', ...environmentOf(sender), ...env },
+    env: { ...baseEnvironment(), ...environmentOf(sender), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => {});

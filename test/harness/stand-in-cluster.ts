@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Child, freePort, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, freePort, startChild } from '@orders/test-services';
 import { MANIFESTS, type Manifest, render } from './manifests.ts';
 import { image } from './pods.ts';
 import { untilReady } from './processes.ts';
@@ -76,7 +76,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
     const child =
       name === 'operator'
         ? null
-        : await startChild(process.execPath, [main], { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
+        : await startChild(process.execPath, [main], { env: { ...baseEnvironment(), ...env }, stdio: 'ignore' });
     if (child) await untilReady(adminPort);
     const earlier = pods.get(name)?.child;
     pods.set(name, { env, child, port });

@@ -5,7 +5,7 @@ import type Environment from './environment.ts';
 const require = createRequire(import.meta.url);
 const JEST_GLOBALS = new URL('./globals.ts', import.meta.url).href;
 /** Test files and their helpers. They are loaded once per test file; all other modules once per worker process. */
-const IN_TEST_FOLDER = /\/(?:apps\/[^/]+\/|packages\/[^/]+\/)?test\/(?!jest\/runtime)[^?]*\.ts$/;
+const IN_TEST_FOLDER = /\/(?:apps\/[^/]+\/|packages\/[^/]+\/)?test\/(?!jest\/)[^?]*\.ts$/;
 
 let fileNumber = 0;
 let globals: object = {};

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { baseEnvironment } from '@orders/test-services';
 import { testWith } from '../harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/main.ts');
 const run = (...args: string[]) =>
-  promisify(execFile)(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH } }).then(
+  promisify(execFile)(process.execPath, [MAIN, ...args], { env: baseEnvironment() }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );

@@ -1,4 +1,5 @@
 // cspell:ignore rings
+
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,6 +7,7 @@ import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue';
+import { baseEnvironment } from '@orders/test-services';
 import { listJobs } from '../harness/jobs.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
@@ -153,7 +155,7 @@ describe('a wrong configuration is one line and exit code 2', () => {
   };
   const run = (app: string, env: Record<string, string>) =>
     spawnSync(process.execPath, [resolve(APPS, app, 'src/main.ts')], {
-      env: { PATH: process.env.PATH, ...env },
+      env: { ...baseEnvironment(), ...env },
       encoding: 'utf8',
       timeout: 20_000,
     });

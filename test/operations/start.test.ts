@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openKnex } from '@orders/database';
-import { type Child, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services';
 import { until } from '../harness/until.ts';
 
 const START = resolve(import.meta.dirname, '../../packages/dev-server/src/start.ts');
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const environment = (settings: Record<string, string>) => ({
-  PATH: process.env.PATH,
+  ...baseEnvironment(),
   LOCAL_DIRECTORY: directory,
   ...settings,
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { baseEnvironment } from '@orders/test-services';
 import { describeWith } from '../harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/faults/main.ts');
@@ -12,7 +13,7 @@ const RUN_MS = 240_000;
 const END_MS = RUN_MS - 15_000;
 
 const run = (...args: string[]) =>
-  promisify(execFile)(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH }, timeout: END_MS }).then(
+  promisify(execFile)(process.execPath, [MAIN, ...args], { env: baseEnvironment(), timeout: END_MS }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code: Number(code), stdout: String(stdout), stderr: String(stderr) }),
   );

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { createApiKey, createSigningSecret } from '@orders/domain';
+import { baseEnvironment } from '@orders/test-services';
 import { MAIN, saidBesides, send, startSend, useDirectory } from '../harness/send.ts';
 import { until } from '../harness/until.ts';
 
@@ -389,7 +390,7 @@ test.each(['stdout', 'stderr'] as const)('a closed %s changes nothing of how it 
   });
   const file = await files.write(`closed-${name}.ndjson`, ORDERS);
   const child = spawn(process.execPath, [MAIN, 'send', file], {
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ORDERS_URL: sender.url, ORDERS_API_KEY: sender.key },
+    env: { ...baseEnvironment(), NODE_ENV: 'production', ORDERS_URL: sender.url, ORDERS_API_KEY: sender.key },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child[name].destroy();

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, freePort, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, freePort, startChild } from '@orders/test-services';
 import type { Contestant } from './contestants.ts';
 import type { Services } from './services.ts';
 
@@ -43,7 +43,7 @@ export async function startContestant(
     const log = await open(join(services.directory, `${contestant.name}-${role}.log`), 'w');
     const profiling = options.profileTo ? ['--cpu-prof', `--cpu-prof-dir=${options.profileTo}`] : [];
     const child = await startChild(process.execPath, [...profiling, program], {
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env, ...options.env, PORT: String(port) },
+      env: { ...baseEnvironment(), NODE_ENV: 'production', ...env, ...options.env, PORT: String(port) },
       stdio: ['ignore', log.fd, log.fd],
     });
     await log.close();

@@ -1,4 +1,4 @@
-export { type Child, processArguments, startChild } from './child.ts';
+export { baseEnvironment, type Child, processArguments, startChild } from './child.ts';
 export { hasDocker, IMAGES, startPostgresContainer, startRedisContainer } from './containers.ts';
 export { dropDatabase, ensureDatabase } from './databases.ts';
 export { type FaultyPostgres, startFaultyPostgres } from './faulty-postgres.ts';

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/database';
-import { type Child, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services';
 import { type Contestant, OURS } from '../contestants.ts';
 import type { Services } from '../services.ts';
 import { startContestant } from '../start-contestant.ts';
@@ -56,7 +56,7 @@ export async function runAging(services: Services, plan: AgingPlan, say: (text: 
   const workers: Child[] = [];
   const startWorker = async () => {
     const log = await open(join(services.directory, 'aging-worker.log'), 'a');
-    const options = { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', log.fd, log.fd] as const };
+    const options = { env: { ...baseEnvironment(), ...env }, stdio: ['ignore', log.fd, log.fd] as const };
     const worker = await startChild(process.execPath, [OURS.worker as string], {
       ...options,
       stdio: [...options.stdio],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createAccount, createKey, enableSigning, migrate, openKnex } from '@orders/database';
 import {
+  baseEnvironment,
   ensureDatabase,
   type FaultyPostgres,
   type FaultyRedis,
@@ -118,7 +119,7 @@ async function start(
       name,
       main: `${APPS}/${app}/src/main.ts`,
       env: {
-        PATH: process.env.PATH,
+        ...baseEnvironment(),
         NODE_ENV: 'production',
         LOG_FORMAT: 'json',
         ...QUICK,

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChild } from '@orders/test-services';
+import { baseEnvironment, startChild } from '@orders/test-services';
 import pg from 'pg';
 import { OURS } from '../contestants.ts';
 import { makeOrder } from '../load/make-order.ts';
@@ -86,7 +86,7 @@ async function measureSend(
     const startedAt = Date.now();
     const child = await startChild(process.execPath, [CLI, 'send', file, '--restart', '--json'], {
       env: {
-        PATH: process.env.PATH,
+        ...baseEnvironment(),
         NODE_ENV: 'production',
         ORDERS_URL: url.replace(/\/ingest\/orders$/, ''),
         ORDERS_API_KEY: apiKeys[0],

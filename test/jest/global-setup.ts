@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,8 +13,8 @@ import {
   startPostgresContainer,
   startRedisContainer,
 } from '@orders/test-services';
-import { startPgBouncer } from './pgbouncer.ts';
-import { createAppRoles } from './roles.ts';
+import { startPgBouncer } from '../harness/pgbouncer.ts';
+import { createAppRoles } from '../harness/roles.ts';
 
 const stops: (() => Promise<void>)[] = [];
 
@@ -61,13 +61,26 @@ export default async function globalSetup(): Promise<void> {
   });
 }
 
-/** The portal's page, as `npm start` builds it: jest's own NODE_ENV would make it one for development. */
+const ROOT = join(import.meta.dirname, '../..');
+const PAGE = join(ROOT, 'apps/portal/page');
+
+/** Builds the portal's page as `npm start` does, unless the last build is newer than its sources. */
 async function buildPage(): Promise<void> {
-  await promisify(execFile)('npm', ['run', '--silent', 'build'], {
-    cwd: join(import.meta.dirname, '../..'),
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
+  const built = await changedAt(join(PAGE, 'dist/index.html'));
+  const sources = (await readdir(PAGE, { recursive: true })).filter((path) => !path.startsWith('dist'));
+  const changes = [...sources.map((path) => join(PAGE, path)), join(ROOT, 'pnpm-lock.yaml')].map(changedAt);
+  if (Math.max(...(await Promise.all(changes))) < built) return;
+  // With Jest's own NODE_ENV it would be a build for development.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: ROOT, env });
 }
+
+/** In milliseconds; 0 where there is no such file. */
+const changedAt = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 
 /** With TEST_CONTAINERS=on Postgres and every Redis that is not to be broken come from containers. */
 const mustUseContainers = () => process.env.TEST_CONTAINERS === 'on';
