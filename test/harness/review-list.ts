@@ -56,7 +56,7 @@ export async function createReviewDatabase({ direct = false } = {}): Promise<Rev
 
 /** A filter that lets every order through. */
 export const NO_FILTER = {
-  words: null,
+  searchTerms: null,
   channel: null,
   emirate: null,
   warned: null,

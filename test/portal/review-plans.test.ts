@@ -88,12 +88,12 @@ const fillResends = (orders: number) =>
 const CASES: [string, number, () => Promise<unknown>][] = [
   ['open', FEW_ROWS, () => page({})],
   ['a page in the middle', FEW_ROWS, () => page({}, 30_000)],
-  ['a common word', FEW_ROWS, () => page({ words: 'comm' })],
+  ['a common word', FEW_ROWS, () => page({ searchTerms: 'comm' })],
   ['a common channel', FEW_ROWS, () => page({ channel: 'rest' })],
-  ['a rare word', 1200, () => page({ words: 'rare' })],
-  ['the beginning of some order numbers', 2500, () => page({ words: 'SHOP-18' })],
-  ['the end of a phone number', 1200, () => page({ words: '0012346' })],
-  ['what nobody has', 1200, () => page({ words: 'nobody' })],
+  ['a rare word', 1200, () => page({ searchTerms: 'rare' })],
+  ['the beginning of some order numbers', 2500, () => page({ searchTerms: 'SHOP-18' })],
+  ['the end of a phone number', 1200, () => page({ searchTerms: '0012346' })],
+  ['what nobody has', 1200, () => page({ searchTerms: 'nobody' })],
   ['a channel that nobody uses', 4200, () => page({ channel: 'webhook' })],
   ['older than most', 400, () => page({ writtenBefore: new Date(Date.now() - 55_000_000) })],
   ['the last hour', 400, () => page({ writtenAfter: new Date(Date.now() - 3_600_000) })],
@@ -130,8 +130,8 @@ test('what was planned for an empty list does not read a full one through, and n
     }
     expect([statistics, tooMany]).toEqual([statistics, []]);
   }
-  expect((await page({ words: 'rare' })).orders).toHaveLength(6);
-  expect((await page({ words: 'SHOP-18' })).orders).toHaveLength(50);
+  expect((await page({ searchTerms: 'rare' })).orders).toHaveLength(6);
+  expect((await page({ searchTerms: 'SHOP-18' })).orders).toHaveLength(50);
 });
 
 test('the search for orders without search terms reads each account once, and creating terms reads no other account', async () => {

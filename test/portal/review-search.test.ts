@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-const search = (words: string) =>
-  listReview(db.database, { ...NO_FILTER, accountId: ACCOUNT, state: 'needs_review', words }, { limit: 200 });
+const search = (searchTerms: string) =>
+  listReview(db.database, { ...NO_FILTER, accountId: ACCOUNT, state: 'needs_review', searchTerms }, { limit: 200 });
 
 /** What Postgres and its syntax of queries mind, and what people write. */
 const PIECES = [
@@ -45,10 +45,10 @@ test('whatever is searched for, and whatever an order holds: the one finds the o
   ));
 
 /** Every match, newest first, page after page; `between` happens after each. */
-async function allPages(accountId: number, words: string, between: () => Promise<unknown>): Promise<number[]> {
+async function allPages(accountId: number, searchTerms: string, between: () => Promise<unknown>): Promise<number[]> {
   const found: number[] = [];
   for (let below: number | null | undefined; below !== null; ) {
-    const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, words };
+    const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
     const page = await listReview(db.database, filter, { ...(below && { below }), limit: 50 });
     found.push(...page.orders.map(({ order_id }) => order_id));
     below = page.nextBelow;

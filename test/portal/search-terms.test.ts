@@ -37,8 +37,8 @@ const markOf = async (accountId: number): Promise<number | undefined> =>
   (await db.knex('order_words_marks').where({ account_id: accountId }).first())?.filled_to;
 
 /** One page, and whether there is another. */
-async function search(accountId: number, words: string): Promise<[number[], boolean]> {
-  const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, words };
+async function search(accountId: number, searchTerms: string): Promise<[number[], boolean]> {
+  const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
   const { orders, nextBelow } = await listReview(db.database, filter, { limit: 50 });
   return [orders.map(({ order_id }) => order_id), nextBelow !== null];
 }

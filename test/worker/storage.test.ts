@@ -15,7 +15,7 @@ import {
   findSuspects,
   firstUuidAt,
   type IncomingReceipt,
-  listDead,
+  listDeadIds,
   migrate,
   openDatabase,
   openKnex,
@@ -33,9 +33,14 @@ import {
 import { normalizeOrder, type ReviewState } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
-import { type Connection, inRolledBackTransaction, inTransaction, run } from '../../packages/database/src/connect.ts';
 import * as initial from '../../packages/database/src/migrations/001-initial.ts';
-import { ascending } from '../../packages/database/src/receipts/id-in.ts';
+import {
+  type Connection,
+  inRolledBackTransaction,
+  inTransaction,
+  run,
+} from '../../packages/database/src/prepared/run.ts';
+import { ascending } from '../../packages/database/src/receipts/uuids.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -129,7 +134,7 @@ describe('migrations', () => {
       await knex('receipt_payloads').insert({ ...key, body });
     }
     expect(await migrate(knex)).toContain('002-payloads-by-batch');
-    expect(await listDead(knex, 1)).toEqual(ascending(receipts.map(({ receipt_id }) => receipt_id)));
+    expect(await listDeadIds(knex, 1)).toEqual(ascending(receipts.map(({ receipt_id }) => receipt_id)));
     for (const { receipt_id, body } of receipts) {
       expect(await findReceiptRecord(knex, receipt_id)).toMatchObject({ receipt_id, body });
     }

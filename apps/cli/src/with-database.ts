@@ -1,21 +1,26 @@
-import { connect, isStorageUnavailable, openKnex, sqlstateOf } from '@orders/database';
+import { connect, isStorageUnavailable, openKnex, SQLSTATE, sqlstateOf } from '@orders/database';
 import type { CliConfig } from './config.ts';
 import { Failure } from './errors.ts';
 
 /** Knex, as the functions of @orders/database expect it. */
 export type Knex = ReturnType<typeof openKnex>;
 
-// SQLSTATEs of a refused connection, and what to do.
+// What to do if Postgres refuses the connection.
 const REFUSALS: Record<string, string> = {
-  '28000': 'it refuses this role; correct DATABASE_URL',
-  '28P01': 'it refuses this role or password; correct DATABASE_URL',
-  '3D000': 'it has no such database; create it, or correct DATABASE_URL',
-  '53300': 'it has no connection left; try again later',
-  '57P03': 'it is starting up; try again in a moment',
+  [SQLSTATE.invalidAuthorization]: 'it refuses this role; correct DATABASE_URL',
+  [SQLSTATE.invalidPassword]: 'it refuses this role or password; correct DATABASE_URL',
+  [SQLSTATE.undefinedDatabase]: 'it has no such database; create it, or correct DATABASE_URL',
+  [SQLSTATE.tooManyConnections]: 'it has no connection left; try again later',
+  [SQLSTATE.cannotConnectNow]: 'it is starting up; try again in a moment',
 };
 
-// SQLSTATEs of a schema that is missing or older than this program.
-const NO_SCHEMA = new Set(['3F000', '42P01', '42703', '42883']);
+// The schema is missing or older than this program.
+const NO_SCHEMA = new Set<string>([
+  SQLSTATE.invalidSchemaName,
+  SQLSTATE.undefinedTable,
+  SQLSTATE.undefinedColumn,
+  SQLSTATE.undefinedFunction,
+]);
 
 /**
  * Connects, runs `work`, and always closes the connections.
@@ -45,8 +50,9 @@ function statementFailure(error: unknown): unknown {
   const sqlstate = sqlstateOf(error);
   if (sqlstate && NO_SCHEMA.has(sqlstate))
     return new Failure(`The schema is missing or out of date (${sqlstate}): run orders migrate.`);
-  if (sqlstate === '42501') return new Failure('The role of DATABASE_URL lacks a privilege (42501): grant it.');
-  if (sqlstate === '55P03')
+  if (sqlstate === SQLSTATE.insufficientPrivilege)
+    return new Failure('The role of DATABASE_URL lacks a privilege (42501): grant it.');
+  if (sqlstate === SQLSTATE.lockNotAvailable)
     return new Failure('Another session holds a lock that this needs (55P03): see pg_locks, then try again.');
   if (isStorageUnavailable(error))
     return new Failure(`Postgres failed during the command (${codeOf(error)}): check it, then try again.`);

@@ -1,7 +1,7 @@
 import { type Database, failReceipt, isDamage, sqlstateOf } from '@orders/database';
 import type { AttemptErrorCode, Warning } from '@orders/domain';
-import { backoff, type Producer } from '@orders/queue';
-import { describeError, type Logger } from '@orders/runtime';
+import type { Producer } from '@orders/queue';
+import { backoff, describeError, type Logger } from '@orders/runtime';
 import { type Lease, logFields } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
 

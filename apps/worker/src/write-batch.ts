@@ -3,6 +3,7 @@ import {
   type DuplicateReceipt,
   faultOf,
   releaseLease,
+  SQLSTATE,
   sqlstateOf,
   type Written,
   writeDuplicates,
@@ -25,8 +26,6 @@ import type { RecordFailure } from './record-failure.ts';
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
 
-/** SQLSTATE (PostgreSQL, appendix A). */
-const UNIQUE_VIOLATION = '23505';
 /** Max duplicates per transaction. The original body of each is in memory at the same time, and a body can be large. */
 const MAX_DUPLICATES = 100;
 
@@ -40,7 +39,7 @@ export function createWriteBatch(deps: {
 
   async function writeTogether(lease: Lease, orders: readonly Writable[], isSecondTry = false): Promise<number> {
     if (orders.length === 0) return 0;
-    let remaining = orders;
+    let unfinished = orders;
     try {
       const batchIds = lease.wakeUps.map(({ batchId }) => batchId);
       const { written, duplicates } = await withSpan(lease.trace?.begin('write', orders.length), () =>
@@ -48,20 +47,21 @@ export function createWriteBatch(deps: {
       );
       reportWritten(lease, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
-      const left = duplicatesIn(orders, duplicates);
-      while (left.length > 0) {
-        remaining = [...left];
-        const chunk = left.splice(0, MAX_DUPLICATES);
+      let unmoved = duplicatesIn(orders, duplicates);
+      while (unmoved.length > 0) {
+        unfinished = unmoved;
+        const chunk = unmoved.slice(0, MAX_DUPLICATES);
+        unmoved = unmoved.slice(MAX_DUPLICATES);
         // The last chunk deletes the outbox rows of all.
-        const outboxRows = left.length > 0 ? [] : batchIds;
+        const outboxRows = unmoved.length > 0 ? [] : batchIds;
         movedIds.push(...(await moveDuplicates(lease, outboxRows, movedIds, chunk)));
       }
       metrics.batchSizes.observe(movedIds.length);
       return movedIds.length;
     } catch (error) {
       // Another worker has just written one of the orders; the second try finds it.
-      if (sqlstateOf(error) === UNIQUE_VIOLATION && !isSecondTry) return writeTogether(lease, remaining, true);
-      await isolateFailure(database, remaining, error, {
+      if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isSecondTry) return writeTogether(lease, unfinished, true);
+      await isolateFailure(database, unfinished, error, {
         each: (half) => writeTogether(lease, half),
         async alone(only) {
           if (faultOf(error) === 'infrastructure') throw error;
@@ -83,16 +83,16 @@ export function createWriteBatch(deps: {
     movedBefore: readonly string[],
     duplicates: readonly WritableDuplicate[],
   ): Promise<string[]> {
-    const settled = await withSpan(lease.trace?.begin('compare', duplicates.length), () =>
+    const moved = await withSpan(lease.trace?.begin('compare', duplicates.length), () =>
       writeDuplicates(database, lease.id, batchIds, movedBefore, duplicates),
     );
-    metrics.outcomes.inc({ outcome: 'duplicate' }, settled.length);
-    metrics.changedDuplicates.inc(settled.filter(({ isChanged }) => isChanged).length);
-    report(lease, 'duplicate', settled);
-    const moved = new Set(settled.map(({ receiptId }) => receiptId));
-    const locked = duplicates.map(({ receiptId }) => receiptId).filter((receiptId) => !moved.has(receiptId));
+    metrics.outcomes.inc({ outcome: 'duplicate' }, moved.length);
+    metrics.changedDuplicates.inc(moved.filter(({ isChanged }) => isChanged).length);
+    report(lease, 'duplicate', moved);
+    const movedIds = new Set(moved.map(({ receiptId }) => receiptId));
+    const locked = duplicates.map(({ receiptId }) => receiptId).filter((receiptId) => !movedIds.has(receiptId));
     if (locked.length > 0) await releaseLease(database, locked, lease.id);
-    return [...moved];
+    return [...movedIds];
   }
 
   function reportWritten(lease: Lease, written: readonly Written[]): void {

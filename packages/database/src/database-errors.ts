@@ -1,10 +1,20 @@
+import { SQLSTATE, SQLSTATE_CLASS } from './sqlstates.ts';
+
 /** The cause of a failed statement; docs/decisions explains the kinds of failure. */
 export type Fault = 'receipt' | 'infrastructure' | 'unknown';
 
-// SQLSTATE classes (PostgreSQL, appendix A): data exception, integrity violation, raised by PL/pgSQL.
-const RECEIPT_CLASSES = new Set(['22', '23', 'P0']);
-// Connection, transaction state, rollback (deadlock, serialization), resources, prerequisite state, intervention, system, internal.
-const INFRASTRUCTURE_CLASSES = new Set(['08', '25', '40', '53', '55', '57', '58', 'XX']);
+const CLASS = SQLSTATE_CLASS;
+const RECEIPT_CLASSES = [CLASS.dataException, CLASS.integrityViolation, CLASS.raisedByFunction];
+const INFRASTRUCTURE_CLASSES = [
+  CLASS.connectionException,
+  CLASS.invalidTransactionState,
+  CLASS.transactionRollback,
+  CLASS.insufficientResources,
+  CLASS.objectNotInPrerequisiteState,
+  CLASS.operatorIntervention,
+  CLASS.systemError,
+  CLASS.internalError,
+];
 
 // Order ids come from a sequence. A conflict means that the sequence is behind, as after a move by logical replication, which copies no
 // sequences; each attempt advances it.
@@ -16,13 +26,13 @@ export function faultOf(error: unknown): Fault {
   if (sqlstate === null) return isConnectionError(error) ? 'infrastructure' : 'unknown';
   if (isWithoutPartition(error)) return 'infrastructure';
   if (OUR_CONSTRAINTS.has((error as { constraint?: unknown }).constraint)) return 'infrastructure';
-  if (RECEIPT_CLASSES.has(sqlstate.slice(0, 2))) return 'receipt';
-  return INFRASTRUCTURE_CLASSES.has(sqlstate.slice(0, 2)) ? 'infrastructure' : 'unknown';
+  if (isOfClass(error, RECEIPT_CLASSES)) return 'receipt';
+  return isOfClass(error, INFRASTRUCTURE_CLASSES) ? 'infrastructure' : 'unknown';
 }
 
-/** Whether Postgres could not read stored data because of a damaged page or file (class 58, system error, or XX, internal error). */
+/** Whether Postgres could not read stored data because of a damaged page or file. */
 export function isDamage(error: unknown): boolean {
-  return ['58', 'XX'].includes(sqlstateOf(error)?.slice(0, 2) ?? '');
+  return isOfClass(error, [CLASS.systemError, CLASS.internalError]);
 }
 
 /**
@@ -31,13 +41,21 @@ export function isDamage(error: unknown): boolean {
  */
 function isWithoutPartition(error: unknown): boolean {
   const { table, constraint } = error as { table?: string; constraint?: string };
-  return sqlstateOf(error) === '23514' && constraint === undefined && /^receipt(s|_payloads)(_|$)/.test(table ?? '');
+  return (
+    sqlstateOf(error) === SQLSTATE.checkViolation &&
+    constraint === undefined &&
+    /^receipt(s|_payloads)(_|$)/.test(table ?? '')
+  );
 }
 
 /** The five characters of the error's SQLSTATE, or null. */
 export function sqlstateOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in (error as object) ? code : null;
+}
+
+function isOfClass(error: unknown, classes: readonly string[]): boolean {
+  return classes.includes(sqlstateOf(error)?.slice(0, 2) ?? '');
 }
 
 // pg reports lost and timed-out connections as plain Errors with these messages (pg 8.23, client.js and pg-pool).
@@ -62,6 +80,6 @@ function isConnectionError(error: unknown): boolean {
 
 /** Whether clients get `503 storage_unavailable`: Postgres is unreachable, refuses the role or database, or cannot store. */
 export function isStorageUnavailable(error: unknown): boolean {
-  const isRefused = ['28', '3D'].includes(sqlstateOf(error)?.slice(0, 2) ?? '');
+  const isRefused = isOfClass(error, [CLASS.invalidAuthorization, CLASS.undefinedDatabase]);
   return isRefused || faultOf(error) === 'infrastructure';
 }

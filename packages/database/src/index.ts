@@ -18,13 +18,10 @@ export {
   replaceKey,
   revokeKey,
 } from './accounts/api-keys.ts';
-export { countUnreadableSecrets } from './accounts/check-secrets.ts';
-export { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './accounts/find-authenticated-keys.ts';
 export { type AccountWithCounts, COUNTED_TO, listAccountsWithCounts } from './accounts/list-accounts-with-counts.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
 export { fingerprintOf, type SecretsKeys, tryToUnseal, unseal } from './accounts/seal.ts';
-export { findSecretsToDiagnose, touchSecret } from './accounts/secrets-in-use.ts';
 export {
   disableSigning,
   enableSigning,
@@ -37,17 +34,7 @@ export {
 export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
-export {
-  closeDatabase,
-  connect,
-  type Database,
-  isReachable,
-  knexPoolState,
-  openDatabase,
-  openKnex,
-  poolState,
-  run,
-} from './connect.ts';
+export { closeDatabase, connect, type Database, knexPoolState, openDatabase, openKnex, poolState } from './connect.ts';
 export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
@@ -57,92 +44,104 @@ export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-re
 export { MIGRATIONS, type Migration } from './migrations/index.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillSearchTerms } from './orders/fill-search-terms.ts';
-export { findOrderBySource } from './orders/find-order-by-source.ts';
+export type { ListedOrder, OrderJson } from './orders/order-rows.ts';
+export { findOrder, findReview, listOrders, type Review, readOrders } from './orders/orders.ts';
+export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
+export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
+export { createPartitions } from './partitions/create-partitions.ts';
+export { countInDefault } from './partitions/default-partitions.ts';
+export { dropOldPartitions, type Retention, removeLeftovers } from './partitions/drop-partitions.ts';
+export { countUnreadableSecrets } from './prepared/accounts/check-secrets.ts';
+export { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './prepared/accounts/find-authenticated-keys.ts';
+export { findSecretsToDiagnose, touchSecret } from './prepared/accounts/secrets-in-use.ts';
+export { findOrderBySource } from './prepared/orders/find-order-by-source.ts';
 export {
   findOrderHistory,
   findReviewedOrder,
   type OrderEvent,
   type OrderReview,
   type ReviewedOrder,
-} from './orders/find-reviewed-order.ts';
-export { countNeedingReview, listReviewSince } from './orders/list-new-orders.ts';
-export { listReview, type ReviewPage } from './orders/list-review.ts';
+} from './prepared/orders/find-reviewed-order.ts';
+export { countNeedingReview, listReviewSince } from './prepared/orders/list-new-orders.ts';
+export { listReview, type ReviewPage } from './prepared/orders/list-review.ts';
+export { readStalls, type Stalls } from './prepared/orders/read-stalls.ts';
+export type { ReviewFilter } from './prepared/orders/review-filter.ts';
 export {
-  findOrder,
-  findReview,
-  type ListedOrder,
-  listOrders,
-  type OrderJson,
-  type Review,
-  readOrders,
-} from './orders/orders.ts';
-export { readStalls, type Stalls } from './orders/read-stalls.ts';
-export type { ReviewFilter } from './orders/review-filter.ts';
-export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
-export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
-export { type DuplicateReceipt, type WritableOrder, type Written, writeOrders } from './orders/write-orders.ts';
-export { type Archiving, readArchiving, readDatabaseSize } from './read-archiving.ts';
+  type DuplicateReceipt,
+  type WritableOrder,
+  type Written,
+  writeOrders,
+} from './prepared/orders/write-orders.ts';
+export { type Archiving, readArchiving, readDatabaseSize } from './prepared/read-archiving.ts';
 export {
   type ClaimedReceipt,
   claimAlone,
   claimReceipts,
   findSuspects,
   releaseLease,
-} from './receipts/claim-receipts.ts';
-export { countInDefault, createPartitions } from './receipts/create-partitions.ts';
-export { countDead, type DeadFilter, findDead, listDead } from './receipts/dead-letters.ts';
-export { dropOldPartitions, type Retention, removeLeftovers } from './receipts/drop-partitions.ts';
-export { dryRunReceipt } from './receipts/dry-run-receipt.ts';
-export { failReceipt } from './receipts/fail-receipt.ts';
-export { findOldestPending } from './receipts/find-oldest-pending.ts';
-export { findOriginals, type Original, type Replay, readOriginalBodies } from './receipts/find-originals.ts';
+} from './prepared/receipts/claim-receipts.ts';
+export { dryRunReceipt } from './prepared/receipts/dry-run-receipt.ts';
+export { failReceipt } from './prepared/receipts/fail-receipt.ts';
+export { findOriginals, type Original, type Replay, readOriginalBodies } from './prepared/receipts/find-originals.ts';
 export {
   type FinalReceipt,
   findFinalReceipts,
   findReceipt,
   findReceiptBody,
   type ReceiptRow,
-} from './receipts/find-receipt.ts';
-export { type DeadLetterCursor, type DeadLetterOfAccount, listDeadLetters } from './receipts/list-dead-letters.ts';
-export { LAST_UUID, listAccountDeadLetters, listAccountReceipts } from './receipts/list-receipts.ts';
-export { settleBatch, sweepOutbox } from './receipts/outbox.ts';
-export { firstUuidAt } from './receipts/partitions.ts';
-export { type Load, readLoad } from './receipts/read-load.ts';
-export { findReceiptRecord, type ReceiptRecord, readReceipts } from './receipts/receipt-records.ts';
-export { BacklogTooLong, type NewestReceipt, reconcileReceipts } from './receipts/reconcile-receipts.ts';
+} from './prepared/receipts/find-receipt.ts';
+export { listAccountReceipts } from './prepared/receipts/list-receipts.ts';
+export { settleBatch, sweepOutbox } from './prepared/receipts/outbox.ts';
+export { type Load, readLoad } from './prepared/receipts/read-load.ts';
+export { BacklogTooLong, type NewestReceipt, reconcileReceipts } from './prepared/receipts/reconcile-receipts.ts';
 export {
   type IncomingReceipt,
   recordReceipts,
-} from './receipts/record-receipts.ts';
-export { redriveReceipts } from './receipts/redrive-receipts.ts';
-export { removeOldIdempotencyKeys } from './receipts/remove-idempotency-keys.ts';
-export { type ReceiptSearch, searchReceipts } from './receipts/search-receipts.ts';
+} from './prepared/receipts/record-receipts.ts';
+export { type ReceiptSearch, searchReceipts } from './prepared/receipts/search-receipts.ts';
 export {
   contentKey,
   findReceiptsByKeys,
   forgetKey,
   type Mismatch,
   storeMismatches,
-} from './receipts/store-mismatches.ts';
+} from './prepared/receipts/store-mismatches.ts';
 export {
   addMissedRejections,
-  listRejected,
   type MissedCount,
   type NewRejection,
-  pruneRejected,
-  type RejectedDelivery,
   recordRejected,
-} from './rejected-deliveries.ts';
+} from './prepared/record-rejected.ts';
+export { type Decision, findResends, markResent, type Resend, type Resent } from './prepared/resends/find-resends.ts';
+export { type Duplicate, writeDuplicates } from './prepared/resends/write-duplicates.ts';
+export { run } from './prepared/run.ts';
+export { checkSchema, isReachable, readSchemaState, schemaReadiness, untilSchema } from './prepared/schema-state.ts';
+export {
+  countDead,
+  type DeadFilter,
+  type DeadLetterCursor,
+  type DeadLetterOfAccount,
+  findDeadIds,
+  listAccountDeadLetters,
+  listDeadIds,
+  listDeadLetters,
+} from './receipts/dead-letters.ts';
+export { findOldestPending, findReceiptRecord, type ReceiptRecord, readReceipts } from './receipts/receipt-records.ts';
+export { redriveReceipts } from './receipts/redrive-receipts.ts';
+export { removeOldIdempotencyKeys } from './receipts/remove-idempotency-keys.ts';
+export { firstUuidAt, LAST_UUID } from './receipts/uuids.ts';
+export { listRejected, pruneRejected, type RejectedDelivery } from './rejected-deliveries.ts';
 export { decideResend } from './resends/decide-resend.ts';
-export { type Decision, findResends, type Resend } from './resends/find-resends.ts';
-export { markResent, type Resent } from './resends/mark-resent.ts';
 export { findAcceptable } from './resends/replace-all-items.ts';
-export { type Duplicate, writeDuplicates } from './resends/write-duplicates.ts';
-export { checkSchema, readSchemaState, schemaReadiness, untilSchema } from './schema-state.ts';
+export { SQLSTATE } from './sqlstates.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { type CreatedInvitation, inviteUser } from './users/invite-user.ts';
 export { findPasswordHash, setPassword } from './users/passwords.ts';
-export { removeOldSignIns } from './users/remove-old-sign-ins.ts';
 export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';
-export { forgetSignInAttempts, returnSignInAttempt, takeSignInAttempt } from './users/sign-in-attempts.ts';
+export {
+  forgetSignInAttempts,
+  removeOldSignIns,
+  returnSignInAttempt,
+  takeSignInAttempt,
+} from './users/sign-in-attempts.ts';
 export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';

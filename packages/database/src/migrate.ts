@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { sqlstateOf } from './database-errors.ts';
 import { completeRecord, type MigrationPlan, readPlan, recordChecksum, SchemaDriftError } from './migration-record.ts';
 import { MIGRATIONS, type Migration } from './migrations/index.ts';
-import { createPartitions } from './receipts/create-partitions.ts';
-
-// Advisory lock; the number must be unique in this database.
-const MIGRATION_LOCK = 7_310_441;
+import { createPartitions } from './partitions/create-partitions.ts';
+import { SQLSTATE } from './sqlstates.ts';
 
 // Writers of a table queue behind a migration that waits for its lock.
 const LOCK_TIMEOUT = '2s';
 // Lock timeout, or victim of a deadlock with a transaction that locks the same tables in another order.
-const NO_LOCK = ['55P03', '40P01'];
+const NO_LOCK: readonly string[] = [SQLSTATE.lockNotAvailable, SQLSTATE.deadlockDetected];
 const RETRY_DELAY_MS = 2000;
 const TIMEOUT_MS = 300_000;
 const POLL_INTERVAL_MS = 200;

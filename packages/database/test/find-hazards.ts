@@ -5,7 +5,7 @@ interface Hazard {
   why: string;
 }
 
-/** Just above a statement that is no safe form: `-- safe: ` and why it is safe all the same. */
+/** A comment above a statement that is of no safe form: `-- safe: ` and the reason why it is safe. */
 const REASON = /^\s*-- safe: \S+( +\S+){4,}/m;
 
 const NAME = '"?[\\w.]+"?';
@@ -23,7 +23,7 @@ const SAFE_ACTIONS = [
   /^set \([^()]*\)$/,
 ];
 
-/** Statements that are safe whatever they are about. The rest is told by `judge`. */
+/** Statements that are safe for every table; `judge` decides about the others. */
 const SAFE_STATEMENTS = [
   /^create (?:unlogged )?table (?!.* partition of |.* as select )/,
   /^create (?:function|procedure|view|or replace view) /,
@@ -34,7 +34,7 @@ const SAFE_STATEMENTS = [
   /^alter type \S+ add value /,
 ];
 
-/** Splits SQL at the semicolons that end statements; those in texts, comments and function bodies do not. */
+/** Splits SQL at the semicolons that end statements, not at those in strings, comments and function bodies. */
 export function splitStatements(sql: string): string[] {
   const token = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"[^"]*"|(\$\w*\$)[\s\S]*?\1|;|[^;]/gi;
   const statements = [''];
@@ -45,7 +45,7 @@ export function splitStatements(sql: string): string[] {
   return statements.map((statement) => statement.trim()).filter((statement) => normalize(statement) !== '');
 }
 
-/** Without comments, in one line and lower case; what is in quotes stays as it is. */
+/** In one line and lower case, without comments. */
 function normalize(statement: string): string {
   return statement
     .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
@@ -55,8 +55,8 @@ function normalize(statement: string): string {
 }
 
 /**
- * Goes through a migration and reports each statement that is none of the forms known to be safe and carries no reason. What concerns only
- * tables that it has made itself is safe: nobody knows them yet.
+ * Reports each statement of a migration that is of no form known to be safe and has no reason. Statements about tables that the migration
+ * itself creates are safe: nobody uses them yet.
  */
 export function findHazards({ up }: { up: string | readonly string[] }): Hazard[] {
   const isApart = typeof up !== 'string';
@@ -79,7 +79,7 @@ export function findHazards({ up }: { up: string | readonly string[] }): Hazard[
 }
 
 const WHY_ANOTHER =
-  'locks a second table while it holds the first: a deadlock with who reads them in the other order. A migration for each';
+  'locks a second table while it holds the first: a deadlock with readers in the other order. Use one migration per table';
 
 function alteredTable(sql: string): string | undefined {
   return /^alter table (?:if exists )?(?:only )?(\S+) /.exec(sql)?.[1];
@@ -89,7 +89,7 @@ function alteredTable(sql: string): string | undefined {
 function judge(sql: string, own: Set<string>): string | null {
   if (SAFE_STATEMENTS.some((form) => form.test(sql))) return null;
   const index = /^create (?:unique )?index (?:if not exists )?(?:\S+ )?on (?:only )?(\S+)/.exec(sql);
-  if (index) return own.has(index[1] ?? '') ? null : 'who writes waits until the index is made: create it concurrently';
+  if (index) return own.has(index[1] ?? '') ? null : 'writers wait until the index is created: create it concurrently';
   const insert = /^insert into (\S+) .*select/.exec(sql);
   if (insert) return 'reads a table while the locks of this migration are held';
   const table = /^alter table (?:if exists )?(?:only )?(\S+) (.*)$/.exec(sql);
@@ -101,7 +101,7 @@ function judge(sql: string, own: Set<string>): string | null {
   return whyStatement(sql);
 }
 
-/** Outside a transaction a failure leaves what was done, an index that is not valid too, and all of it runs again. */
+/** Outside a transaction, a failure leaves what was done, such as an invalid index, and all statements run again. */
 function judgeApart(sql: string, dropped: Set<string>): string | null {
   const drop = /^drop index concurrently if exists (\S+)$/.exec(sql);
   if (drop) {
@@ -111,13 +111,12 @@ function judgeApart(sql: string, dropped: Set<string>): string | null {
   if (/^alter table \S+ validate constraint \w+$/.test(sql)) return null;
   const index = /^create (unique )?index concurrently (if not exists )?(?:(?!on )(\S+) )?on /.exec(sql);
   if (!index)
-    return 'outside a transaction only what can run again: drop index concurrently if exists, create index concurrently, validate constraint';
+    return 'outside a transaction, only statements that can run again: drop index concurrently if exists, create index concurrently, validate constraint';
   const [, unique, ifNotExists, name] = index;
-  if (ifNotExists)
-    return 'one that failed leaves an index that is not valid: drop it before instead of "if not exists"';
+  if (ifNotExists) return 'a failure leaves an index that is not valid: drop it before instead of "if not exists"';
   if (!name || !dropped.has(name))
-    return 'one that failed leaves an index that is not valid: name it, and drop it before, concurrently if exists';
-  return unique ? 'holds for what the previous version writes, even before it is finished' : null;
+    return 'a failure leaves an index that is not valid: name it, and drop it before, concurrently if exists';
+  return unique ? 'applies to what the previous version writes, even before it is complete' : null;
 }
 
 function splitActions(actions: string): string[] {
@@ -138,11 +137,11 @@ function whyAction(action: string): string {
     return 'rewrites the table, or changes what the previous version reads';
   if (/^alter column \w+ set not null/.test(action))
     return 'reads the table under its strongest lock, and the previous version may write null';
-  if (/^add .* not valid$/.test(action)) return 'holds at once for what the previous version writes';
+  if (/^add .* not valid$/.test(action)) return 'applies immediately to what the previous version writes';
   if (/^add (?:constraint|check|foreign|unique|primary|exclude)/.test(action))
     return 'reads the table while it is locked: add it "not valid", validate it in a later migration';
   if (/^validate/.test(action))
-    return 'reads the table: not in one transaction with what locks it, but as one of a list';
+    return 'reads the table: use a list, so that it does not run in the transaction that locks the table';
   if (/^add column/.test(action))
     return 'more than a type and a constant default: reads or rewrites the table, or the previous version cannot insert';
   return 'not known to be safe';
@@ -150,10 +149,10 @@ function whyAction(action: string): string {
 
 function whyStatement(sql: string): string {
   if (/^(?:update|delete|merge|truncate)/.test(sql))
-    return 'who writes to the same rows waits until the whole migration is done';
-  if (/^lock /.test(sql)) return 'who writes waits until the whole migration is done';
+    return 'a writer of the same rows waits until the whole migration is done';
+  if (/^lock /.test(sql)) return 'every writer waits until the whole migration is done';
   if (/^create (?:or replace )?(?:constraint )?trigger/.test(sql))
-    return 'who writes waits for the lock, and the previous version does not know what it does';
+    return 'every writer waits for the lock, and the previous version does not know what it does';
   if (/^(?:drop|alter|create or replace) /.test(sql)) return 'the previous version still knows the old one';
   return 'not known to be safe';
 }

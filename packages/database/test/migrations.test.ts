@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../src/migrations/index.ts';
 import { findHazards, splitStatements } from './find-hazards.ts';
 import { LANDED } from './landed-migrations.ts';
 
-/** What was written before the rule: nothing had been released. */
+/** The last migration from before the rule, when nothing had been released. */
 const BASELINE = '007-activity';
 
 test('a migration that has landed is not edited', () => {
@@ -16,7 +16,7 @@ test('a migration that has landed is not edited', () => {
   if (edited.length > 0)
     throw new Error(
       `Edited after it landed: ${edited.map(({ name }) => name)}. It has run elsewhere as it was and will not run there again, ` +
-        'so take the edit back and write a new migration.',
+        'so revert the edit and write a new migration.',
     );
   // A migration that is removed or renamed has run elsewhere as well.
   expect(Object.keys(LANDED)).toEqual(MIGRATIONS.slice(0, Object.keys(LANDED).length).map(({ name }) => name));
@@ -32,20 +32,20 @@ describe('a migration can run while the previous version serves', () => {
     (migration) => [migration.name, migration] as const,
   );
 
-  test('they are in order', () => {
+  test('migrations are in order', () => {
     const names = MIGRATIONS.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)].toSorted((a, b) => (a < b ? -1 : 1)));
   });
 
   if (newer.length > 0) {
-    test.each(newer)('%s is of safe statements, or says why each other one is safe', (_name, migration) => {
+    test.each(newer)('%s has only safe statements, or a reason for each other one', (_name, migration) => {
       expect(findHazards(migration)).toEqual([]);
     });
   }
 
-  test('the two from before the rule that stop writers, or the previous version, would be refused', () => {
-    const refused = (migration: { up: string }) => findHazards(migration).map(({ statement }) => statement);
-    expect(refused(payloadsByBatch)).toEqual([
+  test('the rule rejects two older migrations, which block writers or break the previous version', () => {
+    const rejected = (migration: { up: string }) => findHazards(migration).map(({ statement }) => statement);
+    expect(rejected(payloadsByBatch)).toEqual([
       'alter table receipt_payloads rename column receipt_id to batch_id',
       'alter table receipt_payloads rename column body to bodies',
       expect.stringMatching(/^alter table receipts add column batch_id/),
@@ -53,14 +53,14 @@ describe('a migration can run while the previous version serves', () => {
       expect.stringMatching(/^alter table receipts alter column batch_id set not null/),
       expect.stringMatching(/^do /),
     ]);
-    expect(refused(activity)).toEqual([
+    expect(rejected(activity)).toEqual([
       expect.stringMatching(/^create trigger keep_dead_letters/),
       expect.stringMatching(/^insert into dead_letters .* select/),
     ]);
   });
 });
 
-describe('the rule refuses', () => {
+describe('the rule rejects', () => {
   test.each([
     ['alter table orders drop column emirate', 'old name'],
     ['alter table orders rename column emirate to region', 'old name'],
@@ -116,7 +116,7 @@ describe('the rule refuses', () => {
   });
 });
 
-describe('the rule takes', () => {
+describe('the rule accepts', () => {
   test.each([
     ['create table drivers (driver_id integer primary key); create index on drivers (driver_id)'],
     ['create table d (i integer); alter table d add check (i > 0)'],
@@ -135,7 +135,7 @@ describe('the rule takes', () => {
     expect(findHazards({ up })).toEqual([]);
   });
 
-  test('an index that is made concurrently, and one that failed is removed before', () => {
+  test('an index created concurrently, after dropping one that failed', () => {
     const up = ['drop index concurrently if exists i', 'create index concurrently i on orders (area)'];
     expect(findHazards({ up: [...up, 'alter table orders validate constraint c'] })).toEqual([]);
     const unique =

@@ -1,4 +1,3 @@
-export { backoff } from './backoff.ts';
 export { migrateQueue } from './connections.ts';
 export { openProducer, type Producer } from './open-producer.ts';
 export { isRedisUrl, openFailFastRedis, type RedisClient } from './open-redis.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@orders/runtime';
 import type { Queue } from 'bullmq';
 import { coalesceJobs } from './coalesce-jobs.ts';
 import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
@@ -51,9 +51,7 @@ export function openProducer(options: ProducerOptions): Producer {
   const { url, onLost = () => {}, onDelivered = () => {} } = options;
   const redis = isRedisUrl(url) ? openFailFastRedis(url, { timeoutMs: COMMAND_TIMEOUT_MS, retry: true }) : null;
   // Wake-ups wait for the first connection. After that, they fail immediately while the connection is lost.
-  const firstConnection = redis
-    ? Promise.race([once(redis, 'ready').catch(() => {}), sleep(COMMAND_TIMEOUT_MS, null, { ref: false })])
-    : null;
+  const firstConnection = redis && withTimeout(once(redis, 'ready'), COMMAND_TIMEOUT_MS);
   const inFlight = new Set<Promise<void>>();
   const queues = forEachLane((lane) => openReconnectingQueue(url, redis, lane));
   const jobs = forEachLane((lane) => coalesceJobs((wakeUps) => deliver(lane, wakeUps)));
@@ -98,7 +96,7 @@ export function openProducer(options: ProducerOptions): Producer {
     },
     async close() {
       for (const lane of LANES) jobs[lane].flush();
-      await Promise.race([Promise.all(inFlight), sleep(1000, null, { ref: false })]);
+      await withTimeout(Promise.all(inFlight), 1000);
       await Promise.all(LANES.map((lane) => queues[lane].close()));
       redis?.disconnect();
     },

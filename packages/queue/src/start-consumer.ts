@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@orders/runtime';
 import type { Worker } from 'bullmq';
 import { createBullWorker } from './connections.ts';
 import { isRedisUrl, openBlockingRedis } from './open-redis.ts';
@@ -60,7 +61,7 @@ export function startConsumer(work: (wakeUps: WakeUp[]) => Promise<void>, option
         await worker?.close(true).catch(() => {});
         return;
       }
-      await Promise.race([worker?.close(), sleep(graceMs, null, { ref: false })]);
+      if (worker) await withTimeout(worker.close().catch(onError), graceMs);
       redis?.disconnect();
     },
   };

@@ -1,5 +1,5 @@
+import { backoff } from '@orders/runtime';
 import type { JobsOptions } from 'bullmq';
-import { backoff } from './backoff.ts';
 
 /** Tells workers that receipts of one batch wait. It contains ids only. One job carries one or more wake-ups. */
 export interface WakeUp {

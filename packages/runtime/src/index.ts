@@ -1,3 +1,4 @@
+export { backoff } from './concurrency/backoff.ts';
 export { cachedRead } from './concurrency/cached-read.ts';
 export { chunkBySize } from './concurrency/chunk-by-size.ts';
 export { createFairBudget, type FairBudget } from './concurrency/fair-budget.ts';

@@ -1,12 +1,13 @@
 import {
   findReceiptRecord,
-  listDead,
+  listDeadIds,
   type ReceiptRecord,
   type ReceiptRow,
   readReceipts,
   redriveReceipts,
 } from '@orders/database';
 import { RECEIPT_STATES } from '@orders/domain';
+import { chunkBySize } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { json, limit, name, receiptId } from '../arguments.ts';
 import type { Context } from '../context.ts';
@@ -101,8 +102,8 @@ const REDRIVE_BATCH_SIZE = 500;
 /** Works in batches; if interrupted, it can be repeated. */
 async function redriveAll(knex: Knex, account: string | undefined, actor: string): Promise<string[]> {
   const redriven: string[] = [];
-  const dead = await listDead(knex, await accountIdOf(knex, account));
-  for (let start = 0; start < dead.length; start += REDRIVE_BATCH_SIZE)
-    redriven.push(...(await redriveReceipts(knex, dead.slice(start, start + REDRIVE_BATCH_SIZE), { actor })));
+  const dead = await listDeadIds(knex, await accountIdOf(knex, account));
+  for (const batch of chunkBySize(dead, () => 1, { size: REDRIVE_BATCH_SIZE }))
+    redriven.push(...(await redriveReceipts(knex, batch, { actor })));
   return redriven;
 }

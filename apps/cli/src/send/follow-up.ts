@@ -85,8 +85,8 @@ export async function* followUp(
       if (seen?.receipt_id !== order.receiptId || NEEDS_DETAILS.has(seen.status)) single.push(order);
       else order.status = seen.status as ReceiptStatus;
     }
-    for (let start = 0; start < single.length; start += MAX_CONCURRENT_LOOKUPS)
-      await Promise.all(single.slice(start, start + MAX_CONCURRENT_LOOKUPS).map(lookUpReceipt));
+    for (const chunk of chunkBySize(single, () => 1, { size: MAX_CONCURRENT_LOOKUPS }))
+      await Promise.all(chunk.map(lookUpReceipt));
   }
 
   async function lookUpReceipt(order: Outcome): Promise<void> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthenticationError, NotFoundError, OrdersError, ProblemError, TimeoutError } from '@orders/client';
+import { backoff } from '@orders/runtime';
 import { Failure } from '../errors.ts';
 
 /** All requests pass this gate. If one of them must wait, the gate closes for all. */
@@ -13,8 +14,7 @@ export interface RetryGate {
   run<Reply>(request: () => Promise<Reply>): Promise<Reply>;
 }
 
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 5_000;
+const BACKOFF = { base: 250, cap: 5_000, jitter: [0.75, 1.25] } as const;
 /** Timers are limited to 2^31 ms; longer waits use several. */
 const MAX_SLEEP_MS = 3_600_000;
 
@@ -41,9 +41,8 @@ export function createRetryGate(
     const why = reasonToWait(error);
     if (why === null) throw error;
     const now = performance.now();
-    const backoffMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.75 + Math.random() / 2);
     const retryAfterMs = error instanceof ProblemError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const ms = retryAfterMs || backoffMs;
+    const ms = retryAfterMs || backoff(failures, BACKOFF);
     const silentMs = now - lastReplyAt;
     if (silentMs + retryAfterMs > giveUpAfterMs) {
       const until = retryAfterMs > 0 ? `, Retry-After is ${Math.ceil(retryAfterMs / 1000)} s` : '';

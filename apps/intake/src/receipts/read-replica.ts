@@ -1,5 +1,5 @@
 import { closeDatabase, type Database, findReceipt, isPoolBusy, openDatabase } from '@orders/database';
-import type { OutageLog } from '@orders/runtime';
+import { backoff, type OutageLog } from '@orders/runtime';
 
 /** An optional standby for look-ups: without a result, callers query the primary. */
 export interface ReadReplica {
@@ -10,7 +10,7 @@ export interface ReadReplica {
 
 const TIMEOUT_MS = 500;
 /** Pause between probes of a replica that is down. It doubles each time, also across outages less than `RELAPSE_MS` apart. */
-const [PAUSE_MS, MAX_PAUSE_MS] = [2000, 30_000];
+const PROBE_PAUSES = { base: 2000, cap: 30_000, jitter: [1, 1] } as const;
 const RELAPSE_MS = 5000;
 const NO_RECEIPT = '00000000-0000-7000-8000-000000000000';
 
@@ -25,7 +25,7 @@ export function openReadReplica(
   const database = openDatabase({ ...options, queryTimeout: TIMEOUT_MS, applicationName: 'orders intake' });
   let isDown = false;
   let recoveredAt = Number.NEGATIVE_INFINITY;
-  let pauseMs = PAUSE_MS;
+  let probes = 0;
   let timer: NodeJS.Timeout | undefined;
 
   async function probe(): Promise<void> {
@@ -41,8 +41,8 @@ export function openReadReplica(
 
   function scheduleProbe(): void {
     if (database.pool.ending) return;
-    timer = setTimeout(probe, pauseMs).unref();
-    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+    timer = setTimeout(probe, backoff(probes, PROBE_PAUSES)).unref();
+    probes += 1;
   }
 
   return {
@@ -55,7 +55,7 @@ export function openReadReplica(
         outage.failed(error);
         if (isDown) return null;
         isDown = true;
-        if (performance.now() - recoveredAt > RELAPSE_MS) pauseMs = PAUSE_MS;
+        if (performance.now() - recoveredAt > RELAPSE_MS) probes = 0;
         scheduleProbe();
         return null;
       }

@@ -1,4 +1,4 @@
-import { countDead, type DeadFilter, findDead, LAST_UUID, redriveReceipts } from '@orders/database';
+import { countDead, type DeadFilter, findDeadIds, LAST_UUID, redriveReceipts } from '@orders/database';
 import { Router } from 'express';
 import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
@@ -29,7 +29,7 @@ export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: 
     const preview = await limitPreviews(accountId, async () => {
       const { matching, ids } = await runShortFairly(request, async () => ({
         matching: await count(knex, accountId, filter),
-        ids: await findDead(knex, accountId, filter, MAX_TRIED, LAST_UUID),
+        ids: await findDeadIds(knex, accountId, filter, MAX_TRIED, LAST_UUID),
       }));
       return dryRunRedrive({ database, runFairly }, request, ids, matching);
     });
@@ -45,7 +45,7 @@ export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: 
       // A cursor, so that a receipt that becomes dead again meanwhile is not redriven twice.
       let before = LAST_UUID;
       while (redriven < MAX_REDRIVEN) {
-        const ids = await findDead(knex, accountId, filter, REDRIVE_BATCH_SIZE, before);
+        const ids = await findDeadIds(knex, accountId, filter, REDRIVE_BATCH_SIZE, before);
         redriven += (await redriveReceipts(knex, ids, by)).length;
         if (ids.length < REDRIVE_BATCH_SIZE) break;
         before = ids.at(-1) as string;

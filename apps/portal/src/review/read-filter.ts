@@ -35,7 +35,7 @@ export function toFilter(accountId: number, query: FilterQuery): ReviewFilter {
   return {
     accountId,
     state: query.state,
-    words: query.q?.toWellFormed() || null,
+    searchTerms: query.q?.toWellFormed() || null,
     channel: query.channel ?? null,
     emirate: query.emirate ?? null,
     warned: query.warnings === undefined ? null : query.warnings === 'yes',

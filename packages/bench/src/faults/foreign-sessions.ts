@@ -1,3 +1,4 @@
+import { SQLSTATE } from '@orders/database';
 import pg from 'pg';
 
 /** Sessions of somebody else on the same Postgres. */
@@ -14,8 +15,6 @@ export interface ForeignSessions {
 const LIMITS = { idle_in_transaction_session_timeout: 30_000, idle_session_timeout: 30_000, statement_timeout: 30_000 };
 const MOST = 300;
 const LEFT = 6;
-/** SQLSTATE of a connection beyond `max_connections` (PostgreSQL, appendix A). */
-const TOO_MANY = '53300';
 
 export function createForeignSessions(url: string): ForeignSessions {
   let clients: pg.Client[] = [];
@@ -39,7 +38,7 @@ export function createForeignSessions(url: string): ForeignSessions {
       try {
         while (clients.length < MOST) await connect();
       } catch (error) {
-        if ((error as { code?: string }).code !== TOO_MANY) throw error;
+        if ((error as { code?: string }).code !== SQLSTATE.tooManyConnections) throw error;
       }
       await close(clients.splice(-LEFT));
     },

@@ -106,7 +106,7 @@ function openCase(list: List, { name, filter, deep }: ReviewCase) {
 
 const NOTHING: Omit<ReviewFilter, 'accountId'> = {
   state: 'needs_review',
-  words: null,
+  searchTerms: null,
   channel: null,
   emirate: null,
   warned: null,

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { timeOf } from '../receipts/partitions.ts';
+import { timeOf } from '../receipts/uuids.ts';
 
 /** Length of an activity bucket in milliseconds; a partition's week is a multiple of it. */
 export const BUCKET_MS = 300_000;

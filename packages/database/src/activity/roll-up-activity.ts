@@ -1,11 +1,10 @@
 import { FINAL_STATES } from '@orders/domain';
 import type { Knex } from 'knex';
-import { firstUuidAt, timeOf } from '../receipts/partitions.ts';
+import { ACTIVITY_LOCK } from '../advisory-locks.ts';
+import { firstUuidAt, timeOf } from '../receipts/uuids.ts';
 import { BUCKET_MS, bucketOf } from './buckets.ts';
 import { latencySlot } from './latency.ts';
 
-/** Advisory lock; the number must be unique in this database. */
-const ACTIVITY_LOCK = 7_310_443;
 /** After its end a bucket can still get receipts for this long, by slow commits or a slow clock of an intake. */
 const SETTLES_AFTER_MS = 180_000;
 /** Max unsettled buckets recomputed per run, and the time after which a run starts no more buckets. */

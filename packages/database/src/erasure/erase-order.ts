@@ -1,7 +1,7 @@
 import { type CustomerSearch, contactsIn, mentionsAny, type ReviewState, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
+import { type OrderRow, toJson, toOrder } from '../orders/order-rows.ts';
 import { updateSearchTerms } from '../orders/update-search-terms.ts';
 import { eraseReceipts } from './erase-receipts.ts';
 import { type CustomerOrder, isRedacted, type StoredOrder } from './find-customer.ts';
@@ -41,7 +41,7 @@ export async function eraseOrder(
 ): Promise<ErasedOrder> {
   const contacts = await findContacts(db, { accountId, sourceOrderId, receiptIds });
   const isMentioned = mentionsAny([...search.contacts, ...contacts]);
-  const chunks = [...inChunks([...receiptIds.filter((id) => id !== foundBy), ...(foundBy ? [foundBy] : [])])];
+  const chunks = inChunks([...receiptIds.filter((id) => id !== foundBy), ...(foundBy ? [foundBy] : [])]);
   const last = chunks.pop() ?? [];
   let receipts = 0;
   for (const ids of chunks) receipts += await db.transaction((trx) => eraseReceipts(trx, accountId, ids, isMentioned));

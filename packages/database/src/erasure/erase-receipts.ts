@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { normalizeOrder, redactedBody, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
-import { ascending } from '../receipts/id-in.ts';
+import { ascending } from '../receipts/uuids.ts';
 import { isRedacted } from './find-customer.ts';
 import { lockReceipts, payloadOf, type StoredReceipt } from './scan-receipts.ts';
 

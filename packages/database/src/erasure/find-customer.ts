@@ -1,18 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type CustomerSearch,
-  type Difference,
-  normalizeOrder,
-  type Order,
-  type OrderChange,
-  type ReviewState,
-  redactOrder,
-} from '@orders/domain';
+import { type CustomerSearch, normalizeOrder, type Order, type ReviewState, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
-import { type OrderRow, toJson, toOrder } from '../orders/orders.ts';
-import { FIRST_UUID, payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
+import { type OrderRow, toJson, toOrder } from '../orders/order-rows.ts';
+import { findInHistory, findInResends } from './find-in-changes.ts';
+import { payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
-/** Orders or audit events per query; each can be as large as a body. */
+/** Orders per query; each can be as large as a body. */
 const PAGE = 100;
 
 /** Progress: numbers of examined rows. */
@@ -141,67 +134,4 @@ function notRedacted(order: Order, isMentioned: (text: string) => boolean): stri
   const redacted = redactOrder(order, isMentioned);
   const fields = Object.keys(redacted) as (keyof Order)[];
   return fields.filter((field) => !isDeepStrictEqual(redacted[field], order[field]));
-}
-
-/** Orders whose audit events mention the customer, such as in an edit; their payload may no longer exist. */
-async function findInHistory(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
-  const orderIds = new Set<number>();
-  for (let after = 0, count = PAGE; count === PAGE; ) {
-    const events: { event_id: number; subject: string; details: Details | null }[] = await db('audit_events')
-      .where({ account_id: accountId })
-      .whereLike('subject', 'order:%')
-      .andWhere('event_id', '>', after)
-      .orderBy('event_id')
-      .limit(PAGE)
-      .select('event_id', 'subject', 'details');
-    for (const { subject, details } of events)
-      if (details && isEventAbout(details, search)) orderIds.add(Number(subject.replace('order:', '')));
-    count = events.length;
-    after = events.at(-1)?.event_id ?? after;
-  }
-  return sourceIdsOf(db, accountId, orderIds);
-}
-
-/** Orders whose resends mention the customer; the payloads may no longer exist. */
-async function findInResends(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
-  const orderIds = new Set<number>();
-  for (let after: [number, string] = [0, FIRST_UUID], count = PAGE; count === PAGE; ) {
-    const resends: { order_id: number; receipt_id: string; changes: Difference[] }[] = await db('resends')
-      .where({ account_id: accountId })
-      .whereNotNull('changes')
-      .whereRaw('(order_id, receipt_id) > (?::bigint, ?::uuid)', after)
-      .orderBy(['order_id', 'receipt_id'])
-      .limit(PAGE)
-      .select('order_id', 'receipt_id', 'changes');
-    for (const { order_id, changes } of resends) {
-      const events = changes.map(({ pointer, from, to }) => ({ pointer, before: from, after: to }));
-      if (isEventAbout({ changes: events }, search)) orderIds.add(order_id);
-    }
-    count = resends.length;
-    const last = resends.at(-1);
-    if (last) after = [last.order_id, last.receipt_id];
-  }
-  return sourceIdsOf(db, accountId, orderIds);
-}
-
-async function sourceIdsOf(db: Knex, accountId: number, orderIds: ReadonlySet<number>): Promise<string[]> {
-  const orders = db('orders').where({ account_id: accountId });
-  return orders.whereRaw('order_id = any(?::bigint[])', [[...orderIds]]).pluck('source_order_id');
-}
-
-type Details = { changes?: OrderChange[]; reason?: string };
-
-const CUSTOMER = /^\/customer\/(phone|email|id)$/;
-
-function isEventAbout({ changes = [], reason }: Details, search: CustomerSearch): boolean {
-  return (
-    search.isMentioned(reason) ||
-    changes.some(({ pointer, before, after }) => {
-      const [, member] = CUSTOMER.exec(pointer) ?? [];
-      // With the field's name, which tells the search what the digits mean.
-      const field = pointer.slice(pointer.lastIndexOf('/') + 1);
-      if (search.isMentioned([{ [field]: before }, { [field]: after }])) return true;
-      return member && [before, after].some((value) => search.isCustomer({ [member]: value }));
-    })
-  );
 }

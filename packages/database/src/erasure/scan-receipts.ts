@@ -1,6 +1,7 @@
 import { parseBody } from '@orders/domain';
+import { chunkBySize } from '@orders/runtime';
 import type { Knex } from 'knex';
-import { ascending, idIn } from '../receipts/id-in.ts';
+import { ascending, FIRST_UUID, idIn } from '../receipts/uuids.ts';
 
 /** Receipts of all accounts that one statement scans, as there is no index by account. */
 const MAX_SCANNED = 50_000;
@@ -17,8 +18,6 @@ export interface StoredReceipt {
   body_length: number;
   body: Buffer | null;
 }
-
-export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 
 const FIND_PAGE = `
 with examined as materialized (
@@ -64,9 +63,9 @@ export async function* readReceipts(
   for (const ids of inChunks(receiptIds)) yield (await db.raw(SELECT, { ids, accountId })).rows;
 }
 
-/** Yields chunks that can be in memory with their bodies, or be changed in one transaction. */
-export function* inChunks(receiptIds: readonly string[]): Generator<string[]> {
-  for (let start = 0; start < receiptIds.length; start += CHUNK_SIZE) yield receiptIds.slice(start, start + CHUNK_SIZE);
+/** Chunks that can be in memory with their bodies, or be changed in one transaction. */
+export function inChunks(receiptIds: readonly string[]): string[][] {
+  return chunkBySize(receiptIds, () => 1, { size: CHUNK_SIZE });
 }
 
 /** Locks a chunk of receipts in id order until the end of the transaction. @param receiptIds in ascending order. */

@@ -1,7 +1,7 @@
 import { editOrder, type OrderChange, type OrderEdits } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { type OrderJson, type OrderRow, toJson, toOrder } from './orders.ts';
+import { type OrderJson, type OrderRow, toJson, toOrder } from './order-rows.ts';
 import { updateSearchTerms } from './update-search-terms.ts';
 
 /**

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
-import { SLACK_MS, WORDS } from './review-filter.ts';
+import { SEARCH_TERMS_LOCK } from '../advisory-locks.ts';
+import { SEARCH_TERMS, SLACK_MS } from '../prepared/orders/review-filter.ts';
 
-/** Advisory lock; the number must be unique in this database. */
-const SEARCH_TERMS_LOCK = 7_310_444;
 const BATCH_SIZE = 500;
 /** Max batches per account, and max accounts, per run. */
 const MAX_BATCHES = 10;
 const MAX_ACCOUNTS = 100;
 
-const SETTLED = `written_at < now() - interval '${SLACK_MS} milliseconds'`;
+// Orders with smaller ids are committed by then.
+const IS_COMPLETE = `written_at < now() - interval '${SLACK_MS} milliseconds'`;
 
 // One probe of the index orders_needing_review per account. Random order, so that no account starves.
 const FIND_ACCOUNTS = `
@@ -20,31 +20,31 @@ cross join lateral (
   where account_id = a.account_id and review_state = 'needs_review' and order_id > coalesce(m.filled_to, 0)
   order by order_id limit 1
 ) as first
-where ${SETTLED}
+where ${IS_COMPLETE}
 order by random() limit ${MAX_ACCOUNTS}`;
 
-// Stops at the first unsettled order, as an order with a smaller id may still commit. Existing search terms are newer than this statement's
-// snapshot, as they come from an edit or reopening.
+// Stops at the first order that is too new, as an order with a smaller id may still commit. Existing search terms are kept: they come from
+// an edit or a reopening and are newer than this statement's snapshot.
 const FILL = `
 with next as materialized (
-  select order_id, written_at, ${WORDS} as words from orders
+  select order_id, written_at, ${SEARCH_TERMS} as words from orders
   where account_id = :accountId and review_state = 'needs_review'
     and order_id > coalesce((select filled_to from order_words_marks where account_id = :accountId), 0)
   order by order_id limit ${BATCH_SIZE}
-), settled as materialized (
+), complete as materialized (
   select order_id, words from (
-    select *, bool_and(${SETTLED}) over (order by order_id) as is_settled from next
+    select *, bool_and(${IS_COMPLETE}) over (order by order_id) as is_complete from next
   ) as marked
-  where is_settled
+  where is_complete
 ), filled as (
   insert into order_words (account_id, order_id, words)
-  select :accountId, order_id, words from settled order by order_id
+  select :accountId, order_id, words from complete order by order_id
   on conflict do nothing
 )
 insert into order_words_marks as m (account_id, filled_to)
-select :accountId, max(order_id) from settled having count(*) > 0
+select :accountId, max(order_id) from complete having count(*) > 0
 on conflict (account_id) do update set filled_to = greatest(m.filled_to, excluded.filled_to)
-returning (select count(*)::int from settled) as count`;
+returning (select count(*)::int from complete) as count`;
 
 /**
  * Creates the search terms (`order_words`) of orders that need review and were written more than a minute ago, account by account in id

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { WORDS } from './review-filter.ts';
+import { SEARCH_TERMS } from '../prepared/orders/review-filter.ts';
 
 /** Must be called in the transaction that changes the orders, so that search terms are never older than their order. */
 export async function updateSearchTerms(
@@ -10,7 +10,7 @@ export async function updateSearchTerms(
   // In id order, as in fillSearchTerms, so that they do not deadlock.
   await trx.raw(
     `insert into order_words (account_id, order_id, words)
-     select account_id, order_id, ${WORDS} from orders
+     select account_id, order_id, ${SEARCH_TERMS} from orders
      where account_id = ? and order_id = any(?::bigint[]) order by order_id
      on conflict (account_id, order_id) do update set words = excluded.words`,
     [accountId, [...orderIds]],

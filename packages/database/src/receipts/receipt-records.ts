@@ -1,7 +1,7 @@
 import type { ReceiptState } from '@orders/domain';
 import type { Knex } from 'knex';
-import { BODY, JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
-import { LAST_UUID } from './list-receipts.ts';
+import { BODY, JOIN_ORIGINAL, RECEIPT_COLUMNS, type ReceiptRow } from '../prepared/receipts/find-receipt.ts';
+import { LAST_UUID, timeOf } from './uuids.ts';
 
 /** A receipt with its history and its body as received, which only operators and its account see. */
 export interface ReceiptRecord extends ReceiptRow {
@@ -57,4 +57,10 @@ export async function findReceiptRecord(
     { receiptId, accountId: accountId ?? null },
   );
   return rows[0] ?? null;
+}
+
+/** When the oldest batch with a pending receipt was accepted, by the time in its id (UUIDv7); null when all receipts are final. */
+export async function findOldestPending(db: Knex): Promise<Date | null> {
+  const [row] = await db('outbox').orderBy('batch_id').limit(1).select('batch_id');
+  return row ? new Date(timeOf(row.batch_id)) : null;
 }

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { reopenBuckets } from '../activity/buckets.ts';
+import { RETENTION_LOCK } from '../advisory-locks.ts';
 import { recordAudit } from '../audit.ts';
-import { ascending, idIn } from './id-in.ts';
-import { RETENTION_LOCK } from './partitions.ts';
+import { ascending, idIn } from './uuids.ts';
 
 /**
  * Redrives dead receipts with all their attempts; the sweeper sends the wake-up. It is audited if there is an actor.

@@ -2,9 +2,9 @@ import { type Difference, normalizeOrder, type Order, type OrderEdits, parseBody
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { lockEditable, storeEdits } from '../orders/edit-order.ts';
-import type { OrderJson } from '../orders/orders.ts';
+import type { OrderJson } from '../orders/order-rows.ts';
+import type { Decision } from '../prepared/resends/find-resends.ts';
 import { findReceiptRecord } from '../receipts/receipt-records.ts';
-import type { Decision } from './find-resends.ts';
 import { isOfItem, replaceAllItems } from './replace-all-items.ts';
 
 /**
@@ -76,16 +76,16 @@ async function editsOf(
     changes.filter(({ pointer }) => pointer !== '/emirate_code').map(({ pointer, to }) => [pointer, to]),
   );
   const ofItems = changes.filter(isOfItem);
-  const cut = changes.filter((change) => change.cut);
-  if (ofItems.length + cut.length === 0) return edits;
+  const cutChanges = changes.filter((change) => change.cut);
+  if (ofItems.length + cutChanges.length === 0) return edits;
   const body = (await findReceiptRecord(trx, receiptId, order.account_id))?.body;
   if (!body) return null;
   const resend = normalizeOrder(parseBody(body)).order;
-  for (const { pointer } of cut) edits[pointer] = valueAt(resend, pointer);
-  const whole = replaceAllItems(order.items, resend.items, ofItems);
-  if (!whole) return edits;
+  for (const { pointer } of cutChanges) edits[pointer] = valueAt(resend, pointer);
+  const allItems = replaceAllItems(order.items, resend.items, ofItems);
+  if (!allItems) return edits;
   for (const { pointer } of ofItems) delete edits[pointer];
-  return { ...edits, [whole.pointer]: whole.to };
+  return { ...edits, [allItems.pointer]: allItems.to };
 }
 
 function valueAt(order: Order, pointer: string): unknown {

@@ -1,8 +1,8 @@
 import { type Difference, type Item, MAX_ITEMS, normalizeOrder, parseBody } from '@orders/domain';
 import type { Database } from '../connect.ts';
-import type { OrderJson } from '../orders/orders.ts';
-import { findReceiptBody } from '../receipts/find-receipt.ts';
-import type { Resend } from './find-resends.ts';
+import type { OrderJson } from '../orders/order-rows.ts';
+import { findReceiptBody } from '../prepared/receipts/find-receipt.ts';
+import type { Resend } from '../prepared/resends/find-resends.ts';
 
 /** Whether it changes a single item. */
 export const isOfItem = ({ pointer }: Difference): boolean => pointer.startsWith('/items/');
@@ -14,7 +14,7 @@ export const isOfItem = ({ pointer }: Difference): boolean => pointer.startsWith
  * @returns null when each pointer leads to the right item.
  */
 export function replaceAllItems(
-  now: readonly Item[],
+  current: readonly Item[],
   resent: readonly Item[],
   ofItems: readonly Difference[],
 ): Difference | null {
@@ -25,10 +25,10 @@ export function replaceAllItems(
     return { index: Number(index), member: member as keyof Item };
   });
   const areSame = changed.every(({ index, member }) =>
-    (['name', 'sku', member] as const).every((field) => now[index]?.[field] === before[index]?.[field]),
+    (['name', 'sku', member] as const).every((field) => current[index]?.[field] === before[index]?.[field]),
   );
   // An order that was written before items were limited can have more items than a resend.
-  if (changed.length === 0 || (areSame && Math.min(now.length, MAX_ITEMS) === resent.length)) return null;
+  if (changed.length === 0 || (areSame && Math.min(current.length, MAX_ITEMS) === resent.length)) return null;
   return { pointer: '/items', from: before, to: [...resent] };
 }
 
@@ -42,6 +42,6 @@ export async function findAcceptable(
 ): Promise<Difference[]> {
   const ofItems = changes.filter(isOfItem);
   const body = ofItems.length > 0 && (await findReceiptBody(database, order.account_id, receipt_id));
-  const whole = body && replaceAllItems(order.items, normalizeOrder(parseBody(body)).order.items, ofItems);
-  return whole ? [...changes.filter((change) => !isOfItem(change)), whole] : changes;
+  const allItems = body && replaceAllItems(order.items, normalizeOrder(parseBody(body)).order.items, ofItems);
+  return allItems ? [...changes.filter((change) => !isOfItem(change)), allItems] : changes;
 }

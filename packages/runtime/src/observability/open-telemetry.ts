@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Context,
   ROOT_CONTEXT,
@@ -24,6 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { withTimeout } from '../concurrency/with-timeout.ts';
 import type { TracingEnvironment } from '../config/tracing-environment.ts';
 import type { Logger } from './logger.ts';
 import { createOutageLog, type OutageLog } from './outage-log.ts';
@@ -89,7 +89,7 @@ export function openTelemetry(env: TracingEnvironment, url: string, service: str
       return begin(name, options, remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT);
     },
     async close(timeoutMs) {
-      await Promise.race([provider.shutdown().catch(() => {}), sleep(timeoutMs, null, { ref: false })]);
+      await withTimeout(provider.shutdown(), timeoutMs);
     },
   };
 }

@@ -1,0 +1,10 @@
+/** The advisory locks of this service. A number must be unique in the database. */
+
+/** Exclusive while migrations run. */
+export const MIGRATION_LOCK = 7_310_441;
+/** Exclusive while a partition is checked and dropped; shared for redrives, the only way in which a final receipt becomes pending. */
+export const RETENTION_LOCK = 7_310_442;
+/** Exclusive for the worker that rolls up the activity. */
+export const ACTIVITY_LOCK = 7_310_443;
+/** Exclusive for the worker that fills the search terms. */
+export const SEARCH_TERMS_LOCK = 7_310_444;

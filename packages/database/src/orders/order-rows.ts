@@ -1,0 +1,103 @@
+import {
+  type Channel,
+  itemJson,
+  type NormalizedOrder,
+  type Order,
+  type ReviewState,
+  type Warning,
+  warningJson,
+} from '@orders/domain';
+
+/** An order in JSON, the same everywhere (contract, section 7). */
+export type OrderJson = NormalizedOrder['order'] & {
+  order_id: number;
+  account_id: number;
+  channel: Channel;
+  receipt_id: string;
+  warnings: Warning[];
+  review_state: ReviewState;
+  received_at: Date;
+  written_at: Date;
+};
+
+/** An order in a list, with only the numbers of items and warnings, which can be a thousand times longer. */
+export type ListedOrder = Omit<OrderJson, 'items' | 'warnings'> & { item_count: number; warning_count: number };
+
+type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
+  customer_name: string | null;
+  customer_phone: string | null;
+  customer_email: string | null;
+  customer_id: string | null;
+};
+
+export type OrderRow = Flat<OrderJson>;
+export type ListedRow = Flat<ListedOrder>;
+
+/** SQL: the columns of a `ListedRow`, from `orders o`. */
+export const LISTED_COLUMNS = `
+  o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name, o.customer_phone,
+  o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
+  o.total, o.currency, o.delivery_instructions, jsonb_array_length(o.warnings) as warning_count, o.review_state,
+  o.received_at, o.written_at`;
+
+export function toListed(row: ListedRow): ListedOrder {
+  return {
+    ...beforeItems(row),
+    item_count: row.item_count,
+    ...afterItems(row),
+    warning_count: row.warning_count,
+    ...afterWarnings(row),
+  };
+}
+
+export function toJson(row: OrderRow): OrderJson {
+  return {
+    ...beforeItems(row),
+    items: row.items.map(itemJson),
+    ...afterItems(row),
+    warnings: row.warnings.map(warningJson),
+    ...afterWarnings(row),
+  };
+}
+
+// Three functions, so that the JSON members are always in the same order.
+type Common = Omit<OrderRow, 'items' | 'warnings'>;
+
+function beforeItems(row: Common) {
+  return {
+    order_id: row.order_id,
+    account_id: row.account_id,
+    source_order_id: row.source_order_id,
+    order_number: row.order_number,
+    channel: row.channel,
+    receipt_id: row.receipt_id,
+    customer: { name: row.customer_name, phone: row.customer_phone, email: row.customer_email, id: row.customer_id },
+    address: row.address,
+    emirate: row.emirate,
+    emirate_code: row.emirate_code,
+    area: row.area,
+  };
+}
+
+function afterItems({ total, currency, delivery_instructions }: Common) {
+  return { total, currency, delivery_instructions };
+}
+
+function afterWarnings({ review_state, received_at, written_at }: Common) {
+  return { review_state, received_at, written_at };
+}
+
+/** The fields that senders provide. */
+export function toOrder(stored: OrderJson): Order {
+  const { source_order_id, order_number, customer, address, emirate, emirate_code, area } = stored;
+  const { items, total, currency, delivery_instructions } = stored;
+  const location = { address, emirate, emirate_code, area };
+  return { source_order_id, order_number, customer, ...location, items, total, currency, delivery_instructions };
+}
+
+/**
+ * SQL: a subquery for the order with this account and id. As an ordered range, it uses the primary key even if the plan was made for an
+ * empty table, when all indexes look equally good.
+ */
+export const orderRow = (accountId: string, orderId: string) => `
+  select * from orders where account_id = ${accountId} and order_id >= ${orderId} and order_id <= ${orderId} order by order_id limit 1`;

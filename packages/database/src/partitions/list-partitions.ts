@@ -1,0 +1,45 @@
+import type { Knex } from 'knex';
+import { timeOf } from '../receipts/uuids.ts';
+
+/** Length of a partition in milliseconds. Weeks begin on Thursdays, as Unix time did. */
+export const WEEK_MS = 7 * 24 * 3_600_000;
+
+export const PARTITIONED = ['receipts', 'receipt_payloads'] as const;
+export type PartitionedTable = (typeof PARTITIONED)[number];
+
+/** The columns by which they are partitioned. */
+export const KEYS: Record<PartitionedTable, string> = { receipts: 'receipt_id', receipt_payloads: 'batch_id' };
+
+/** The rows whose UUIDv7 time is in [`from`, `to`), in Unix milliseconds. */
+export interface Range {
+  from: number;
+  to: number;
+}
+
+export interface Partition extends Range {
+  table: PartitionedTable;
+  name: string;
+}
+
+const LIST = `
+select parent.relname as "table", child.relname as name, pg_get_expr(child.relpartbound, child.oid) as bound
+from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class child on child.oid = inhrelid
+where inhparent = any(array['receipts', 'receipt_payloads']::regclass[])`;
+
+/** All partitions of receipts and bodies except the default ones, oldest first. */
+export async function listPartitions(knex: Knex): Promise<Partition[]> {
+  const { rows } = await knex.raw<{ rows: { table: PartitionedTable; name: string; bound: string }[] }>(LIST);
+  return rows
+    .flatMap(({ table, name, bound }) => {
+      const [, from, to] = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/.exec(bound) ?? [];
+      if (from === undefined || to === undefined) return [];
+      return [{ table, name, from: timeOfBound(from), to: timeOfBound(to) }];
+    })
+    .toSorted((a, b) => a.from - b.from);
+}
+
+function timeOfBound(bound: string): number {
+  if (bound === 'MINVALUE') return Number.NEGATIVE_INFINITY;
+  if (bound === 'MAXVALUE') return Number.POSITIVE_INFINITY;
+  return timeOf(bound.replaceAll("'", ''));
+}

@@ -1,0 +1,59 @@
+import type { AccountRateLimit } from '@orders/domain';
+import { RATE_LIMIT } from '../../accounts/accounts.ts';
+import { MAX_LIVE_SECRETS } from '../../accounts/signing-secrets.ts';
+import type { Database } from '../../connect.ts';
+import { run } from '../run.ts';
+
+/** A valid key with its account and what the account may do. */
+export interface AuthenticatedKey {
+  accountId: number;
+  keyId: number;
+  suspended: boolean;
+  rateLimit: AccountRateLimit;
+  /** The account's live signing secrets, encrypted, at most the newest two; empty when signing is not enabled. */
+  sealedSecrets: Buffer[];
+}
+
+const FIND = {
+  name: 'find-authenticated-keys',
+  text: `
+select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "keyId", a.suspended_at is not null as suspended,
+       ${RATE_LIMIT} as "rateLimit",
+       array(select s.sealed from signing_secrets s
+             where s.account_id = k.account_id and (s.expires_at is null or s.expires_at > now())
+             order by s.secret_id desc limit ${MAX_LIVE_SECRETS}) as "sealedSecrets"
+from unnest($1::bytea[]) with ordinality as wanted(key_hash, index)
+cross join lateral (
+  select account_id, key_id from api_keys
+  where key_hash = wanted.key_hash and revoked_at is null and (expires_at is null or expires_at > now())
+  offset 0
+) as k
+join accounts a on a.account_id = k.account_id`,
+};
+
+/**
+ * Finds keys by their hashes.
+ *
+ * @returns one element per hash, in the same order; null for a key that is unknown, expired, replaced or revoked.
+ */
+export async function findAuthenticatedKeys(
+  database: Database,
+  keyHashes: readonly Buffer[],
+): Promise<(AuthenticatedKey | null)[]> {
+  const rows = await run<AuthenticatedKey & { index: number }>(database, FIND, [keyHashes]);
+  const found: (AuthenticatedKey | null)[] = keyHashes.map(() => null);
+  for (const { index, ...authenticated } of rows) found[index - 1] = authenticated;
+  return found;
+}
+
+const TOUCH = {
+  name: 'touch-key',
+  text: `
+update api_keys set last_used_at = now()
+where account_id = $1::int and key_id = $2::int and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+};
+
+/** Records the use of a key, to the minute. */
+export async function touchKey(database: Database, accountId: number, keyId: number): Promise<void> {
+  await run(database, TOUCH, [accountId, keyId]);
+}

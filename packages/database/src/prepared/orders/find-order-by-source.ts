@@ -1,0 +1,16 @@
+import { type Connection, run } from '../run.ts';
+
+const FIND = {
+  name: 'find-order-by-source',
+  text: 'select receipt_id, order_id from orders where account_id = $1::int and source_order_id = $2::text',
+};
+
+/** The ids of the order with this `source_order_id` and of its receipt; null if there is none. */
+export async function findOrderBySource(
+  database: Connection,
+  accountId: number,
+  sourceOrderId: string,
+): Promise<{ receipt_id: string; order_id: number } | null> {
+  const [order] = await run<{ receipt_id: string; order_id: number }>(database, FIND, [accountId, sourceOrderId]);
+  return order ?? null;
+}

@@ -1,0 +1,49 @@
+import type { Database } from '../../connect.ts';
+import { run } from '../run.ts';
+
+/** What delays dispatching and vacuum, in seconds; 0 if nothing does. */
+export interface Stalls {
+  /** Age of the oldest transaction with a transaction id, including prepared ones; null without `pg_read_all_stats`. */
+  oldestWritingSeconds: number | null;
+  /** Age of the oldest transaction with a snapshot and without a transaction id; null without `pg_read_all_stats`. */
+  oldestReadingSeconds: number | null;
+  /** How long a confirmed order past its undo time has been missing in `dispatchable_orders`. */
+  dispatchDelaySeconds: number;
+}
+
+/** Max confirmed orders examined, the earliest confirmed first. */
+const MAX_CONFIRMED = 1000;
+const AGE = (oldest: string) => `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${oldest}), 0))::float8`;
+
+const READ = {
+  name: 'read-stalls',
+  // Without pg_read_all_stats, pg_stat_activity hides when transactions of other roles began, so the minimum would only cover our own. A
+  // transaction id of any database of the cluster delays the view.
+  text: `
+select case when sees_all then (
+  select ${AGE('min(began)')} from (
+    select xact_start from pg_stat_activity where backend_xid is not null
+    union all select prepared from pg_prepared_xacts
+  ) as writing(began)
+) end as "oldestWritingSeconds", case when sees_all then (
+  select ${AGE('min(xact_start)')} from pg_stat_activity
+  where backend_xid is null and backend_xmin is not null and backend_type = 'client backend' and pid <> pg_backend_pid()
+) end as "oldestReadingSeconds", (
+  select ${AGE("min(reviewed_at + interval '10 seconds')")} from (
+    select reviewed_at from orders
+    where review_state = 'confirmed' and confirmed_xid >= (
+      select least(pg_snapshot_xmin(pg_current_snapshot()), min(confirmed_xid)) from orders
+      where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds'
+    )
+    order by confirmed_xid, order_id limit ${MAX_CONFIRMED}
+  ) as hidden
+  where reviewed_at <= now() - interval '10 seconds'
+) as "dispatchDelaySeconds"
+from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role`,
+};
+
+/** Its cost does not grow with the stored data. @throws {pg.DatabaseError} or the connection's error. */
+export async function readStalls(database: Database): Promise<Stalls> {
+  const [stalls] = await run<Stalls>(database, READ, []);
+  return stalls as Stalls;
+}

@@ -1,0 +1,112 @@
+import type { NormalizedOrder } from '@orders/domain';
+import { idIn } from '../../receipts/uuids.ts';
+import { type Connection, run } from '../run.ts';
+
+/** A claimed receipt with its normalized order. */
+export interface WritableOrder extends NormalizedOrder {
+  receiptId: string;
+  accountId: number;
+}
+
+/** A receipt that became an order. */
+export interface Written {
+  receiptId: string;
+  orderId: number;
+  /** Time since it was received, in seconds. */
+  seconds: number;
+}
+
+/** A receipt of an order that the account already has. */
+export interface DuplicateReceipt {
+  receiptId: string;
+  orderId: number;
+}
+
+const WRITE = {
+  name: 'write-orders',
+  // Receipts are updated first: only those moved under the lease become orders. Duplicates are only returned, so that new orders do not
+  // wait for the comparison. Orders are inserted in key order, so that two workers with the same keys do not deadlock. If another worker
+  // has committed a key meanwhile, the unique index makes the whole statement fail.
+  text: `
+with input as materialized (
+  select i.*, (
+      select o.order_id from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
+    ) as earlier_order_id
+  from rows from (
+      unnest($3::uuid[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+             $13::text[], $14::text[], $15::numeric[], $16::text[], $17::text[]),
+      jsonb_array_elements($18::jsonb), jsonb_array_elements($19::jsonb)
+    ) as i(receipt_id, account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id, address,
+           emirate, emirate_code, area, total, currency, delivery_instructions, items, warnings)
+), moved as (
+  update receipts r
+  set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 1,
+      warnings = case when i.warnings <> '[]' then i.warnings end, error_code = null,
+      updated_at = now(), lease_id = null, lease_expires_at = null
+  from input i
+  where i.earlier_order_id is null
+    and ${idIn('r.receipt_id', '$3')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
+    and r.lease_id = $1::uuid and r.state = 'normalized'
+  returning r.receipt_id, r.order_id, r.channel, r.received_at, i.account_id, i.source_order_id, i.order_number,
+            i.customer_name, i.customer_phone, i.customer_email, i.customer_id, i.address, i.emirate, i.emirate_code, i.area, i.items,
+            i.total, i.currency, i.delivery_instructions, i.warnings
+), created as (
+  insert into orders (account_id, order_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone,
+                      customer_email, customer_id, address, emirate, emirate_code, area, items, total, currency,
+                      delivery_instructions, warnings, received_at)
+  select account_id, order_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone,
+         customer_email, customer_id, address, emirate, emirate_code, area, items, total, currency,
+         delivery_instructions, warnings, received_at
+  from moved
+  order by account_id, source_order_id
+), settled as (
+  delete from outbox
+  where batch_id = any($2::uuid[])
+    and not exists (select from unnest(receipt_ids) as pending(id) where id not in (select receipt_id from moved))
+)
+select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds from moved
+union all
+select receipt_id, earlier_order_id, null from input where earlier_order_id is not null`,
+};
+
+/**
+ * Writes orders and moves their receipts to `written` in one transaction. A receipt whose lease is no longer ours is not changed and not
+ * returned. If the account already has an order with the `source_order_id`, the receipt is not changed and returned in `duplicates`, for
+ * `writeDuplicates`. Deletes, in the same transaction, the outbox rows whose receipts were all moved.
+ *
+ * @param batchIds ids of the outbox rows to check.
+ * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of the orders, or when two
+ * new ones have the same account and `source_order_id`.
+ */
+export async function writeOrders(
+  database: Connection,
+  leaseId: string,
+  batchIds: readonly string[],
+  written: readonly WritableOrder[],
+): Promise<{ written: Written[]; duplicates: DuplicateReceipt[] }> {
+  const orders = written.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
+  const rows = await run<DuplicateReceipt & { seconds: number | null }>(database, WRITE, [
+    leaseId,
+    batchIds,
+    orders.map(({ receiptId }) => receiptId),
+    orders.map(({ accountId }) => accountId),
+    orders.map(({ order }) => order.source_order_id),
+    orders.map(({ order }) => order.order_number),
+    orders.map(({ order }) => order.customer.name),
+    orders.map(({ order }) => order.customer.phone),
+    orders.map(({ order }) => order.customer.email),
+    orders.map(({ order }) => order.customer.id),
+    orders.map(({ order }) => order.address),
+    orders.map(({ order }) => order.emirate),
+    orders.map(({ order }) => order.emirate_code),
+    orders.map(({ order }) => order.area),
+    orders.map(({ order }) => order.total),
+    orders.map(({ order }) => order.currency),
+    orders.map(({ order }) => order.delivery_instructions),
+    // One JSON string for all: for an array of JSON strings, the driver escapes each quote, which can take ten times their length.
+    JSON.stringify(orders.map(({ order }) => order.items)),
+    JSON.stringify(orders.map(({ warnings }) => warnings)),
+  ]);
+  const isWritten = (row: DuplicateReceipt & { seconds: number | null }) => row.seconds !== null;
+  return { written: rows.filter(isWritten) as Written[], duplicates: rows.filter((row) => !isWritten(row)) };
+}

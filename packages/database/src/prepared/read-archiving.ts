@@ -1,0 +1,44 @@
+import type { Database } from '../connect.ts';
+import { run } from './run.ts';
+
+/** State of WAL archiving. */
+export interface Archiving {
+  /** Whether the last attempt failed. */
+  isFailing: boolean;
+  /** Seconds since the last archived segment; null if none was archived yet. */
+  ageSeconds: number | null;
+  /** Complete segments that are not archived; null if none was archived yet. */
+  waitingSegments: number | null;
+}
+
+const NUMBER = (digits: string) => `('x' || lpad(${digits}, 16, '0'))::bit(64)::bigint`;
+/** SQL: number of a segment, whose name is 24 hex digits: eight for the timeline, eight for the 4 GiB unit, eight for the segment in it. */
+const SEGMENT = (name: string) =>
+  `(${NUMBER(`substr(${name}, 9, 8)`)} * (4294967296 / segment_bytes) + ${NUMBER(`substr(${name}, 17, 8)`)})`;
+
+const READ = {
+  name: 'read-archiving',
+  // Other archived files, such as timeline histories and backup labels, are no segments.
+  text: `
+select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as "isFailing",
+       extract(epoch from clock_timestamp() - last_archived_time)::float8 as "ageSeconds",
+       case when last_archived_wal ~ '^[0-9A-F]{24}' then
+         greatest(0, ${SEGMENT('pg_walfile_name(pg_current_wal_lsn())')} - ${SEGMENT('last_archived_wal')} - 1)::float8
+       end as "waitingSegments"
+from pg_stat_archiver, pg_size_bytes(current_setting('wal_segment_size')) as segment_bytes
+where current_setting('archive_mode') <> 'off' and not pg_is_in_recovery()`,
+};
+
+const READ_SIZE = { name: 'read-size', text: 'select pg_database_size(current_database())::float8 as bytes' };
+
+/** @returns the size of the database in bytes. @throws {pg.DatabaseError} or the connection's error. */
+export async function readDatabaseSize(database: Database): Promise<number> {
+  const [size] = await run<{ bytes: number }>(database, READ_SIZE, []);
+  return (size as { bytes: number }).bytes;
+}
+
+/** @returns null when `archive_mode` is off. @throws {pg.DatabaseError} or the connection's error. */
+export async function readArchiving(database: Database): Promise<Archiving | null> {
+  const [archiving] = await run<Archiving>(database, READ, []);
+  return archiving ?? null;
+}

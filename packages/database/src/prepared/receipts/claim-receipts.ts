@@ -1,0 +1,161 @@
+import type { ReceiptState } from '@orders/domain';
+import type { Database } from '../../connect.ts';
+import { ascending, idIn } from '../../receipts/uuids.ts';
+import { run } from '../run.ts';
+
+/** A receipt claimed under a lease. */
+export interface ClaimedReceipt {
+  receiptId: string;
+  accountId: number;
+  /** Null when it was not requested, was just moved by an erasure, or no longer exists. */
+  body: Buffer | null;
+  /** Failed attempts before this one. */
+  attempts: number;
+}
+
+/** A row of `claimed`. Only the first receipt of an account in a batch has the account's bodies. */
+interface ClaimedRow {
+  receiptId: string;
+  accountId: number;
+  attempts: number;
+  state: ReceiptState;
+  batchId: string;
+  bodyStart: number;
+  bodyLength: number;
+  bodies: Buffer | null;
+}
+
+// The bodies must be joined. A scalar subquery would crash Postgres 18: if another worker has just changed a row that this statement locks,
+// Postgres reinitializes all subqueries, and one with run-time partition pruning then uses freed memory.
+const selectClaimed = (readsBodies: string) => `
+select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
+       c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength", p.bodies
+from (
+  select *, row_number() over (partition by batch_id, account_id order by body_start) = 1 as is_first from claimed
+) as c
+left join lateral (
+  select bodies from receipt_payloads
+  where ${readsBodies}::boolean and c.is_first and batch_id = c.batch_id and account_id = c.account_id
+  offset 0
+) as p on true
+order by c.received_at, c.batch_id, c.body_start`;
+
+function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
+  const bodiesByKey = new Map<string, Buffer>();
+  return rows.map(({ receiptId, accountId, attempts, batchId, bodyStart, bodyLength, bodies }) => {
+    const key = `${batchId} ${accountId}`;
+    if (bodies) bodiesByKey.set(key, bodies);
+    const body = bodiesByKey.get(key)?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
+    return { receiptId, accountId, attempts, body };
+  });
+}
+
+// Available: new, due for a retry, or released by a worker in an outage.
+const AVAILABLE = `(state = 'received' or (state = 'failed' and next_attempt_at <= now()) or (state = 'normalized' and lease_id is null))`;
+const LEASE_EXPIRED = `(state = 'normalized' and lease_id is not null and lease_expires_at < now())`;
+
+const CLAIM = {
+  name: 'claim-receipts',
+  // SKIP LOCKED: a locked row is being claimed or written by another worker, and waiting could deadlock. The commit need not be flushed: if
+  // a crash of Postgres loses the claim, the receipts are available again and the write under the lost lease matches no row.
+  text: `
+with unflushed as materialized (
+  select set_config('synchronous_commit', 'off', true)
+), free as materialized (
+  select receipt_id, account_id from receipts
+  where ${idIn('receipt_id', '$1')} and not runs_alone and ${AVAILABLE} and exists (select from unflushed)
+  for update skip locked
+), claimed as (
+  update receipts r
+  set state = 'normalized', lease_id = $2::uuid, lease_expires_at = now() + $3::int * interval '1 ms',
+      normalized_at = now(), updated_at = now(), next_attempt_at = null
+  from free
+  where ${idIn('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
+  returning r.*
+)
+${selectClaimed('$4')}`,
+};
+
+/**
+ * Claims the available receipts under one lease and returns them in the order in which they were received.
+ *
+ * @param leaseMs duration of the lease in milliseconds.
+ * @param readsBodies false does not read the bodies, as one unreadable body makes the whole claim fail.
+ */
+export async function claimReceipts(
+  database: Database,
+  receiptIds: readonly string[],
+  leaseId: string,
+  leaseMs: number,
+  readsBodies = true,
+): Promise<ClaimedReceipt[]> {
+  return withBodies(await run<ClaimedRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs, readsBodies]));
+}
+
+const FIND_SUSPECTS = {
+  name: 'find-suspects',
+  text: `select receipt_id from receipts where ${idIn('receipt_id', '$1')} and (${LEASE_EXPIRED} or (runs_alone and ${AVAILABLE})) order by 1`,
+};
+
+/** Returns the receipts whose worker crashed, now or in an earlier attempt. They must be processed alone. */
+export async function findSuspects(database: Database, receiptIds: readonly string[]): Promise<string[]> {
+  const rows = await run<{ receipt_id: string }>(database, FIND_SUSPECTS, [ascending(receiptIds)]);
+  return rows.map((row) => row.receipt_id);
+}
+
+const CLAIM_ALONE = {
+  name: 'claim-alone',
+  text: `
+with suspect as materialized (
+  select receipt_id, account_id, ${LEASE_EXPIRED} as lapsed, crashes + (${LEASE_EXPIRED} and runs_alone)::int as crashes
+  from receipts
+  where receipt_id = $1::uuid and (${LEASE_EXPIRED} or (runs_alone and ${AVAILABLE}))
+  for update skip locked
+), claimed as (
+  update receipts r
+  set state = case when s.crashes >= $4::int then 'dead' else 'normalized' end,
+      error_code = case when s.crashes >= $4::int then 'worker_crashed' end,
+      lease_id = case when s.crashes >= $4::int then null else $2::uuid end,
+      lease_expires_at = case when s.crashes >= $4::int then null else now() + $3::int * interval '1 ms' end,
+      normalized_at = now(), updated_at = now(), next_attempt_at = null, runs_alone = true, crashes = s.crashes,
+      history = case when s.lapsed
+        then coalesce(r.history, '[]') || jsonb_build_object('lease_lapsed_at', now(), 'normalized_at', r.normalized_at)
+        else r.history end
+  from suspect s
+  where r.receipt_id = $1::uuid and r.receipt_id = s.receipt_id and r.account_id = s.account_id
+  returning r.*
+)
+${selectClaimed('$5')}`,
+};
+
+/**
+ * Claims one receipt whose worker crashed, under its own lease.
+ *
+ * @param maxCrashes after this many crashes alone the receipt becomes `dead` with `worker_crashed` instead.
+ * @param readsBodies as for `claimReceipts`.
+ * @returns `dead` if it has just become dead; null if it is not available.
+ */
+export async function claimAlone(
+  database: Database,
+  receiptId: string,
+  leaseId: string,
+  leaseMs: number,
+  maxCrashes: number,
+  readsBodies = true,
+): Promise<ClaimedReceipt | 'dead' | null> {
+  const values = [receiptId, leaseId, leaseMs, maxCrashes, readsBodies];
+  const rows = await run<ClaimedRow>(database, CLAIM_ALONE, values);
+  return rows[0]?.state === 'dead' ? 'dead' : (withBodies(rows)[0] ?? null);
+}
+
+const RELEASE = {
+  name: 'release-lease',
+  text: `
+update receipts set lease_id = null, lease_expires_at = null, updated_at = now()
+where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'`,
+};
+
+/** Releases receipts: any worker can claim them immediately, and no attempt or crash is counted. */
+export async function releaseLease(database: Database, receiptIds: readonly string[], leaseId: string): Promise<void> {
+  await run(database, RELEASE, [ascending(receiptIds), leaseId]);
+}

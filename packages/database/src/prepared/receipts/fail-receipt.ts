@@ -1,0 +1,70 @@
+import type { ReceiptState, Warning } from '@orders/domain';
+import type { Database } from '../../connect.ts';
+import { run } from '../run.ts';
+
+/** The error of one attempt: our code, and the parts of the database error that contain no personal data. */
+export interface AttemptError {
+  code: string;
+  sqlstate: string | null;
+  constraint: string | null;
+}
+
+const FAIL = {
+  name: 'fail-receipt',
+  text: `
+with failing as (
+  select r.receipt_id, r.account_id, r.received_at, r.attempts + 1 as attempt, (
+           select o.order_id from orders o where o.account_id = r.account_id and o.source_order_id = r.source_order_id
+         ) as earlier_order_id
+  from receipts r
+  where r.receipt_id = $1::uuid and r.lease_id = $2::uuid and r.state = 'normalized'
+  for update
+), decided as (
+  select *, case when attempt < $4::int then 'failed' when earlier_order_id is null then 'dead' else 'duplicate' end as next_state
+  from failing
+), resend as (
+  insert into resends (account_id, order_id, receipt_id, received_at)
+  select account_id, earlier_order_id, receipt_id, received_at from decided where next_state = 'duplicate'
+)
+update receipts r
+set state = d.next_state, attempts = d.attempt, updated_at = now(), lease_id = null, lease_expires_at = null,
+    next_attempt_at = case when d.next_state = 'failed' then now() + $3::int * interval '1 ms' end,
+    error_code = case when d.next_state <> 'duplicate' then $5::text end,
+    warnings = $8::jsonb,
+    history = coalesce(r.history, '[]') || jsonb_build_object('attempt', d.attempt, 'normalized_at', r.normalized_at,
+      'failed_at', now(), 'code', $5::text, 'sqlstate', $6::text, 'constraint', $7::text)
+from decided d
+where r.receipt_id = $1::uuid and r.receipt_id = d.receipt_id and r.account_id = d.account_id
+returning r.state`,
+};
+
+/**
+ * Records a failed attempt. The receipt becomes `failed` and due again after `delayMs` milliseconds. After the last attempt it becomes
+ * `dead`, or `duplicate` without a comparison if its order exists by then.
+ *
+ * @returns the new state; null when the lease is no longer ours and nothing changed.
+ */
+export async function failReceipt(
+  database: Database,
+  attempt: {
+    receiptId: string;
+    leaseId: string;
+    delayMs: number;
+    maxAttempts: number;
+    error: AttemptError;
+    warnings: Warning[];
+  },
+): Promise<ReceiptState | null> {
+  const { receiptId, leaseId, delayMs, maxAttempts, error, warnings } = attempt;
+  const [row] = await run<{ state: ReceiptState }>(database, FAIL, [
+    receiptId,
+    leaseId,
+    Math.round(delayMs),
+    maxAttempts,
+    error.code,
+    error.sqlstate,
+    error.constraint,
+    warnings.length > 0 ? JSON.stringify(warnings) : null,
+  ]);
+  return row?.state ?? null;
+}
