@@ -8,23 +8,29 @@ interface DocumentedMetric {
   apps: string[];
 }
 
-const ROW = /^\| `(\w+)` \| (\w+) \| (.*?) ?\| ([a-z, ]+) \| \S.* \|$/;
+/** One metric, or several of the same type and labels. */
+const ROW = /^\| (`\w+`(?:, `\w+`)*) \| (\w+)(?:: ([^|]+))? \| \S.* \|$/;
+/** The line of a section that names its apps. */
+const SHOWN_BY = /^Shown by ([a-z, ]+)\./;
 
 /** The tables of docs/operating/metrics.md. */
 export function documentedMetrics(): DocumentedMetric[] {
   const text = readFileSync(resolve(import.meta.dirname, '../../docs/operating/metrics.md'), 'utf8');
-  const rows = text.split('\n').filter((line) => line.startsWith('| `'));
-  return rows.map((line) => {
-    const [, name, type, labels, apps] = ROW.exec(line) ?? [];
-    if (!name || !type || labels === undefined || !apps) throw new Error(`not a row of a metric: ${line}`);
-    return {
-      name,
-      type,
-      labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label as string),
-      apps: apps.split(', '),
-    };
+  return text.split(/^## /m).flatMap(metricsOf);
+}
+
+function metricsOf(section: string): DocumentedMetric[] {
+  const lines = section.split('\n');
+  const rows = lines.filter((line) => line.startsWith('| `'));
+  const apps = lines.flatMap((line) => SHOWN_BY.exec(line)?.[1]?.split(/, | and /) ?? []);
+  return rows.flatMap((line) => {
+    const [, names, type, labels = ''] = ROW.exec(line) ?? [];
+    if (!names || !type || apps.length === 0) throw new Error(`not a row of metrics: ${line}`);
+    return quotedIn(names).map((name) => ({ name, type, labels: quotedIn(labels), apps }));
   });
 }
+
+const quotedIn = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, word]) => word as string);
 
 /** The names of the series of a metric as Prometheus has them. */
 export function seriesOf({ name, type }: Pick<DocumentedMetric, 'name' | 'type'>): string[] {

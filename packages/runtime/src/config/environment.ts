@@ -115,4 +115,4 @@ export const webOrigin: Joi.StringSchema = Joi.string()
     if (!/^https?:$/.test(protocol) || href !== `${origin}/`) throw new Error('more than an origin');
     return origin;
   })
-  .message('{{#label}} must be http or https, a host and at most a port, such as https://orders.example.com');
+  .message('{{#label}} must be http or https, a host and at most a port, such as https://portal.example.com');
