@@ -152,7 +152,7 @@ describe('limits', () => {
     expect(page('errors')).toContain(`kept for ${days(worker.RECEIPT_RETENTION)} days by default`);
     const { RETRY_ATTEMPTS: attempts, RETRY_BASE: base } = worker;
     expect((base / 1000) * (2 ** (attempts - 1) - 1)).toBe(127);
-    expect(page('statuses')).toContain(`there are ${attempts} attempts, about two minutes in all`);
+    expect(page('statuses')).toContain(`there are ${attempts} attempts, one to two minutes in all`);
   });
 });
 

@@ -43,7 +43,7 @@ const ORDERS: Record<string, Record<string, string>> = {
     'TILL-1': 'rest',
     'TILL-2': 'rest',
   },
-  statuses: { 'STATUS-1': 'rest' },
+  corrections: { 'STATUS-1': 'rest' },
   sdk: {
     'SDK-1': 'rest',
     'SDK-3': 'rest',

@@ -27,7 +27,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
 /**
  * Normalizes a payload to the order that is stored, with best effort for each field. Pure and deterministic; never throws for any JSON
  * object; idempotent on its own output. Each guessed, corrected, inferred, cut or dropped value leaves a warning without personal data.
- * `docs/normalization.md` has the rules with examples.
+ * `docs/senders/order-fields.md` has the rules with examples.
  */
 export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrder {
   const warnings = new WarningList();

@@ -4,11 +4,11 @@ import { normalizeOrder } from '../src/index.ts';
 import { WARNINGS } from '../src/normalize/warnings.ts';
 import { memberAt, readTables, toPayload } from './read-tables.ts';
 
-const DOCUMENT = readFileSync(new URL('../../../docs/normalization.md', import.meta.url), 'utf8');
+const readPage = (name: string) => readFileSync(new URL(`../../../docs/senders/${name}.md`, import.meta.url), 'utf8');
 const TABLES = new URL('tables/', import.meta.url);
 
 const sources = [
-  { name: 'docs/normalization.md', markdown: DOCUMENT },
+  { name: 'docs/senders/order-fields.md', markdown: readPage('order-fields') },
   ...readdirSync(TABLES).map((name) => ({ name, markdown: readFileSync(new URL(name, TABLES), 'utf8') })),
 ].map(({ name, markdown }) => ({ name, rows: readTables(markdown) }));
 
@@ -25,11 +25,12 @@ test('no file is without rows', () => {
   expect(sources.filter(({ rows }) => rows.length < 50).map(({ name }) => name)).toEqual([]);
 });
 
-test('the document lists every code with its text', () => {
-  const [, list] = DOCUMENT.split('## Warning codes');
-  const listed = (list ?? '').split('\n').filter((line) => line.startsWith('| `'));
+test('the page of warnings lists every code with its text', () => {
+  const listed = readPage('warnings')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
   expect(listed).toEqual(
-    Object.entries(WARNINGS).map(([code, [problem, remedy]]) => `| \`${code}\` | ${problem}; ${remedy}. |`),
+    Object.entries(WARNINGS).map(([code, [problem, remedy]]) => `| \`${code}\` | ${problem}; ${remedy} |`),
   );
 });
 

@@ -8,7 +8,7 @@
  */
 export type Row = { about: string; sent: Record<string, unknown>; stored: Record<string, unknown>; warnings: string[] };
 
-/** Every row of every such table in a Markdown text; the list of codes, which sends nothing, is passed over. */
+/** Every row of every such table in a Markdown text, except the overview of the fields, which sends nothing. */
 export function readTables(markdown: string): Row[] {
   const rows: Row[] = [];
   let heading = '';
@@ -17,9 +17,9 @@ export function readTables(markdown: string): Row[] {
     const [, title] = /^#+ (.*)$/.exec(line) ?? [];
     if (title) heading = title;
     if (!line.startsWith('|')) header = [];
+    else if (heading === OVERVIEW) continue;
     else if (header.length === 0) header = checkHeader(cellsOf(line));
-    else if (!/^\|[\s|:-]+$/.test(line) && heading !== LIST_OF_CODES)
-      rows.push(...readRow(heading, header, cellsOf(line)));
+    else if (!/^\|[\s|:-]+$/.test(line)) rows.push(...readRow(heading, header, cellsOf(line)));
   }
   return rows;
 }
@@ -32,10 +32,10 @@ function cellsOf(line: string): string[] {
   return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
-const LIST_OF_CODES = 'Warning codes';
+const OVERVIEW = 'Fields';
 
 function checkHeader(titles: string[]): string[] {
-  const unknown = titles.filter((title) => !/^(?:sent as )?`[a-z_.0-9]+`$|^warnings$|^code$|^detail$/.test(title));
+  const unknown = titles.filter((title) => !/^(?:sent as )?`[a-z_.0-9]+`$|^warnings$/.test(title));
   if (unknown.length > 0) throw new Error(`What is the column "${unknown[0]}"?`);
   return titles;
 }
