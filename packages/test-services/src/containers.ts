@@ -1,6 +1,6 @@
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 
-/** The same images as in docker-compose.yml. */
+/** The same images as in docker-compose.yml. `TEST_POSTGRES_IMAGE` and `TEST_REDIS_IMAGE` replace them, to test other versions. */
 export const IMAGES = { postgres: 'postgres:18', redis: 'redis:8' };
 
 /** A service in a container, which is removed when this process ends at the latest. */
@@ -24,7 +24,7 @@ export async function hasDocker(): Promise<boolean> {
  * @throws {Error} if it cannot be started.
  */
 export async function startRedisContainer(...settings: string[]): Promise<ContainerService> {
-  const container = await new GenericContainer(IMAGES.redis)
+  const container = await new GenericContainer(process.env.TEST_REDIS_IMAGE ?? IMAGES.redis)
     .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', ...settings])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
@@ -42,7 +42,7 @@ export async function startRedisContainer(...settings: string[]): Promise<Contai
  * @throws {Error} if it cannot be started.
  */
 export async function startPostgresContainer(password: string): Promise<ContainerService> {
-  const container = await new GenericContainer(IMAGES.postgres)
+  const container = await new GenericContainer(process.env.TEST_POSTGRES_IMAGE ?? IMAGES.postgres)
     .withEnvironment({ POSTGRES_USER: 'orders', POSTGRES_PASSWORD: password, POSTGRES_DB: 'orders' })
     .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
     .withExposedPorts(5432)
