@@ -169,6 +169,26 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(await row(receiptId)).toMatchObject({ crashes: 0, runs_alone: false, history: null });
   });
 
+  test('a batch that fails while Postgres is available is logged as failed, not as an outage, and costs no attempt', async () => {
+    const { knex } = stack.database;
+    // 42501, insufficient privilege, as with a missing grant.
+    await knex.raw(`
+      create function refuse_claim() returns trigger language plpgsql as $$ begin raise insufficient_privilege; end $$;
+      create trigger refuse_claim before update on receipts for each row execute function refuse_claim()`);
+    const seen = worker.log.lines.length;
+    const receiptId = await send(order('refused claim'));
+    const since = () => worker.log.lines.slice(seen);
+    await until('the batch fails', async () => since().some(({ message }) => /^batch failed/.test(String(message))));
+    expect(since().find(({ message }) => /^batch failed/.test(String(message)))).toMatchObject({
+      level: 'error',
+      message: 'batch failed; wake-ups will be retried',
+      error: { code: '42501', at: expect.any(Array) },
+    });
+    expect(since().filter(({ message }) => /^Postgres unavailable/.test(String(message)))).toEqual([]);
+    await knex.raw('drop trigger refuse_claim on receipts');
+    expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 1 });
+  });
+
   test('one receipt whose write is cut off each time does not keep its neighbours waiting, and loses no attempt', async () => {
     const { knex } = stack.database;
     await worker.close();

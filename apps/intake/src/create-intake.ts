@@ -26,6 +26,7 @@ import { createMetrics } from './observability/metrics.ts';
 import { checkReadiness } from './observability/readiness.ts';
 import { createParser } from './parsing/parser.ts';
 import { createAuthenticator } from './pipeline/authenticate.ts';
+import { checkRequestHead } from './pipeline/check-request-head.ts';
 import { openReadReplica, type ReadReplica } from './receipts/read-replica.ts';
 import { createReceiptReader } from './receipts/receipt-reader.ts';
 import { createReceiptWaiters } from './receipts/receipt-waiters.ts';
@@ -38,21 +39,21 @@ export interface Intake extends Service {
 }
 
 const RATE_LIMITER_TIMEOUT_MS = 200;
-/** A body that takes longer than this fraction of `REQUEST_TIMEOUT` (5 s of 30) is cut off when another request needs its memory. */
+/** A body that takes longer than this fraction of `REQUEST_TIMEOUT` (5 s of 30) may be cut off when another request needs its memory. */
 const SLOW_FRACTION = 1 / 6;
 
 /** Composes the intake process; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
   const server = createBoundedServer(config);
-  const tooSlow = Object.assign(new Error('too slow to keep its share'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  // The same event and error code as at `REQUEST_TIMEOUT`, so the client gets Node's plain 408.
+  const timeout = Object.assign(new Error('slow body cut off'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   const admission = createAdmission({
     maxOrders: config.MAX_IN_FLIGHT,
     maxBytes: config.MAX_BYTES_IN_FLIGHT,
     maxUploads: config.MAX_CONNECTIONS,
     slow: {
       afterMs: config.REQUEST_TIMEOUT * SLOW_FRACTION,
-      // The same event that Node emits at `REQUEST_TIMEOUT`.
-      cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', tooSlow, socket),
+      cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', timeout, socket),
     },
   });
   const metrics = createMetrics(admission);
@@ -93,16 +94,14 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, parser };
   const app = createApp({ ...shared, reader, producer, redis, waiters, rejections, tracing });
-  server.on(
-    'request',
-    shedLoad(app, {
-      admission,
-      accountOf: authenticator.cachedAccount,
-      requests: metrics.requests,
-      logger,
-      basePath: config.BASE_PATH,
-    }),
-  );
+  const shedding = shedLoad(app, {
+    admission,
+    accountOf: authenticator.cachedAccount,
+    requests: metrics.requests,
+    logger,
+    basePath: config.BASE_PATH,
+  });
+  server.on('request', checkRequestHead(shedding));
   const admin = createAdminServer(
     checkReadiness({
       database,

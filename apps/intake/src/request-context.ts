@@ -2,7 +2,6 @@ import type { AuthenticatedKey } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Span } from '@orders/runtime';
 import type { Request } from 'express';
-import type { RequestSlot } from './admission/request-slot.ts';
 
 /** State of one request, shared by its handlers and the log. */
 export interface RequestContext {
@@ -17,11 +16,26 @@ export interface RequestContext {
   receiptId?: string;
   /** Null if the request is not traced. */
   span: Span | null;
-  /** Memory and concurrency that the request occupies; released when it ends at the latest. */
   slot: RequestSlot;
-  problem?: string;
+  problemCode?: string;
   /** Order counts of an HTTP batch, for the log. */
   batch?: { orders: number; refused: number };
+}
+
+/** What one request occupies: the bytes of its body while they arrive and, once the body is complete, a slot. Created by `Admission`. */
+export interface RequestSlot {
+  /**
+   * Counts bytes that just arrived. Waits for other bytes to be released if the account's share is used up.
+   *
+   * @returns false if the wait timed out.
+   */
+  addBytes(count: number): boolean | Promise<boolean>;
+  /** Acquires a slot for the complete body, waiting up to 20 ms. @returns false if the account gets none. */
+  acquire(): boolean | Promise<boolean>;
+  /** Releases everything, at the latest when the request ends. Idempotent; does nothing while `holdUntil` runs. */
+  release(): void;
+  /** Holds everything until `work` ends, even if the client disconnects: a body that is being recorded still takes memory. */
+  holdUntil<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 export const { setContext, contextOf } = requestContext<RequestContext>();

@@ -1,5 +1,5 @@
 import type { WakeUp } from '@orders/queue';
-import { createMicroBatcher } from '@orders/runtime';
+import { chunkLength, createMicroBatcher } from '@orders/runtime';
 
 interface Waiting {
   wakeUps: WakeUp[];
@@ -18,14 +18,7 @@ export function coalesceWakeUps(
 ): (wakeUps: WakeUp[]) => Promise<void> {
   const add = createMicroBatcher<Waiting>({
     maxConcurrent: MAX_CONCURRENT_BATCHES,
-    take(waiting) {
-      let receipts = 0;
-      const firstOverLimit = waiting.findIndex(({ wakeUps }, index) => {
-        for (const { receiptIds } of wakeUps) receipts += receiptIds.length;
-        return index > 0 && receipts > MAX_RECEIPTS;
-      });
-      return firstOverLimit < 0 ? waiting.length : firstOverLimit;
-    },
+    nextBatchSize: (waiting) => chunkLength(waiting, countReceipts, { size: MAX_RECEIPTS }),
     async work(batch) {
       try {
         await processWakeUps(batch.flatMap(({ wakeUps }) => wakeUps));
@@ -36,4 +29,8 @@ export function coalesceWakeUps(
     },
   });
   return (wakeUps) => new Promise((resolve, reject) => add({ wakeUps, resolve, reject }));
+}
+
+function countReceipts({ wakeUps }: Waiting): number {
+  return wakeUps.reduce((sum, { receiptIds }) => sum + receiptIds.length, 0);
 }

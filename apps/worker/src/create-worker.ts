@@ -1,4 +1,4 @@
-import { checkSchema, closeDatabase, faultOf, openDatabase, poolState, untilSchema } from '@orders/database';
+import { checkSchema, closeDatabase, openDatabase, poolState, untilSchema } from '@orders/database';
 import { type Consumer, LANES, openProducer, startConsumer, type WakeUp } from '@orders/queue';
 import {
   closeAdminServer,
@@ -15,6 +15,7 @@ import {
 } from '@orders/runtime';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
+import { createFailureLog } from './failure-log.ts';
 import { type Lease, logFields } from './lease.ts';
 import { createLeaseReleaser } from './lease-releaser.ts';
 import { createMaintenance } from './maintenance/create-maintenance.ts';
@@ -59,23 +60,24 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const tracing = createTracing(config, 'orders-worker', logger);
   const deps = { database, writeBatch, recordFailure, leaseReleaser, onCrashLimit, tracing, leaseMs, sweepAfterMs };
   const processWakeUps = processBatch(deps);
-  const postgres = createOutageLog(logger, 'Postgres', 'wake-ups will be retried');
-  const queue = createOutageLog(logger, 'queue', 'receipts wait in Postgres');
+  const batchFailures = createFailureLog(database, logger, 'batch', 'wake-ups will be retried');
+  const sweepFailures = createFailureLog(database, logger, 'sweep', 'overdue receipts wait for the next sweep');
+  const queueOutage = createOutageLog(logger, 'queue', 'receipts wait in Postgres');
 
   async function processAndReport(wakeUps: WakeUp[]): Promise<void> {
     try {
       await processWakeUps(wakeUps);
-      postgres.recovered();
+      batchFailures.succeeded();
     } catch (error) {
       metrics.outages.inc();
-      postgres.failed(error, { stack: faultOf(error) === 'unknown' });
+      await batchFailures.failed(error);
       throw error;
     }
   }
 
   async function sweepOnce(): Promise<void> {
-    await sweep({ database, producer, leaseMs, metrics, logger });
-    queue.recovered();
+    await sweep({ database, producer, queueOutage, leaseMs, metrics, logger });
+    sweepFailures.succeeded();
   }
 
   const stopping = new AbortController();
@@ -103,7 +105,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         onError: (error) => logger.debug('queue error', { error: describeError(error) }),
       }),
     );
-    sweeper = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, (error) => queue.failed(error));
+    sweeper = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, sweepFailures.failed);
     maintenance.start();
     logger.info('worker ready');
   }
@@ -117,15 +119,15 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       logger.info('worker starting', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
       // With another schema, statements would fail and receipts would use up their attempts.
-      const isWaiting = Promise.withResolvers<void>();
+      const waitsForSchema = Promise.withResolvers<void>();
       const schema = untilSchema(database, stopping.signal, (message, fields) => {
         logger.warn(message, fields);
-        isWaiting.resolve();
+        waitsForSchema.resolve();
       });
       processing = schema.then((isReady) => {
         if (isReady) startProcessing();
       });
-      await Promise.race([processing, isWaiting.promise]);
+      await Promise.race([processing, waitsForSchema.promise]);
     },
     async close() {
       stopping.abort();

@@ -1,11 +1,11 @@
 import { type Database, faultOf, isReachable } from '@orders/database';
 
-/** How to continue after a failure. */
+/** How to continue after a batch failed. */
 interface Continuation<Item> {
-  /** Processes one half; a failure there is isolated again. */
-  each(half: readonly Item[]): Promise<unknown>;
-  /** Handles the failure of a single item. */
-  alone(item: Item): Promise<unknown>;
+  /** Retries one half of the batch. If the half fails, it must isolate the failure again. */
+  retryHalf(half: readonly Item[]): Promise<unknown>;
+  /** Handles the failing item, once it is the only one in its batch. */
+  handleSingle(item: Item): Promise<unknown>;
 }
 
 /**
@@ -18,15 +18,15 @@ export async function isolateFailure<Item>(
   database: Database,
   items: readonly Item[],
   error: unknown,
-  { each, alone }: Continuation<Item>,
+  { retryHalf, handleSingle }: Continuation<Item>,
 ): Promise<void> {
   if (faultOf(error) !== 'receipt' && !(await isReachable(database))) throw error;
   if (items.length === 1) {
-    await alone(items[0] as Item);
+    await handleSingle(items[0] as Item);
     return;
   }
   const middle = Math.ceil(items.length / 2);
-  await tryEach([items.slice(0, middle), items.slice(middle)], each);
+  await tryEach([items.slice(0, middle), items.slice(middle)], retryHalf);
 }
 
 /** Processes the items in sequence. @throws the first failure, after all were tried. */

@@ -38,11 +38,12 @@ interface ProcessDeps {
   sweepAfterMs: number;
 }
 
+/** Claims the available ones of the receipts. @param readsBodies without, they are claimed even if a body is unreadable. */
 type Claim = (lease: Lease, receiptIds: readonly string[], readsBodies: boolean) => Promise<ClaimedReceipt[]>;
 
 /**
- * Processes wake-ups: claims the available receipts, normalizes and writes them, and removes settled ones from the outbox. Receipts whose
- * worker crashed before are then processed one by one, so that a receipt that crashes its worker is alone when it does.
+ * Processes wake-ups: claims the available receipts, normalizes and writes them, and settles their batches. Receipts whose worker crashed
+ * before are then processed one by one, so that a receipt that crashes its worker is alone when it does.
  *
  * @throws when infrastructure fails; the wake-ups are retried, and no receipt has lost an attempt.
  */
@@ -59,13 +60,13 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
   };
 
   /**
-   * Claims and processes receipts. After any failure they are released, as the claim may have succeeded although its reply was lost. If a
-   * body is unreadable, the claim is bisected. The damaged receipt is then claimed without its body, so that reading it fails under a lease
-   * and counts as an attempt.
+   * Claims receipts and writes their orders. After any failure it releases them, as the claim may have succeeded although its reply was
+   * lost. If a claim fails because a body is unreadable, it is bisected. The damaged receipt is then claimed without its body, so that
+   * reading the body fails under a lease and counts as an attempt.
    *
-   * @returns `claimed`: number of claimed receipts, 0 after a failed claim; `moved`: as returned by `writeInChunks`.
+   * @returns `claimed`: the number of claimed receipts, 0 after a failed claim; `moved`: the result of `writeInChunks`.
    */
-  async function process(
+  async function claimAndWrite(
     { wakeUps, trace }: Pick<Lease, 'wakeUps' | 'trace'>,
     receiptIds: readonly string[],
     claim: Claim,
@@ -78,10 +79,10 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
     } catch (error) {
       leaseReleaser.release(lease.id, receiptIds);
       await isolateFailure(database, receiptIds, error, {
-        each: (half) => process(lease, half, claim, readsBodies),
-        async alone(receiptId) {
+        retryHalf: (half) => claimAndWrite(lease, half, claim, readsBodies),
+        async handleSingle(receiptId) {
           if (!readsBodies || !isDamage(error)) throw error;
-          await process(lease, [receiptId], claim, false);
+          await claimAndWrite(lease, [receiptId], claim, false);
         },
       });
       return { claimed: 0, moved: 0 };
@@ -94,7 +95,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
     }
   }
 
-  /** @returns the number of receipts that reached a final state if there was one chunk (see `WriteBatch`); otherwise 0. */
+  /** @returns like `WriteBatch`; 0 if there were several chunks. */
   async function writeInChunks(lease: Lease, claimed: readonly ClaimedReceipt[]): Promise<number> {
     // Chunks keep the order: of several orders with the same source_order_id, the first received must be written first.
     const chunks = chunkBySize(claimed, ({ body }) => body?.length ?? 0, { size: CHUNK_BYTES });
@@ -110,13 +111,12 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
 
   async function processAll(wakeUps: WakeUp[], trace: BatchTrace | null): Promise<void> {
     const receiptIds = [...new Set(wakeUps.flatMap((wakeUp) => wakeUp.receiptIds))];
-    const source = { wakeUps, trace };
-    const { claimed, moved } = await process(source, receiptIds, claimTogether);
-    // If one batch moved all of them, it has also deleted their outbox rows.
+    const { claimed, moved } = await claimAndWrite({ wakeUps, trace }, receiptIds, claimTogether);
+    // `writeBatch` has deleted the outbox rows.
     if (moved === receiptIds.length) return;
     if (claimed < receiptIds.length) {
       const suspects = await findSuspects(database, receiptIds);
-      await tryEach(suspects, (suspect) => process(source, [suspect], claimSuspect));
+      await tryEach(suspects, (suspect) => claimAndWrite({ wakeUps, trace }, [suspect], claimSuspect));
     }
     for (const batchId of new Set(wakeUps.map((wakeUp) => wakeUp.batchId))) {
       await settleBatch(database, batchId, sweepAfterMs);

@@ -13,7 +13,7 @@ export interface PeriodicRun {
 export function runPeriodically(
   work: (stopping: AbortSignal) => Promise<void>,
   intervalMs: number,
-  onError: (error: unknown) => void,
+  onError: (error: unknown) => unknown,
 ): PeriodicRun {
   const stopping = new AbortController();
   const running = (async () => {

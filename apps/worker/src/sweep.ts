@@ -1,6 +1,6 @@
 import { type Database, sweepOutbox } from '@orders/database';
 import type { Producer } from '@orders/queue';
-import type { Logger } from '@orders/runtime';
+import type { Logger, OutageLog } from '@orders/runtime';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** Max batches per sweep. */
@@ -9,22 +9,28 @@ const SWEEP_LIMIT = 200;
 const LONG_QUEUE = 100;
 
 /**
- * Sends wake-ups again for receipts that have waited too long, because a wake-up was lost or a worker crashed. Does nothing while the queue
- * is long, and sends at most one wake-up per batch and lease duration.
+ * Sends wake-ups again for receipts that have waited too long, because a wake-up was lost or a worker crashed. Sends at most one wake-up
+ * per batch and lease duration. Does nothing while the queue is long or unavailable.
  *
- * @throws when the lane `bulk` or Postgres is unavailable.
+ * @throws when Postgres is unavailable.
  */
 export async function sweep(deps: {
   database: Database;
   producer: Producer;
+  queueOutage: OutageLog;
   leaseMs: number;
   metrics: WorkerMetrics;
   logger: Logger;
 }): Promise<void> {
-  const { database, producer, leaseMs, metrics, logger } = deps;
-  // Wake-ups are sent on `bulk`, so only that lane must be available. Lost wake-ups may be of an unavailable `prompt` lane.
-  const [bulk, prompt] = await Promise.all([producer.depth('bulk'), producer.depth('prompt').catch(() => 0)]);
-  if (bulk + prompt >= LONG_QUEUE) return;
+  const { database, producer, queueOutage, leaseMs, metrics, logger } = deps;
+  let jobs: number;
+  try {
+    jobs = await countWaitingJobs(producer);
+    queueOutage.recovered();
+  } catch (error) {
+    return queueOutage.failed(error);
+  }
+  if (jobs >= LONG_QUEUE) return;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
   const isDebug = logger.isDebugEnabled();
   for (const batch of overdue) {
@@ -35,4 +41,10 @@ export async function sweep(deps: {
   const receipts = overdue.reduce((sum, batch) => sum + batch.receiptIds.length, 0);
   metrics.swept.inc(receipts);
   if (receipts > 0) logger.info('wake-ups sent again for overdue receipts', { batches: overdue.length, receipts });
+}
+
+/** Wake-ups are sent on `bulk`, so only that lane must be available. Lost wake-ups may be of an unavailable `prompt` lane. */
+async function countWaitingJobs(producer: Producer): Promise<number> {
+  const [bulk, prompt] = await Promise.all([producer.depth('bulk'), producer.depth('prompt').catch(() => 0)]);
+  return bulk + prompt;
 }

@@ -20,8 +20,8 @@ import type { RecordFailure } from './record-failure.ts';
  * Writes the orders of one lease, which are sorted by when they were received. Orders that the account already has become duplicates. An
  * order that cannot be written ends `failed` or `dead` without affecting the others.
  *
- * @returns the number of receipts that reached a final state, if all went through as one batch, which then also deleted their outbox rows;
- * otherwise 0, and the caller must settle the outbox rows.
+ * @returns the number of receipts that are now `written` or `duplicate`; outbox rows whose receipts are all among them are deleted. 0 if the
+ * orders were written in several parts: outbox rows may then remain, and the caller must settle their batches.
  * @throws when infrastructure fails.
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
@@ -37,9 +37,10 @@ export function createWriteBatch(deps: {
 }): WriteBatch {
   const { database, recordFailure, metrics, logger } = deps;
 
-  async function writeTogether(lease: Lease, orders: readonly Writable[], isSecondTry = false): Promise<number> {
+  /** Writes orders in one batch. If it fails, writes them in several parts. @returns like `WriteBatch`. */
+  async function writeTogether(lease: Lease, orders: readonly Writable[], isRetry = false): Promise<number> {
     if (orders.length === 0) return 0;
-    let unfinished = orders;
+    let notMoved = orders;
     try {
       const batchIds = lease.wakeUps.map(({ batchId }) => batchId);
       const { written, duplicates } = await withSpan(lease.trace?.begin('write', orders.length), () =>
@@ -47,25 +48,22 @@ export function createWriteBatch(deps: {
       );
       reportWritten(lease, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
-      let unmoved = duplicatesIn(orders, duplicates);
-      while (unmoved.length > 0) {
-        unfinished = unmoved;
-        const chunk = unmoved.slice(0, MAX_DUPLICATES);
-        unmoved = unmoved.slice(MAX_DUPLICATES);
-        // The last chunk deletes the outbox rows of all.
-        const outboxRows = unmoved.length > 0 ? [] : batchIds;
-        movedIds.push(...(await moveDuplicates(lease, outboxRows, movedIds, chunk)));
+      for (let rest = duplicatesIn(orders, duplicates); rest.length > 0; rest = rest.slice(MAX_DUPLICATES)) {
+        notMoved = rest;
+        // The last chunk deletes the outbox rows, as all other receipts have been moved by then.
+        const outboxRows = rest.length > MAX_DUPLICATES ? [] : batchIds;
+        movedIds.push(...(await moveDuplicates(lease, outboxRows, movedIds, rest.slice(0, MAX_DUPLICATES))));
       }
       metrics.batchSizes.observe(movedIds.length);
       return movedIds.length;
     } catch (error) {
-      // Another worker has just written one of the orders; the second try finds it.
-      if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isSecondTry) return writeTogether(lease, unfinished, true);
-      await isolateFailure(database, unfinished, error, {
-        each: (half) => writeTogether(lease, half),
-        async alone(only) {
+      // Another worker has just written one of the orders. The retry finds that order.
+      if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isRetry) return writeTogether(lease, notMoved, true);
+      await isolateFailure(database, notMoved, error, {
+        retryHalf: (half) => writeTogether(lease, half),
+        async handleSingle(order) {
           if (faultOf(error) === 'infrastructure') throw error;
-          await recordFailure(lease, only, error);
+          await recordFailure(lease, order, error);
         },
       });
       return 0;
@@ -112,10 +110,10 @@ export function createWriteBatch(deps: {
   }
 
   return async (lease, orders) => {
-    const { firsts, others } = splitByKey(orders);
-    const groups = [...splitByAttempts(firsts), others].filter((group) => group.length > 0);
-    if (groups.length <= 1) return writeTogether(lease, groups[0] ?? []);
-    await tryEach(groups, (group) => writeTogether(lease, group));
+    const { firsts, repeats } = splitBySourceOrderId(orders);
+    const parts = [...splitByAttempts(firsts), repeats].filter((part) => part.length > 0);
+    if (parts.length <= 1) return writeTogether(lease, parts[0] ?? []);
+    await tryEach(parts, (part) => writeTogether(lease, part));
     return 0;
   };
 }
@@ -131,17 +129,17 @@ function duplicatesIn(orders: readonly Writable[], duplicates: readonly Duplicat
   });
 }
 
-/** Orders with the same account and `source_order_id`: the first received is written first; the others are then its duplicates. */
-function splitByKey(orders: readonly Writable[]): { firsts: Writable[]; others: Writable[] } {
+/** Separates orders from earlier ones with the same account and `source_order_id`: the first is written first, the others become its duplicates. */
+function splitBySourceOrderId(orders: readonly Writable[]): { firsts: Writable[]; repeats: Writable[] } {
   const keys = new Set<string>();
   const firsts: Writable[] = [];
-  const others: Writable[] = [];
+  const repeats: Writable[] = [];
   for (const writable of orders) {
     const key = `${writable.accountId} ${writable.order.source_order_id}`;
-    (keys.has(key) ? others : firsts).push(writable);
+    (keys.has(key) ? repeats : firsts).push(writable);
     keys.add(key);
   }
-  return { firsts, others };
+  return { firsts, repeats };
 }
 
 /** Orders that failed before most likely fail again and make their batch bisect, so they are not mixed with new orders. */

@@ -3,11 +3,15 @@ export { BATCH_TYPES, checkJson, checkJsonOrLines, mediaTypeOf } from './check-m
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
 export { createGracefulShutdown, type GracefulShutdown } from './graceful-shutdown.ts';
 export { limitPipelining } from './limit-pipelining.ts';
-export { readBearerKey } from './read-bearer-key.ts';
-export { readIdempotencyKey } from './read-idempotency-key.ts';
-export { type Preferences, readPreferences } from './read-preferences.ts';
+export {
+  type Preferences,
+  readBearerKey,
+  readIdempotencyKey,
+  readPreferences,
+  readSignature,
+  requestIdOf,
+  SIGNATURE_HEADER,
+} from './read-headers.ts';
 export { readRawBody } from './read-raw-body.ts';
-export { readSignature, SIGNATURE_HEADER } from './read-signature.ts';
 export { requestContext } from './request-context.ts';
-export { requestIdOf } from './request-id.ts';
 export { problemTypeBase, writeProblem } from './write-problem.ts';

@@ -6,10 +6,10 @@ const CUT_SHORT = 'The body ended before its announced length.';
 interface BodyBounds {
   maxBytes: number;
   /**
-   * Reserves memory: for the whole body if it has a Content-Length, else for each chunk. False if there is none. Reading pauses until a
-   * promise is settled.
+   * Reserves memory: for the whole body if it has a Content-Length, else for each chunk. False if there is none. Reading pauses while a
+   * promise is pending.
    */
-  take?: (bytes: number) => boolean | Promise<boolean>;
+  reserveBytes?: (bytes: number) => boolean | Promise<boolean>;
 }
 
 /**
@@ -21,7 +21,7 @@ interface BodyBounds {
  */
 export function readRawBody(
   request: IncomingMessage,
-  { maxBytes, take = () => true }: BodyBounds,
+  { maxBytes, reserveBytes = () => true }: BodyBounds,
   done: (problem: Problem | null, body?: Buffer) => void,
 ): void {
   const announced = Number(request.headers['content-length'] ?? 0);
@@ -43,7 +43,7 @@ export function readRawBody(
       if (hasRoom) next();
       else finish(new Problem('overloaded'));
     };
-    const hasRoom = take(bytes);
+    const hasRoom = reserveBytes(bytes);
     if (typeof hasRoom === 'boolean') return proceed(hasRoom);
     request.pause();
     void hasRoom.then(proceed).then(() => request.resume());

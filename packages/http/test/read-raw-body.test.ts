@@ -8,11 +8,11 @@ const MAX_BYTES = 50_000;
 let collected: (problem: Problem | null, body?: Buffer) => void;
 let room = Number.POSITIVE_INFINITY;
 const server = createServer((request, response) => {
-  const take = (bytes: number) => {
+  const reserveBytes = (bytes: number) => {
     room -= bytes;
     return room >= 0;
   };
-  readRawBody(request, { maxBytes: MAX_BYTES, take }, (problem, body) => {
+  readRawBody(request, { maxBytes: MAX_BYTES, reserveBytes }, (problem, body) => {
     collected(problem, body);
     request.resume();
     response.end();

@@ -1,4 +1,4 @@
-export { migrateQueue } from './connections.ts';
+export { migrateQueue } from './bullmq.ts';
 export { openProducer, type Producer } from './open-producer.ts';
 export { isRedisUrl, openFailFastRedis, type RedisClient } from './open-redis.ts';
 export { type LaneState, openQueueStats, type QueueStats } from './queue-stats.ts';

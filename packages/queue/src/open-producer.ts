@@ -54,48 +54,43 @@ export function openProducer(options: ProducerOptions): Producer {
   const firstConnection = redis && withTimeout(once(redis, 'ready'), COMMAND_TIMEOUT_MS);
   const inFlight = new Set<Promise<void>>();
   const queues = forEachLane((lane) => openReconnectingQueue(url, redis, lane));
-  const jobs = forEachLane((lane) => coalesceJobs((wakeUps) => deliver(lane, wakeUps)));
+  const coalescers = forEachLane((lane) => coalesceJobs((wakeUps) => send(lane, wakeUps)));
 
-  async function ready(lane: Lane): Promise<Queue<WakeUpJob>> {
+  /** @throws {Error} when the lane is unavailable. */
+  async function readyQueue(lane: Lane): Promise<Queue<WakeUpJob>> {
     await firstConnection;
     if (redis && redis.status !== 'ready') throw new QueueUnavailableError('Redis is not connected');
     return queues[lane].ready();
   }
 
-  async function send(lane: Lane, wakeUps: WakeUp[], delayMs: number): Promise<void> {
-    try {
-      if (inFlight.size >= MAX_JOBS_IN_FLIGHT) throw new QueueUnavailableError('too many jobs in flight');
-      const queue = await ready(lane);
-      // cspell:ignore rings
-      await queue.add(
-        JOB_NAME,
-        { rings: wakeUps },
-        delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS,
-      );
-      onDelivered();
-    } catch (error) {
-      onLost(error);
-    }
+  async function addJob(lane: Lane, wakeUps: WakeUp[], delayMs: number): Promise<void> {
+    if (inFlight.size >= MAX_JOBS_IN_FLIGHT) throw new QueueUnavailableError('too many jobs in flight');
+    const queue = await readyQueue(lane);
+    const options = delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS;
+    // cspell:ignore rings
+    await queue.add(JOB_NAME, { rings: wakeUps }, options);
   }
 
-  function deliver(lane: Lane, wakeUps: WakeUp[], delayMs = 0): void {
-    const sending = send(lane, wakeUps, delayMs).finally(() => inFlight.delete(sending));
+  function send(lane: Lane, wakeUps: WakeUp[], delayMs = 0): void {
+    const sending = addJob(lane, wakeUps, delayMs)
+      .then(onDelivered, onLost)
+      .finally(() => inFlight.delete(sending));
     inFlight.add(sending);
   }
 
   return {
     wakeUp(lane, wakeUp, delayMs = 0) {
-      if (delayMs > 0) deliver(lane, [wakeUp], delayMs);
-      else jobs[lane].wakeUp(wakeUp);
+      if (delayMs > 0) send(lane, [wakeUp], delayMs);
+      else coalescers[lane].add(wakeUp);
     },
     async depth(lane) {
-      return (await countJobs(lane, await ready(lane))).waiting;
+      return (await countJobs(lane, await readyQueue(lane))).waiting;
     },
     lanes() {
-      return Promise.all(LANES.map(async (lane) => countJobs(lane, await ready(lane))));
+      return Promise.all(LANES.map(async (lane) => countJobs(lane, await readyQueue(lane))));
     },
     async close() {
-      for (const lane of LANES) jobs[lane].flush();
+      for (const lane of LANES) coalescers[lane].flush();
       await withTimeout(Promise.all(inFlight), 1000);
       await Promise.all(LANES.map((lane) => queues[lane].close()));
       redis?.disconnect();

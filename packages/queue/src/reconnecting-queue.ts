@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import { createQueue } from './connections.ts';
+import { createQueue } from './bullmq.ts';
 import type { RedisClient } from './open-redis.ts';
 import type { Lane, WakeUpJob } from './wake-up.ts';
 

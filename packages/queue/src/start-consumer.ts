@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '@orders/runtime';
 import type { Worker } from 'bullmq';
-import { createBullWorker } from './connections.ts';
+import { createBullWorker } from './bullmq.ts';
 import { isRedisUrl, openBlockingRedis } from './open-redis.ts';
 import type { Lane, WakeUp, WakeUpJob } from './wake-up.ts';
 

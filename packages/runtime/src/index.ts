@@ -1,9 +1,8 @@
 export { backoff } from './concurrency/backoff.ts';
 export { cachedRead } from './concurrency/cached-read.ts';
-export { chunkBySize } from './concurrency/chunk-by-size.ts';
+export { chunkBySize, chunkLength } from './concurrency/chunk-by-size.ts';
 export { createFairBudget, type FairBudget } from './concurrency/fair-budget.ts';
-export { createFairQueue, type FairQueue } from './concurrency/fair-queue.ts';
-export { limitConcurrency } from './concurrency/limit-concurrency.ts';
+export { createFairQueue, type FairQueue, limitConcurrency } from './concurrency/fair-queue.ts';
 export { createMicroBatcher } from './concurrency/micro-batcher.ts';
 export { createTimeSlicer, type TimeSlicer } from './concurrency/time-slicer.ts';
 export { withTimeout } from './concurrency/with-timeout.ts';

@@ -8,7 +8,7 @@ function startBatches() {
   const ends: (() => void)[] = [];
   const add = createMicroBatcher<string>({
     maxConcurrent: 2,
-    take: (waiting) => Math.min(waiting.length, 3),
+    nextBatchSize: (waiting) => Math.min(waiting.length, 3),
     work: (batch) => {
       started.push(batch);
       return new Promise((resolve) => ends.push(resolve));

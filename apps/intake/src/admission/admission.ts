@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@orders/domain';
 import { createFairBudget, type FairBudget } from '@orders/runtime';
-import type { RequestSlot } from './request-slot.ts';
+import type { RequestSlot } from '../request-context.ts';
 import { createUploads, type SlowUploads } from './uploads.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 
@@ -28,11 +28,11 @@ export interface Admission {
   /** Waits up to 20 ms until the account may have a slot of this kind. @returns false if there is still none. */
   waitForRoom(kind: RequestKind, accountId: number): Promise<boolean>;
   /**
-   * Starts to receive a body.
+   * Begins to receive a body. The caller must release the returned slot.
    *
    * @throws {Problem} `overloaded` if the account is already receiving its maximum.
    */
-  begin(request: IncomingMessage, kind: RequestKind, accountId: number): RequestSlot;
+  beginUpload(request: IncomingMessage, kind: RequestKind, accountId: number): RequestSlot;
 }
 
 /** The largest batch is as long as 32 of the largest orders, so batches take at most half the memory of single orders. */
@@ -43,6 +43,14 @@ const LIST_SLOTS = 8;
 const MAX_WAIT_MS = 20;
 /** Max waiting requests per slot: their bodies take memory too. */
 const MAX_WAITING_PER_SLOT = 2;
+
+/** For requests that need no slot. */
+export const NO_SLOT: RequestSlot = {
+  addBytes: () => true,
+  acquire: () => true,
+  release: () => {},
+  holdUntil: (work) => work(),
+};
 
 /** Creates the admission control of one process. */
 export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: AdmissionLimits): Admission {
@@ -63,7 +71,7 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
     bytes,
     isBusy: (kind) => slots[kind].taken * 2 >= slots[kind].max,
     waitForRoom,
-    begin(request, kind, accountId) {
+    beginUpload(request, kind, accountId) {
       const upload = uploads.begin(request, accountId);
       if (!upload) throw new Problem('overloaded');
       const budget = slots[kind];
@@ -78,7 +86,7 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
       };
       return {
         addBytes: upload.addBytes,
-        complete() {
+        acquire() {
           upload.complete();
           const takeSlot = () => {
             // The client may have disconnected during the wait.

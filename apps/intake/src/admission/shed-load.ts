@@ -3,8 +3,6 @@ import { Problem } from '@orders/domain';
 import { problemTypeBase, requestIdOf, writeProblem } from '@orders/http';
 import type { Counter, Logger } from '@orders/runtime';
 import { BATCH_PATH, RECONCILE_PATH } from '../paths.ts';
-import { originForm } from '../pipeline/origin-form.ts';
-import { rejectInvalidFraming } from '../pipeline/reject-invalid-framing.ts';
 import type { Admission, RequestKind } from './admission.ts';
 
 const LOG_INTERVAL_MS = 1000;
@@ -15,7 +13,7 @@ const OVERLOADED = new Problem('overloaded');
  * order. Applies only to accounts whose key is cached; for others the look-up would cost more than it saves. Logs one count a second, not
  * each rejection.
  *
- * @param serve handles all other requests, with only path and query as their target.
+ * @param serve handles all other requests.
  * @param deps.accountOf the account of a request whose key is cached.
  */
 export function shedLoad(
@@ -50,10 +48,8 @@ export function shedLoad(
   }
 
   return (request, response) => {
-    if (rejectInvalidFraming(request, response)) return;
-    const url = originForm(request.url ?? '/');
-    request.url = url;
     if (request.method !== 'POST') return serve(request, response);
+    const { url = '/' } = request;
     const query = url.indexOf('?');
     // Routing is case sensitive, strict about trailing slashes and undecoded, so no other path reaches these routes.
     const kind = kinds.get(query < 0 ? url : url.slice(0, query)) ?? 'order';

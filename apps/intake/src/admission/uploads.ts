@@ -4,19 +4,21 @@ import { createWaitingRoom } from './waiting-room.ts';
 
 /** When and how a slow body is cut off. */
 export interface SlowUploads {
-  /** Age in milliseconds at which an incomplete body may be cut off in favor of others. */
+  /** Age in milliseconds at which an incomplete body counts as slow and may be cut off in favor of others. */
   afterMs: number;
   cutOff: (request: IncomingMessage) => void;
 }
 
 /** The incoming body of one request, and its bytes until they are released. */
 interface Upload {
+  /** @returns false if there is no memory for them, or the body was cut off. */
   addBytes(count: number): boolean | Promise<boolean>;
+  /** The whole body has arrived. */
   complete(): void;
   release(): void;
 }
 
-interface Incomplete {
+interface IncompleteUpload {
   request: IncomingMessage;
   accountId: number;
   startedAt: number;
@@ -24,9 +26,9 @@ interface Incomplete {
 }
 
 /**
- * Counts incoming bodies and their bytes by account. If a budget is used up, slow bodies are preempted: those of the same account, or of
- * one that holds at least as much. Slow bodies are left alone until then, as they take nothing from others. If no body is slow, the
- * bytes wait for capacity, and TCP backpressure slows their sender.
+ * Counts incoming bodies and their bytes by account. While there is room, slow bodies are left alone. When a budget is used up, slow bodies
+ * are preempted: those of the same account, or of accounts that hold at least as much. If no body is slow, new bytes wait for room, and TCP
+ * backpressure slows their sender.
  */
 export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slow: SlowUploads }): {
   /** @returns null if the account is already receiving as many bodies as its share allows. */
@@ -36,14 +38,15 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
   const uploads = createFairBudget(deps.maxUploads);
   const room = createWaitingRoom(bytes, { maxWaitMs: slow.afterMs, maxWaiting: deps.maxUploads });
   // Oldest first.
-  const incomplete = new Set<Incomplete>();
+  const incomplete = new Set<IncompleteUpload>();
 
+  /** Cuts off one slow body for the account. @returns false if there is none. */
   function preempt(budget: FairBudget, accountId: number): boolean {
     const slowSince = performance.now() - slow.afterMs;
-    const own = budget.heldBy(accountId);
+    const held = budget.heldBy(accountId);
     for (const upload of incomplete) {
       if (upload.startedAt > slowSince) return false;
-      if (upload.accountId !== accountId && budget.heldBy(upload.accountId) < own) continue;
+      if (upload.accountId !== accountId && budget.heldBy(upload.accountId) < held) continue;
       upload.release();
       slow.cutOff(upload.request);
       return true;
@@ -51,14 +54,14 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
     return false;
   }
 
-  function take(budget: FairBudget, accountId: number, amount: number): boolean {
+  function takeOrPreempt(budget: FairBudget, accountId: number, amount: number): boolean {
     while (!budget.take(accountId, amount)) if (!preempt(budget, accountId)) return false;
     return true;
   }
 
   return {
     begin(request, accountId) {
-      if (!take(uploads, accountId, 1)) return null;
+      if (!takeOrPreempt(uploads, accountId, 1)) return null;
       let size = 0;
       let isComplete = false;
       let isReleased = false;
@@ -74,26 +77,28 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
         complete();
         bytes.release(accountId, size);
       };
-      const upload: Incomplete = { request, accountId, startedAt: performance.now(), release };
+      const takeBytes = (count: number) => {
+        if (!takeOrPreempt(bytes, accountId, count)) return false;
+        // This body may have been cut off meanwhile, even to make room for itself.
+        if (isReleased) bytes.release(accountId, count);
+        else size += count;
+        return !isReleased;
+      };
+      const upload: IncompleteUpload = { request, accountId, startedAt: performance.now(), release };
       incomplete.add(upload);
       return {
         addBytes(count) {
-          const add = (isTaken: boolean) => {
-            // This body may have been cut off meanwhile, even to make room for itself.
-            if (isTaken && isReleased) bytes.release(accountId, count);
-            else if (isTaken) size += count;
-            return isTaken && !isReleased;
-          };
           if (isReleased) return false;
-          if (take(bytes, accountId, count)) return add(true);
-          // A body that waits for its first bytes has none to release and is not slow.
+          if (takeBytes(count)) return true;
+          if (isReleased) return false;
+          // While it waits for room for its first bytes, it has none to release and is not slow.
           if (size === 0) incomplete.delete(upload);
           return room.wait(accountId, count).then(() => {
             if (!isReleased && !incomplete.has(upload)) {
               upload.startedAt = performance.now();
               incomplete.add(upload);
             }
-            return add(take(bytes, accountId, count));
+            return takeBytes(count);
           });
         },
         complete,

@@ -9,7 +9,7 @@ interface Waiting {
   resolve: (hasRoom: boolean) => void;
 }
 
-/** Requests that wait for capacity in a budget: first come, first served, as far as the shares of their accounts allow. */
+/** Requests that wait for room in a budget: first come, first served, as far as the shares of their accounts allow. */
 export interface WaitingRoom {
   /** @returns whether there is room for the amount now; the caller must take it in the same iteration of the event loop. */
   wait(accountId: number, amount: number): Promise<boolean>;
@@ -29,15 +29,14 @@ export function createWaitingRoom(
 
   function poll(): void {
     const now = performance.now();
-    // Callers take their grants later in this iteration of the event loop. Until then, a grant adds to what its account holds and reduces what
-    // is free, so both `own` and `total` count against the next requests.
-    const granted = new Map<number, number>();
-    let total = 0;
+    // What this poll grants is taken after it. Until then, `hasRoom` must count it twice: as held by its account and as no longer free.
+    const grantedByAccount = new Map<number, number>();
+    let granted = 0;
     waiting = waiting.filter(({ accountId, amount, since, resolve }) => {
-      const own = granted.get(accountId) ?? 0;
-      if (budget.hasRoom(accountId, own + total + amount)) {
-        granted.set(accountId, own + amount);
-        total += amount;
+      const own = grantedByAccount.get(accountId) ?? 0;
+      if (budget.hasRoom(accountId, own + granted + amount)) {
+        grantedByAccount.set(accountId, own + amount);
+        granted += amount;
         resolve(true);
         return false;
       }

@@ -1,12 +1,12 @@
 import { type Archiving, type Database, readArchiving, readDatabaseSize } from '@orders/database';
-import { cachedRead, Gauge, type Registry } from '@orders/runtime';
+import { cachedRead, type Registry } from '@orders/runtime';
+import { exposeGauge } from './expose-gauge.ts';
 
 /** Rare because Postgres calls stat on every file of the database to sum up its size. */
 const SIZE_REFRESH_MS = 60_000;
 
 /**
- * Gauges of the database's size and of WAL archiving. A value that cannot be read is absent; those of archiving are also absent if
- * `archive_mode` is off.
+ * Gauges of the database's size and of WAL archiving. Those of archiving are absent if `archive_mode` is off.
  */
 export function exposeArchiving(
   registry: Registry,
@@ -15,17 +15,7 @@ export function exposeArchiving(
 ): void {
   const getArchiving = cachedRead(() => readArchiving(database), { everyMs, timeoutMs });
   const getSize = cachedRead(() => readDatabaseSize(database), { everyMs: SIZE_REFRESH_MS, timeoutMs });
-  const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        const value = await read();
-        if (value === null) this.remove();
-        else this.set(value);
-      },
-    });
+  const gauge = exposeGauge.bind(null, registry);
   const ofArchive = (figure: (archiving: Archiving) => number | null) => async () => {
     const archiving = await getArchiving();
     return archiving && figure(archiving);

@@ -3,6 +3,7 @@ import type { LaneState, Producer } from '@orders/queue';
 import { cachedRead, Gauge, type Registry } from '@orders/runtime';
 import type { IntakeConfig } from '../config.ts';
 import { exposeArchiving } from './expose-archiving.ts';
+import { exposeGauge } from './expose-gauge.ts';
 
 /** Min time between queries, regardless of how often the metrics are scraped. */
 const REFRESH_MS = 5000;
@@ -11,12 +12,10 @@ const TIMEOUT_MS = 2000;
 type LoadConfig = Pick<IntakeConfig, 'DATABASE_URL' | 'PG_PREPARED'>;
 
 /**
- * Gauges of the whole service's load, by which workers are scaled. Every intake exposes them, as there may be no worker running. A value
- * that cannot be read is absent: a stale value, or 0, would scale workers down in an outage. They use their own connection, so they
- * neither take one from orders nor wait for one.
+ * Gauges of the whole service's load, by which workers are scaled. Every intake exposes them, as there may be no worker running. They use
+ * their own connection, so they neither take one from orders nor wait for one.
  */
 export function exposeLoad(registry: Registry, config: LoadConfig, producer: Producer): { close(): Promise<void> } {
-  const registers = [registry];
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: 1,
@@ -29,17 +28,7 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
   const getStalls = cachedRead(() => readStalls(database), times);
   const getLanes = cachedRead(() => producer.lanes(), times);
 
-  const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        const value = await read();
-        if (value === null) this.remove();
-        else this.set(value);
-      },
-    });
+  const gauge = exposeGauge.bind(null, registry);
   const ofDatabase = (figure: keyof Load) => async () => (await getLoad())?.[figure] ?? null;
   const ofQueue = (state: 'waiting' | 'active') => async () =>
     (await getLanes())?.reduce((sum, lane) => sum + lane[state], 0) ?? null;

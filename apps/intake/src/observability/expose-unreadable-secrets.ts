@@ -1,5 +1,6 @@
 import { countUnreadableSecrets, type Database, type SecretsKeys } from '@orders/database';
-import { cachedRead, Gauge, type Logger, type Registry } from '@orders/runtime';
+import { cachedRead, type Logger, type Registry } from '@orders/runtime';
+import { exposeGauge } from './expose-gauge.ts';
 
 const TIMES = { everyMs: 30_000, timeoutMs: 2000 };
 
@@ -23,15 +24,11 @@ export function exposeUnreadableSecrets(
     return unreadable;
   }, TIMES);
 
-  new Gauge({
-    name: 'intake_unreadable_signing_secrets',
-    help: 'Signing secrets in use that neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS unseals',
-    registers: [registry],
-    async collect() {
-      const unreadable = await read();
-      if (unreadable === null) this.remove();
-      else this.set(unreadable);
-    },
-  });
+  exposeGauge(
+    registry,
+    'intake_unreadable_signing_secrets',
+    'Signing secrets in use that neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS unseals',
+    read,
+  );
   return read;
 }

@@ -90,7 +90,7 @@ interface Waiting {
 function createLookUp(database: Database): (hash: string) => Promise<AuthenticatedKey | undefined> {
   const add = createMicroBatcher<Waiting>({
     maxConcurrent: 1,
-    take: (waiting) => Math.min(waiting.length, MAX_KEYS),
+    nextBatchSize: (waiting) => Math.min(waiting.length, MAX_KEYS),
     async work(group) {
       try {
         const hashes = group.map(({ hash }) => Buffer.from(hash, 'base64'));

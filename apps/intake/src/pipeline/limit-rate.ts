@@ -19,8 +19,8 @@ export interface RateLimits {
    */
   limitStatus: RequestHandler;
   /**
-   * Counts a request that costs as much as several, before its work starts. It is accepted if the limit was not exceeded before, even if it
-   * exceeds the limit itself. The excess extends the window, so that the rate holds on average.
+   * Counts a request that costs as much as several, before its work starts. It is accepted unless an earlier request exceeded the limit. Its
+   * own excess extends the window, so that the rate holds on average.
    *
    * @param cost in requests, including the one that `limit` counted.
    * @throws {Problem} `rate_limited` if another request has exceeded the limit meanwhile; then nothing is counted.
@@ -33,28 +33,25 @@ export const STATUS_LOOKUPS_PER_REQUEST = 5;
 /** Max window: the longest time that both Node's timers and Redis accept. */
 const MAX_WINDOW_MS = 2 ** 31 - 1;
 
-/**
- * Adds the cost of a request beyond the one that was already counted, unless the limit was exceeded before. Returns the count, or -1 if
- * it was refused, and the milliseconds until the window ends.
- */
+/** `addCost` in Redis, atomically. */
 const CHARGE = `
 local limit, window, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local counted = tonumber(redis.call('get', KEYS[1]) or '0')
-local left = redis.call('pttl', KEYS[1])
-if left <= 0 then left = window end
-if counted > limit then return {-1, left} end
+local ms_left = redis.call('pttl', KEYS[1])
+if ms_left <= 0 then ms_left = window end
+if counted > limit then return {-1, ms_left} end
 counted = counted + cost
-local over = math.min(cost, counted - limit)
-if over > 0 then left = math.min(left + math.ceil(over / limit * window), ${MAX_WINDOW_MS}) end
-redis.call('set', KEYS[1], counted, 'PX', left)
-return {counted, left}`;
+local excess = math.min(cost, counted - limit)
+if excess > 0 then ms_left = math.min(ms_left + math.ceil(excess / limit * window), ${MAX_WINDOW_MS}) end
+redis.call('set', KEYS[1], counted, 'PX', ms_left)
+return {counted, ms_left}`;
 
 /**
  * Limits each account to its own rate or the default: N requests in a window that starts with the first of them. All intake processes
  * with the same Redis share the counters; without Redis, or while it is unreachable, each process counts alone, from zero. The
  * `RateLimit` headers follow draft-ietf-httpapi-ratelimit-headers-11.
  */
-export function createRateLimits(general: RateLimit | undefined, redis: RedisClient | null): RateLimits {
+export function createRateLimits(defaultLimit: RateLimit | undefined, redis: RedisClient | null): RateLimits {
   // The limiter only counts; limits differ by account and are applied below.
   const options = { points: Number.MAX_SAFE_INTEGER, duration: 1, keyPrefix: 'rate' };
   const local = new RateLimiterMemory(options);
@@ -72,7 +69,11 @@ export function createRateLimits(general: RateLimit | undefined, redis: RedisCli
     if (consumedPoints > limit.requests) throw rateLimited(reset);
   }
 
-  /** @returns the count, or -1 if it was refused, and the milliseconds until the window ends. */
+  /**
+   * Adds the cost of a request beyond the one that was already counted, unless the limit was exceeded before.
+   *
+   * @returns the count, or -1 if the limit was exceeded before, and the milliseconds until the window ends.
+   */
   async function addCost(key: string, { requests, seconds }: RateLimit, cost: number): Promise<[number, number]> {
     const windowMs = seconds * 1000;
     try {
@@ -83,17 +84,18 @@ export function createRateLimits(general: RateLimit | undefined, redis: RedisCli
       // Redis is unreachable: this process counts alone.
     }
     return runExclusively(key, async () => {
-      const { consumedPoints: counted = 0, msBeforeNext: left = windowMs } = (await local.get(key)) ?? {};
-      if (counted > requests) return [-1, left];
-      const over = Math.min(cost, counted + cost - requests);
-      const ends = over > 0 ? Math.min(left + Math.ceil((over / requests) * windowMs), MAX_WINDOW_MS) : left;
-      await local.set(key, counted + cost, ends / 1000);
-      return [counted + cost, ends];
+      const { consumedPoints: counted = 0, msBeforeNext: msLeft = windowMs } = (await local.get(key)) ?? {};
+      if (counted > requests) return [-1, msLeft];
+      const excess = Math.min(cost, counted + cost - requests);
+      const extendedMs =
+        excess > 0 ? Math.min(msLeft + Math.ceil((excess / requests) * windowMs), MAX_WINDOW_MS) : msLeft;
+      await local.set(key, counted + cost, extendedMs / 1000);
+      return [counted + cost, extendedMs];
     });
   }
 
   const limitOf = (request: Request): RateLimit | null => {
-    const limit = accountOf(request).rateLimit ?? general;
+    const limit = accountOf(request).rateLimit ?? defaultLimit;
     return !limit || limit === 'none' ? null : limit;
   };
 
@@ -113,8 +115,8 @@ export function createRateLimits(general: RateLimit | undefined, redis: RedisCli
     async charge(request, response, cost) {
       const limit = limitOf(request);
       if (!limit || cost <= 1) return;
-      const [counted, left] = await addCost(keyOf(accountOf(request).accountId, limit), limit, cost - 1);
-      const reset = setRateLimitHeaders(response, 'account', limit, counted < 0 ? limit.requests : counted, left);
+      const [counted, msLeft] = await addCost(keyOf(accountOf(request).accountId, limit), limit, cost - 1);
+      const reset = setRateLimitHeaders(response, 'account', limit, counted < 0 ? limit.requests : counted, msLeft);
       if (counted < 0) throw rateLimited(reset);
     },
   };

@@ -20,7 +20,7 @@ export function problemHandler({ logger, rejections, basePath }: ProblemDeps): E
     const context = contextOf(request);
     if (error instanceof ClientDisconnected) return context.slot.release();
     const problem = asProblem(error);
-    context.problem = problem.code;
+    context.problemCode = problem.code;
     context.slot.release();
     if (problem.status >= 500) {
       const level = problem.code === 'internal_error' ? 'error' : 'warn';

@@ -23,15 +23,15 @@ export const requireJsonOrLines: RequestHandler = (request, _response, next) => 
  */
 export function readBody(admission: Admission, kind: RequestKind, maxBytes: number): RequestHandler {
   return (request, _response, next) => {
-    const slot = admission.begin(request, kind, accountOf(request).accountId);
+    const slot = admission.beginUpload(request, kind, accountOf(request).accountId);
     contextOf(request).slot = slot;
-    readRawBody(request, { maxBytes, take: slot.addBytes }, (problem, body) => {
+    readRawBody(request, { maxBytes, reserveBytes: slot.addBytes }, (problem, body) => {
       if (problem) return next(problem);
       const proceed = (hasSlot: boolean) => {
         request.body = body;
         next(hasSlot ? undefined : new Problem('overloaded'));
       };
-      const hasSlot = slot.complete();
+      const hasSlot = slot.acquire();
       if (typeof hasSlot === 'boolean') proceed(hasSlot);
       else void hasSlot.then(proceed);
     });

@@ -1,7 +1,7 @@
 import { requestIdOf } from '@orders/http';
 import type { Counter, Histogram, Logger, Span, Tracing } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
-import { NO_SLOT } from '../admission/request-slot.ts';
+import { NO_SLOT } from '../admission/admission.ts';
 import { contextOf, logFields, type RequestContext, setContext } from '../request-context.ts';
 
 /** Takes effect behind a proxy that terminates TLS; browsers ignore it over plain HTTP (RFC 6797, section 8.1). */
@@ -25,17 +25,17 @@ export function requestLifecycle(deps: {
       .setHeader('Strict-Transport-Security', HSTS);
     response.on('close', () => {
       const context = contextOf(request);
-      const { route, startedAt, problem, slot } = context;
+      const { route, startedAt, problemCode, slot } = context;
       slot.release();
       const duration = performance.now() - startedAt;
       const status = response.writableFinished ? response.statusCode : isTooSlow(request) ? 408 : 499;
-      deps.requests.inc({ route, status, code: problem ?? '' });
+      deps.requests.inc({ route, status, code: problemCode ?? '' });
       deps.seconds.observe({ route }, duration / 1000);
-      deps.logger.info(problem ? 'request rejected' : 'request completed', {
+      deps.logger.info(problemCode ? 'request rejected' : 'request completed', {
         method: request.method,
         route,
         status,
-        ...(problem && { code: problem }),
+        ...(problemCode && { code: problemCode }),
         ...logFields(context),
         ...context.batch,
         duration_ms: Math.round(duration * 10) / 10,
@@ -69,7 +69,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Follows OpenTelemetry's semantic conventions for HTTP servers, but omits the path, which may contain anything. */
 function endSpan(span: Span, { method }: Request, context: RequestContext, status: number): void {
-  const { requestId, route, problem, receiptId } = context;
+  const { requestId, route, problemCode, receiptId } = context;
   span.rename(route === 'none' ? method : `${method} ${route}`);
   span.set({
     'http.request.method': method,
@@ -78,8 +78,8 @@ function endSpan(span: Span, { method }: Request, context: RequestContext, statu
     'url.scheme': 'http',
     ...(UUID.test(requestId) && { 'orders.request_id': requestId }),
     ...(receiptId && { 'orders.receipt_id': receiptId }),
-    ...(problem && { 'orders.problem_code': problem }),
+    ...(problemCode && { 'orders.problem_code': problemCode }),
   });
-  if (status >= 500) span.fail(problem ?? String(status));
+  if (status >= 500) span.fail(problemCode ?? String(status));
   span.end();
 }

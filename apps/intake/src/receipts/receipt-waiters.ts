@@ -3,6 +3,7 @@ import type { FinalReceipt } from '@orders/database';
 import { createFairBudget } from '@orders/runtime';
 import type { ReceiptReader } from './receipt-reader.ts';
 
+/** The result of a wait that was not cut short. */
 export interface Waited {
   /** The receipt in its final state; null if the wait timed out. */
   final: FinalReceipt | null;

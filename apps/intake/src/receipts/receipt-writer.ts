@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Database, faultOf, type IncomingReceipt, recordReceipts } from '@orders/database';
 import type { Lane, Producer } from '@orders/queue';
-import { createMicroBatcher, type Span, type TimeSlicer } from '@orders/runtime';
+import { chunkLength, createMicroBatcher, type Span, type TimeSlicer } from '@orders/runtime';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 import { createFairShare } from './fair-share.ts';
 import { createReplayQueue } from './replay-queue.ts';
-import { type Recorded, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';
+import { bodyLength, type Recorded, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';
 
 export type { Recorded } from './waiting-receipt.ts';
 
@@ -49,7 +49,7 @@ export function createReceiptWriter(deps: {
   const createLaneBatcher = (lane: Lane) =>
     createMicroBatcher<WaitingReceipt>({
       maxConcurrent: MAX_CONCURRENT,
-      take: batchLength,
+      nextBatchSize: (waiting) => chunkLength(waiting, bodyLength, { size: MAX_BYTES, count: MAX_RECEIPTS }),
       work: (batch) => writeOrReject(lane, batch),
     });
   // Write batches are per lane, so an account within its share never waits for bulk senders, here or in the worker.
@@ -57,9 +57,9 @@ export function createReceiptWriter(deps: {
     prompt: createLaneBatcher('prompt'),
     bulk: createLaneBatcher('bulk'),
   };
-  // Single bulk orders do not wait behind thousands from an HTTP batch.
-  const addHttpBatch = createLaneBatcher('bulk');
-  const addReplay = createReplayQueue({ ...deps, record: (delivery) => add[delivery.lane](delivery) });
+  // HTTP batches in the bulk lane have their own batcher, so that a single order does not wait behind thousands.
+  const addOfHttpBatch = createLaneBatcher('bulk');
+  const addReplay = createReplayQueue({ ...deps, recordAgain: (delivery) => add[delivery.lane](delivery) });
 
   async function writeOrReject(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
     try {
@@ -77,10 +77,10 @@ export function createReceiptWriter(deps: {
   async function write(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
     const batchId = randomUUIDv7();
     const firsts = firstOfEachKey(batch).map(({ receipt }) => receipt);
-    const ids = new Set(await recordReceipts(database, batchId, graceMs, firsts));
+    const storedIds = new Set(await recordReceipts(database, batchId, graceMs, firsts));
     const stored: WaitingReceipt[] = [];
     for (const delivery of batch) {
-      if (ids.has(delivery.receipt.receiptId)) stored.push(delivery);
+      if (storedIds.has(delivery.receipt.receiptId)) stored.push(delivery);
       else addReplay(delivery);
     }
     if (stored.length > 0) {
@@ -106,25 +106,17 @@ export function createReceiptWriter(deps: {
         first.accountId,
         receipts.map(({ body }) => body),
       );
-      const to = lane === 'bulk' ? addHttpBatch : add.prompt;
+      const addToLane = lane === 'bulk' ? addOfHttpBatch : add.prompt;
       return Promise.allSettled(
         receipts.map(
-          (receipt) => new Promise<Recorded>((resolve, reject) => to({ receipt, lane, span, resolve, reject })),
+          (receipt) => new Promise<Recorded>((resolve, reject) => addToLane({ receipt, lane, span, resolve, reject })),
         ),
       );
     },
   };
 }
 
-function batchLength(waiting: readonly WaitingReceipt[]): number {
-  let bytes = 0;
-  const tooMany = waiting.findIndex(({ receipt }, index) => {
-    bytes += receipt.body.length;
-    return index > 0 && (bytes > MAX_BYTES || index >= MAX_RECEIPTS);
-  });
-  return tooMany < 0 ? waiting.length : tooMany;
-}
-
+/** Without repetitions of an idempotency key within the batch; these are replays. */
 function firstOfEachKey(batch: WaitingReceipt[]): WaitingReceipt[] {
   const seen = new Set<string>();
   return batch.filter(({ receipt }) => {

@@ -39,3 +39,7 @@ export function wakeUpFor(batchId: string, stored: readonly WaitingReceipt[]): W
   }
   return wakeUp;
 }
+
+export function bodyLength({ receipt }: WaitingReceipt): number {
+  return receipt.body.length;
+}

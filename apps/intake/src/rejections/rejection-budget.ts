@@ -1,7 +1,7 @@
 import type { MissedCount } from '@orders/database';
 import { LRUCache } from 'lru-cache';
 
-/** Limits how many rejections are recorded, by token buckets: one per account and one for all. */
+/** Limits how many rejections are recorded, by token buckets: one per account and one for all. Counts the missed ones, which get no row. */
 export interface RejectionBudget {
   /**
    * Takes a token for the account's next rejection.
@@ -9,11 +9,11 @@ export interface RejectionBudget {
    * @returns the number of rejections missed since the last token; null if there is no token, which counts as one more missed.
    */
   take(accountId: number): { missed: number } | null;
-  /** Counts a rejection that cannot be recorded for another reason. */
+  /** Counts a rejection that is not recorded for another reason. @returns null, like `take` without a token. */
   miss(accountId: number): null;
   /** Takes the missed counts of accounts without a recorded rejection for `quietMs` milliseconds. */
   takeMissed(quietMs: number): MissedCount[];
-  /** Gives back a missed count that could not be written. */
+  /** Adds a count that could not be written. */
   returnMissed(accountId: number, missed: number): void;
   hasMissed(): boolean;
 }
@@ -26,16 +26,16 @@ const MAX_ACCOUNTS = 10_000;
 
 interface Bucket {
   tokens: number;
-  /** Time of the last refill, in milliseconds. */
-  at: number;
-  /** Time of the last token taken, in milliseconds. */
+  /** Milliseconds. */
+  refilledAt: number;
+  /** When the last token was taken, in milliseconds. */
   takenAt: number;
   missed: number;
 }
 
 /** @param now a monotonic clock in milliseconds. */
 export function createRejectionBudget(now: () => number = () => performance.now()): RejectionBudget {
-  const full = (burst: number): Bucket => ({ tokens: burst, at: now(), takenAt: -Infinity, missed: 0 });
+  const full = (burst: number): Bucket => ({ tokens: burst, refilledAt: now(), takenAt: -Infinity, missed: 0 });
   const overall = full(OVERALL.burst);
   const accounts = new LRUCache<number, Bucket>({ max: MAX_ACCOUNTS });
 
@@ -47,8 +47,8 @@ export function createRejectionBudget(now: () => number = () => performance.now(
 
   function refill(bucket: Bucket, { burst, perSecond }: typeof PER_ACCOUNT): Bucket {
     const time = now();
-    bucket.tokens = Math.min(burst, bucket.tokens + ((time - bucket.at) / 1000) * perSecond);
-    bucket.at = time;
+    bucket.tokens = Math.min(burst, bucket.tokens + ((time - bucket.refilledAt) / 1000) * perSecond);
+    bucket.refilledAt = time;
     return bucket;
   }
 

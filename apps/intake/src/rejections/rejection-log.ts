@@ -48,7 +48,7 @@ const MAX_WAITING = 32;
 const MAX_ERRORS = 20;
 const MAX_POINTER = 200;
 
-/** The cause recorded for a batch that is rejected as a whole: the causes for single orders would mislead. */
+/** The cause recorded for a batch that is rejected as a whole: the causes for single orders would mislead, and its body is long. */
 const WHOLE_BATCH = 'whole_batch';
 
 /** A rejection that waits to be diagnosed and written; only `rejection` is stored. */
@@ -56,8 +56,6 @@ interface Waiting {
   rejection: NewRejection;
   code: RejectionCode;
   body: Buffer | undefined;
-  /** A whole batch is not diagnosed: it is many times as long as an order. */
-  isBatch: boolean;
   signature: string;
   apiKey: string;
 }
@@ -77,9 +75,9 @@ export function createRejectionLog(deps: {
 }): RejectionLog {
   const { database, parser, secretsKeys, unrecorded } = deps;
   const budget = createRejectionBudget();
-  let unsettled = 0;
-  const missed = createMissedRejections({ database, budget, isWriting: () => unsettled > 0 });
-  let settled = Promise.withResolvers<void>();
+  let pending = 0;
+  let nonePending = Promise.withResolvers<void>();
+  const missed = createMissedRejections({ database, budget, hasPendingRows: () => pending > 0 });
 
   async function write(batch: Waiting[]): Promise<void> {
     try {
@@ -96,18 +94,22 @@ export function createRejectionLog(deps: {
       for (const { rejection } of batch) budget.returnMissed(rejection.accountId, rejection.more + 1);
       missed.schedule();
     }
-    unsettled -= batch.length;
-    if (unsettled === 0) settled.resolve();
+    pending -= batch.length;
+    if (pending === 0) nonePending.resolve();
   }
 
-  const add = createMicroBatcher<Waiting>({ maxConcurrent: 1, take: (waiting) => waiting.length, work: write });
+  const add = createMicroBatcher<Waiting>({
+    maxConcurrent: 1,
+    nextBatchSize: (waiting) => waiting.length,
+    work: write,
+  });
 
   async function diagnose(waiting: Waiting): Promise<string | null> {
     const { code, body, signature, apiKey, rejection } = waiting;
     const { accountId } = rejection;
-    if (code === 'malformed_body' && !waiting.isBatch)
-      return body ? parser.run({ accountId }, 'diagnoseBody', body) : diagnoseBody(body);
-    if (code !== 'invalid_signature' || !body) return rejection.diagnosis;
+    if (rejection.diagnosis !== null) return rejection.diagnosis;
+    if (code === 'malformed_body') return body ? parser.run({ accountId }, 'diagnoseBody', body) : diagnoseBody(body);
+    if (code !== 'invalid_signature' || !body) return null;
     const secrets = (await findSecretsToDiagnose(database, accountId)).map(({ sealed, isLive }) => ({
       secret: unseal(secretsKeys, accountId, sealed),
       isLive,
@@ -121,16 +123,16 @@ export function createRejectionLog(deps: {
       const channel = CHANNELS[route];
       if (!authenticated || !channel || !isRejection(code)) return;
       const { accountId, keyId } = authenticated;
-      const granted = unsettled < MAX_WAITING ? budget.take(accountId) : budget.miss(accountId);
-      if (!granted) {
+      const token = pending < MAX_WAITING ? budget.take(accountId) : budget.miss(accountId);
+      if (!token) {
         missed.schedule();
         return unrecorded.inc();
       }
       // A copy, as a slice would keep the whole batch in memory.
       const body: Buffer | undefined = order ? Buffer.from(order) : request.body;
-      const isBatch = route === BATCH_PATH && !order;
-      if (unsettled === 0) settled = Promise.withResolvers();
-      unsettled += 1;
+      const isWholeBatch = route === BATCH_PATH && !order;
+      if (pending === 0) nonePending = Promise.withResolvers();
+      pending += 1;
       add({
         code,
         rejection: {
@@ -139,23 +141,22 @@ export function createRejectionLog(deps: {
           channel,
           code,
           requestId,
-          diagnosis: isBatch ? WHOLE_BATCH : diagnoseHeaders(code, request),
+          diagnosis: isWholeBatch ? WHOLE_BATCH : diagnoseHeaders(code, request),
           bodyBytes: body?.length ?? announcedLength(request),
           errors:
             errors?.slice(0, MAX_ERRORS).map((error) => ({
               pointer: error.pointer.slice(0, MAX_POINTER).toWellFormed(),
               code: error.code,
             })) ?? null,
-          more: granted.missed,
+          more: token.missed,
         },
-        body: (code === 'malformed_body' || code === 'invalid_signature') && !isBatch ? body : undefined,
-        isBatch,
+        body: (code === 'malformed_body' || code === 'invalid_signature') && !isWholeBatch ? body : undefined,
         signature: readSignature(request) ?? '',
         apiKey: request.get('authorization')?.split(' ').at(-1) ?? '',
       });
     },
     async close() {
-      if (unsettled > 0) await settled.promise;
+      if (pending > 0) await nonePending.promise;
       await missed.close();
     },
   };

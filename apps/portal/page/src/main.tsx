@@ -20,6 +20,8 @@ const queryClient = new QueryClient({
       // Client errors are final; retry only server and network errors.
       retry: (failures, error) => failures < 3 && !(isProblem(error) && error.status < 500),
     },
+    // Without a network, show the error instead of waiting.
+    mutations: { networkMode: 'always' },
   },
 });
 

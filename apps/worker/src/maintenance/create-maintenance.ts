@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex } from '@orders/database';
+import { openKnex, rollUpActivity } from '@orders/database';
 import { describeError, type Logger } from '@orders/runtime';
 import type { WorkerConfig } from '../config.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { type PeriodicRun, runPeriodically } from '../run-periodically.ts';
-import { ACTIVITY_INTERVAL_MS, rollUpActivityOnce } from './activity-rollup.ts';
-import { type Maintenance, RETENTION_INTERVAL_MS, removeExpiredKeys, retain } from './retention.ts';
+import type { Maintenance } from './maintenance.ts';
+import { RETENTION_INTERVAL_MS, removeExpiredKeys, retain } from './retention.ts';
 import { fillSearchTermsUntilDone, SEARCH_TERMS_INTERVAL_MS } from './search-terms.ts';
 
 /** Activity and search terms each hold a lock on one connection; all statements share the third. */
@@ -14,6 +14,10 @@ const POOL_SIZE = 3;
 const QUERY_TIMEOUT_MS = 60_000;
 /** Short, so that few keys have expired at each run. */
 const KEYS_INTERVAL_MS = 60_000;
+/** The rollup counts the receipts of the last minutes by outcome, for the portal's overview. */
+const ACTIVITY_INTERVAL_MS = 60_000;
+/** Each worker tries once per interval; the first one does the rollup and the others skip it. */
+const ACTIVITY_MIN_AGE_MS = ACTIVITY_INTERVAL_MS * 0.9;
 
 /**
  * Runs periodic maintenance on a small connection pool of its own: partitions and retention, idempotency keys, activity rollup and search
@@ -59,7 +63,9 @@ export function createMaintenance(
       runs = [
         every(RETENTION_INTERVAL_MS, (maintenance) => retain(maintenance, config.RECEIPT_RETENTION)),
         every(KEYS_INTERVAL_MS, (maintenance) => removeExpiredKeys(maintenance, config.IDEMPOTENCY_TTL)),
-        every(ACTIVITY_INTERVAL_MS, rollUpActivityOnce),
+        every(ACTIVITY_INTERVAL_MS, ({ knex, step }) =>
+          step('roll_up_activity', () => rollUpActivity(knex, ACTIVITY_MIN_AGE_MS)),
+        ),
         every(SEARCH_TERMS_INTERVAL_MS, fillSearchTermsUntilDone),
       ];
     },

@@ -2,31 +2,18 @@ import {
   countInDefault,
   createPartitions,
   dropOldPartitions,
-  type openKnex,
   pruneRejected,
   removeLeftovers,
   removeOldIdempotencyKeys,
   removeOldSignIns,
 } from '@orders/database';
-import type { Logger } from '@orders/runtime';
-import type { MaintenanceStep, WorkerMetrics } from '../metrics.ts';
+import type { Maintenance } from './maintenance.ts';
 
 /** Interval at which partitions are created and dropped, in milliseconds. */
 export const RETENTION_INTERVAL_MS = 600_000;
 /** Limits of the log of rejected deliveries: age, and number per account. */
 const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
 const REJECTED_KEPT = 500;
-
-/** Context of a maintenance run. */
-export interface Maintenance {
-  knex: ReturnType<typeof openKnex>;
-  /** Aborted when the worker drains; long steps then stop early. */
-  stopping: AbortSignal;
-  logger: Logger;
-  metrics: WorkerMetrics;
-  /** Runs one step. A failure is logged and counted under its name; the steps after it still run. */
-  step(name: MaintenanceStep, run: () => Promise<void>): Promise<void>;
-}
 
 /**
  * Creates partitions ahead, drops those past their retention, and removes old rejected deliveries and expired sign-in data.
@@ -46,9 +33,7 @@ export async function retain(maintenance: Maintenance, receiptRetention: number)
     if (dropped.length > 0) await step('remove_leftovers', () => removeLeftovers(knex, stopping));
   });
   await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
-  await step('prune_rejected_deliveries', async () => {
-    await pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT);
-  });
+  await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
   await step('remove_sign_ins', () => removeOldSignIns(knex));
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fillSearchTerms } from '@orders/database';
-import type { Maintenance } from './retention.ts';
+import type { Maintenance } from './maintenance.ts';
 
 export const SEARCH_TERMS_INTERVAL_MS = 10_000;
 /** Pause after each chunk as a multiple of its duration, so that orders have priority; bounds in milliseconds. */

@@ -61,3 +61,9 @@ export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
     }
   };
 }
+
+/** @returns a function that runs work, at most `maxConcurrent` at the same time and in FIFO order, and returns its result. */
+export function limitConcurrency(maxConcurrent: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const runFairly = createFairQueue<null>(maxConcurrent);
+  return (work) => runFairly(null, work);
+}

@@ -2,7 +2,7 @@ interface MicroBatcherOptions<Item> {
   /** Max concurrent batches. A second one starts only when full: one large batch is cheaper than two. */
   maxConcurrent: number;
   /** How many of the first waiting items form the next batch; at least one. */
-  take: (waiting: readonly Item[]) => number;
+  nextBatchSize: (waiting: readonly Item[]) => number;
   /** Must not fail. */
   work: (batch: Item[]) => Promise<void>;
 }
@@ -15,7 +15,7 @@ interface MicroBatcherOptions<Item> {
  */
 export function createMicroBatcher<Item>({
   maxConcurrent,
-  take,
+  nextBatchSize,
   work,
 }: MicroBatcherOptions<Item>): (item: Item) => void {
   let waiting: Item[] = [];
@@ -29,11 +29,11 @@ export function createMicroBatcher<Item>({
     setImmediate(() => {
       scheduled = false;
       while (busy < maxConcurrent && waiting.length > 0) {
-        const count = take(waiting);
-        const isFull = count < waiting.length;
+        const size = nextBatchSize(waiting);
+        const isFull = size < waiting.length;
         if (busy > 0 && !isFull) return;
-        const batch = waiting.slice(0, count);
-        waiting = waiting.slice(count);
+        const batch = waiting.slice(0, size);
+        waiting = waiting.slice(size);
         busy += 1;
         void work(batch).finally(() => {
           busy -= 1;

@@ -3,7 +3,7 @@ import type { Logger } from './logger.ts';
 
 /** Logs one line when a service becomes unavailable and one when it is available again. */
 export interface OutageLog {
-  failed(error: unknown, options?: { stack?: boolean }): void;
+  failed(error: unknown): void;
   recovered(): void;
 }
 
@@ -11,9 +11,8 @@ export interface OutageLog {
 export function createOutageLog(logger: Logger, service: string, consequence: string): OutageLog {
   let isUnavailable = false;
   return {
-    failed(error, options) {
-      if (!isUnavailable)
-        logger.warn(`${service} unavailable; ${consequence}`, { error: describeError(error, options) });
+    failed(error) {
+      if (!isUnavailable) logger.warn(`${service} unavailable; ${consequence}`, { error: describeError(error) });
       isUnavailable = true;
     },
     recovered() {

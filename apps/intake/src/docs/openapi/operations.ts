@@ -3,50 +3,17 @@ import {
   MAX_BATCH_ERRORS,
   MAX_BATCH_ORDERS,
   MAX_SOURCE_ORDER_IDS,
-  PROBLEMS,
   type ProblemCode,
   SOURCE_ORDER_IDS_INVALID,
 } from '@orders/domain';
 import { BATCH_TYPES, SIGNATURE_HEADER } from '@orders/http';
 import { batchContent } from './batch-schemas.ts';
+import { BODY, header, RATE_HEADERS, refusals, STATUS_RATE_HEADERS, success } from './responses.ts';
 import { grouped, ref, text } from './schema.ts';
 
-const header = (description: string) => ({ description, schema: { type: 'string' } });
+const PREFERENCE_APPLIED = { 'Preference-Applied': header('The preferences that were applied') };
 
-const COMMON_HEADERS = {
-  'X-Request-Id': header('The one you sent, or a new one; quote it when you report a problem'),
-};
-const RATE_HEADERS = {
-  'RateLimit-Policy': header(
-    'Only where the account has a rate limit: `"account";q=…;w=…`, `q` requests in `w` seconds',
-  ),
-  RateLimit: header('What is left of it: `"account";r=…;t=…`, `r` requests within `t` seconds'),
-};
-const STATUS_RATE_HEADERS = {
-  'RateLimit-Policy': header(
-    'Only where the account has a rate limit: `"status";q=…;w=…`, `q` status look-ups in `w` seconds, five for each request',
-  ),
-  RateLimit: header('What is left of it: `"status";r=…;t=…`, `r` look-ups within `t` seconds'),
-};
-const RETRY_AFTER = { 'Retry-After': header('Seconds') };
-const REFUSAL_HEADERS: Record<number, object> = {
-  401: { 'WWW-Authenticate': header('The scheme, when it is the key that is refused') },
-  422: { 'Preference-Applied': header('`handling=strict`, if that was asked for') },
-  429: RETRY_AFTER,
-  503: RETRY_AFTER,
-};
-
-const AUTHENTICATION: ProblemCode[] = ['missing_api_key', 'invalid_api_key', 'account_suspended', 'rate_limited'];
-const ALWAYS: ProblemCode[] = ['storage_unavailable', 'internal_error'];
-const BODY: ProblemCode[] = [
-  'unsupported_media_type',
-  'unsupported_content_encoding',
-  'payload_too_large',
-  'invalid_idempotency_key',
-  'malformed_body',
-  'validation_failed',
-  'overloaded',
-];
+const without = (left: ProblemCode, codes: ProblemCode[]) => codes.filter((code) => code !== left);
 
 export const orderOperation = acceptOperation('submitOrder', 'Send an order', [], []);
 
@@ -88,16 +55,12 @@ export const batchOperation = {
   ],
   requestBody: { required: true, content: batchContent },
   responses: {
-    202: {
-      description: 'Each order with a receipt is stored and will be processed, even where others are refused.',
-      headers: {
-        ...COMMON_HEADERS,
-        ...RATE_HEADERS,
-        'Preference-Applied': header('The preferences that were applied'),
-      },
-      content: { 'application/json': { schema: ref('BatchReply') } },
-    },
-    ...refusals([...AUTHENTICATION, ...BODY.filter((code) => code !== 'validation_failed'), ...ALWAYS], RATE_HEADERS, {
+    202: success(
+      'Each order with a receipt is stored and will be processed, even where others are refused.',
+      'BatchReply',
+      { ...RATE_HEADERS, ...PREFERENCE_APPLIED },
+    ),
+    ...refusals(without('validation_failed', BODY), {
       unsupported_media_type: BATCH_TYPES,
       payload_too_large: 'The body is larger than this service accepts, or holds too many orders.',
       malformed_body: 'The body holds no order, or is not one JSON array where it is sent as one.',
@@ -113,15 +76,8 @@ export const previewOperation = {
     'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` have no effect: what strict handling would refuse is listed as warnings.',
   requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
   responses: {
-    200: {
-      description: 'The order as it would be written',
-      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
-      content: { 'application/json': { schema: ref('Preview') } },
-    },
-    ...refusals(
-      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
-      RATE_HEADERS,
-    ),
+    200: success('The order as it would be written', 'Preview'),
+    ...refusals(without('invalid_idempotency_key', BODY)),
   },
 };
 
@@ -152,16 +108,8 @@ export const reconcileOperation = {
     },
   },
   responses: {
-    200: {
-      description: 'What is known of each id',
-      headers: { ...COMMON_HEADERS, ...RATE_HEADERS },
-      content: { 'application/json': { schema: ref('ReconcileReply') } },
-    },
-    ...refusals(
-      [...AUTHENTICATION, ...BODY.filter((code) => code !== 'invalid_idempotency_key'), ...ALWAYS],
-      RATE_HEADERS,
-      { validation_failed: SOURCE_ORDER_IDS_INVALID },
-    ),
+    200: success('What is known of each id', 'ReconcileReply'),
+    ...refusals(without('invalid_idempotency_key', BODY), { validation_failed: SOURCE_ORDER_IDS_INVALID }),
   },
 };
 
@@ -179,16 +127,8 @@ export const statusOperation = {
     },
   ],
   responses: {
-    200: {
-      description: 'The receipt',
-      headers: {
-        ...COMMON_HEADERS,
-        ...STATUS_RATE_HEADERS,
-        'Preference-Applied': header('The preferences that were applied'),
-      },
-      content: { 'application/json': { schema: ref('Receipt') } },
-    },
-    ...refusals([...AUTHENTICATION, 'receipt_not_found', 'overloaded', ...ALWAYS], STATUS_RATE_HEADERS),
+    200: success('The receipt', 'Receipt', { ...STATUS_RATE_HEADERS, ...PREFERENCE_APPLIED }),
+    ...refusals(['receipt_not_found', 'overloaded'], {}, STATUS_RATE_HEADERS),
   },
 };
 
@@ -216,46 +156,13 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
     ],
     requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
     responses: {
-      202: {
-        description: 'Accepted: the order is stored and will be processed.',
-        headers: {
-          ...COMMON_HEADERS,
-          ...RATE_HEADERS,
-          Location: header('Where to ask for the status'),
-          'Idempotent-Replayed': header('`true` when the idempotency key was known'),
-          'Preference-Applied': header('The preferences that were applied'),
-        },
-        content: { 'application/json': { schema: ref('Accepted') } },
-      },
-      ...refusals([...AUTHENTICATION, ...BODY, ...problems, ...ALWAYS], RATE_HEADERS),
+      202: success('Accepted: the order is stored and will be processed.', 'Accepted', {
+        ...RATE_HEADERS,
+        Location: header('Where to ask for the status'),
+        'Idempotent-Replayed': header('`true` when the idempotency key was known'),
+        ...PREFERENCE_APPLIED,
+      }),
+      ...refusals([...BODY, ...problems]),
     },
   };
-}
-
-/**
- * One response for each status that lists its codes.
- *
- * @param headers may come with any of them.
- * @param details replace the problems' own descriptions.
- */
-function refusals(
-  codes: ProblemCode[],
-  headers = {},
-  details: Partial<Record<ProblemCode, string>> = {},
-): Record<number, object> {
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, those]) => [
-      status,
-      {
-        description: those.map((code) => `\`${code}\`: ${details[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
-        headers: { ...COMMON_HEADERS, ...headers, ...REFUSAL_HEADERS[status] },
-        content: {
-          'application/problem+json': {
-            schema: { allOf: [ref('Problem'), { properties: { code: { enum: those }, status: { const: status } } }] },
-          },
-        },
-      },
-    ]),
-  );
 }

@@ -60,7 +60,7 @@ export function saveResendsChoice(accountId: number, resends: ResendsChoice): Pr
   return call('PUT', `${at(accountId)}/resends`, { body: { resends } });
 }
 
-// Requests that return a secret never go through a query or mutation, whose cache would keep it.
+// Requests that return a secret go through `useAction`. The cache of a query or mutation would keep the secret.
 
 export function createKey(accountId: number, name: string): Promise<NewKey> {
   return call('POST', `${at(accountId)}/keys`, { body: { name } });

@@ -22,7 +22,7 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
   const creating = useAction(async () => onDone(await createKey(accountId, name)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    creating.run();
+    creating.mutate();
   };
   return (
     <Dialog title={t('keys.create')} onClose={onClose}>
@@ -38,7 +38,7 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
           onChange={(event) => setName(event.target.value)}
         />
         {creating.error !== null && <ProblemNote error={creating.error} />}
-        <FormButtons submit={t('keys.create')} isBusy={creating.isBusy || name.trim() === ''} onClose={onClose} />
+        <FormButtons submit={t('keys.create')} isBusy={creating.isPending || name.trim() === ''} onClose={onClose} />
       </form>
     </Dialog>
   );
@@ -73,7 +73,7 @@ export function ReplaceKeyDialog(props: DialogProps & { old: Key; onDone: (key: 
   const replacing = useAction(async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    replacing.run();
+    replacing.mutate();
   };
   return (
     <Dialog title={t('keys.replaceTitle', { name: props.old.name })} onClose={props.onClose}>
@@ -81,7 +81,7 @@ export function ReplaceKeyDialog(props: DialogProps & { old: Key; onDone: (key: 
         <p>{t('keys.replaceAbout')}</p>
         <GraceSelect label={t('keys.grace')} value={grace} onChange={setGrace} />
         {replacing.error !== null && <ProblemNote error={replacing.error} />}
-        <FormButtons submit={t('keys.replace')} isBusy={replacing.isBusy} onClose={props.onClose} />
+        <FormButtons submit={t('keys.replace')} isBusy={replacing.isPending} onClose={props.onClose} />
       </form>
     </Dialog>
   );

@@ -1,10 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useId, useState } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ResendsChoice, saveResendsChoice, useResendsChoice } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
-import { useAction } from './use-action.ts';
 
 const CHOICES: ResendsChoice[] = ['ignore', 'hold'];
 
@@ -14,19 +13,10 @@ export function ResendsCard(): ReactNode {
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const choice = useResendsChoice(accountId);
-  const [chosen, setChosen] = useState<ResendsChoice | null>(null);
-  const [isSaved, setSaved] = useState(false);
   const id = useId();
-  const saving = useAction(async (resends: ResendsChoice) => {
-    setSaved(false);
-    setChosen(resends);
-    try {
-      await saveResendsChoice(accountId, resends);
-      queryClient.setQueryData(['resends', accountId], resends);
-      setSaved(true);
-    } finally {
-      setChosen(null);
-    }
+  const saving = useMutation({
+    mutationFn: (resends: ResendsChoice) => saveResendsChoice(accountId, resends),
+    onSuccess: (_, resends) => void queryClient.setQueryData(['resends', accountId], resends),
   });
   return (
     <section className="card stack" aria-labelledby={`${id}-title`}>
@@ -42,8 +32,8 @@ export function ResendsCard(): ReactNode {
                 id={`${id}-${value}`}
                 name={id}
                 aria-describedby={`${id}-${value}-about`}
-                checked={(chosen ?? choice.data) === value}
-                onChange={() => !saving.isBusy && saving.run(value)}
+                checked={(saving.isPending ? saving.variables : choice.data) === value}
+                onChange={() => !saving.isPending && saving.mutate(value)}
               />
               <label htmlFor={`${id}-${value}`}>{t(`resends.${value}`)}</label>
               <p id={`${id}-${value}-about`} className="hint">
@@ -55,7 +45,7 @@ export function ResendsCard(): ReactNode {
       )}
       {saving.error !== null && <ProblemNote error={saving.error} />}
       <p className="hint" role="status">
-        {isSaved && t('resends.saved')}
+        {saving.isSuccess && t('resends.saved')}
       </p>
     </section>
   );

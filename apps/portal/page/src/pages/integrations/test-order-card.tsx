@@ -22,7 +22,7 @@ export function TestOrderCard(): ReactNode {
     <section className="card stack" aria-labelledby="test-title">
       <header className="spread">
         <h2 id="test-title">{t('test.title')}</h2>
-        <button type="button" className="button" disabled={sending.isBusy} onClick={() => sending.run()}>
+        <button type="button" className="button" disabled={sending.isPending} onClick={() => sending.mutate()}>
           <Send aria-hidden="true" size={16} />
           {t('test.send')}
         </button>

@@ -78,7 +78,7 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
             {t('webhook.hide')}
           </button>
         ) : (
-          <button type="button" className="button" disabled={revealing.isBusy} onClick={() => revealing.run()}>
+          <button type="button" className="button" disabled={revealing.isPending} onClick={() => revealing.mutate()}>
             {t('webhook.reveal')}
           </button>
         )}
@@ -147,7 +147,7 @@ function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => 
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    rotating.run();
+    rotating.mutate();
   };
   return (
     <Dialog title={t('webhook.rotate')} onClose={onClose}>
@@ -155,7 +155,7 @@ function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => 
         <p>{t('webhook.rotateAbout')}</p>
         <GraceSelect label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
         {rotating.error !== null && <ProblemNote error={rotating.error} />}
-        <FormButtons submit={t('webhook.rotate')} isBusy={rotating.isBusy} onClose={onClose} />
+        <FormButtons submit={t('webhook.rotate')} isBusy={rotating.isPending} onClose={onClose} />
       </form>
     </Dialog>
   );

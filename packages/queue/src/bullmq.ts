@@ -76,20 +76,20 @@ export function createBullWorker(
     // Delay after a connection failure. A failover takes less than BullMQ's default of 15 s.
     runRetryDelay: 1000,
   };
-  const process = async (job: { data: WakeUpJob }) => {
+  const processJob = async (job: { data: WakeUpJob }) => {
     // cspell:ignore rings
     // A job that this service did not write must not end the process.
     if (!Array.isArray(job.data.rings)) throw new UnrecoverableError('not a job of this service');
     await work(job.data.rings).catch(() => {
-      throw new WakeUpsFailedError('infrastructure outage, see the worker log');
+      throw new WakeUpsFailedError('the batch failed, see the worker log');
     });
   };
   const worker = redis
-    ? new Worker<WakeUpJob>(name, process, {
+    ? new Worker<WakeUpJob>(name, processJob, {
         ...common,
         connection: redis,
         prefix: keyPrefix(redis, name),
       } as WorkerOptions)
-    : new Worker(name, process, { ...common, ...postgresConnection(url) }, createPostgresBackend);
+    : new Worker(name, processJob, { ...common, ...postgresConnection(url) }, createPostgresBackend);
   return worker as Worker<WakeUpJob>;
 }

@@ -1,0 +1,77 @@
+import { PROBLEMS, type ProblemCode } from '@orders/domain';
+import { ref } from './schema.ts';
+
+export const header = (description: string) => ({ description, schema: { type: 'string' } });
+
+const COMMON_HEADERS = {
+  'X-Request-Id': header('The one you sent, or a new one; quote it when you report a problem'),
+};
+export const RATE_HEADERS = {
+  'RateLimit-Policy': header(
+    'Only where the account has a rate limit: `"account";q=…;w=…`, `q` requests in `w` seconds',
+  ),
+  RateLimit: header('What is left of it: `"account";r=…;t=…`, `r` requests within `t` seconds'),
+};
+export const STATUS_RATE_HEADERS = {
+  'RateLimit-Policy': header(
+    'Only where the account has a rate limit: `"status";q=…;w=…`, `q` status look-ups in `w` seconds, five for each request',
+  ),
+  RateLimit: header('What is left of it: `"status";r=…;t=…`, `r` look-ups within `t` seconds'),
+};
+const RETRY_AFTER = { 'Retry-After': header('Seconds') };
+const REFUSAL_HEADERS: Record<number, object> = {
+  401: { 'WWW-Authenticate': header('The scheme, when it is the key that is refused') },
+  422: { 'Preference-Applied': header('`handling=strict`, if that was asked for') },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
+
+const AUTHENTICATION: ProblemCode[] = ['missing_api_key', 'invalid_api_key', 'account_suspended', 'rate_limited'];
+const ALWAYS: ProblemCode[] = ['storage_unavailable', 'internal_error'];
+export const BODY: ProblemCode[] = [
+  'unsupported_media_type',
+  'unsupported_content_encoding',
+  'payload_too_large',
+  'invalid_idempotency_key',
+  'malformed_body',
+  'validation_failed',
+  'overloaded',
+];
+
+/** A successful response. @param headers in addition to those of all responses. */
+export function success(description: string, schema: string, headers: object = RATE_HEADERS): object {
+  return {
+    description,
+    headers: { ...COMMON_HEADERS, ...headers },
+    content: { 'application/json': { schema: ref(schema) } },
+  };
+}
+
+/**
+ * The error responses of a route that needs a key: one for each status, with its codes.
+ *
+ * @param codes of this route, in addition to those of all routes.
+ * @param details replace the problems' own descriptions.
+ * @param headers may come with any of them.
+ */
+export function refusals(
+  codes: ProblemCode[],
+  details: Partial<Record<ProblemCode, string>> = {},
+  headers: object = RATE_HEADERS,
+): Record<number, object> {
+  const byStatus = Map.groupBy([...AUTHENTICATION, ...codes, ...ALWAYS], (code) => PROBLEMS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, those]) => [
+      status,
+      {
+        description: those.map((code) => `\`${code}\`: ${details[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
+        headers: { ...COMMON_HEADERS, ...headers, ...REFUSAL_HEADERS[status] },
+        content: {
+          'application/problem+json': {
+            schema: { allOf: [ref('Problem'), { properties: { code: { enum: those }, status: { const: status } } }] },
+          },
+        },
+      },
+    ]),
+  );
+}

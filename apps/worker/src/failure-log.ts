@@ -1,0 +1,30 @@
+import { type Database, isReachable, isStorageUnavailable } from '@orders/database';
+import { createOutageLog, describeError, type Logger } from '@orders/runtime';
+
+/** Logs why repeated work fails, in one line until it succeeds: an outage of Postgres or, if Postgres is available, a bug. */
+export interface FailureLog {
+  failed(error: unknown): Promise<void>;
+  succeeded(): void;
+}
+
+/**
+ * @param work its name, such as `batch`.
+ * @param consequence of a failure, the same for outages and bugs.
+ */
+export function createFailureLog(database: Database, logger: Logger, work: string, consequence: string): FailureLog {
+  const outage = createOutageLog(logger, 'Postgres', consequence);
+  let isBugLogged = false;
+  return {
+    async failed(error) {
+      if (isStorageUnavailable(error) || !(await isReachable(database))) return outage.failed(error);
+      if (!isBugLogged) {
+        logger.error(`${work} failed; ${consequence}`, { error: describeError(error, { stack: true }) });
+      }
+      isBugLogged = true;
+    },
+    succeeded() {
+      outage.recovered();
+      isBugLogged = false;
+    },
+  };
+}
