@@ -1,7 +1,6 @@
 import type { OrderJson, Review } from '@orders/database';
-import type { Order } from '@orders/domain';
+import type { FieldError, Order } from '@orders/domain';
 import { type Cell, details, table } from './table.ts';
-import { warningLines } from './warning-lines.ts';
 
 /** Orders as a table. */
 export function tabulateOrders(orders: readonly OrderJson[]): string {
@@ -51,6 +50,11 @@ export function orderEntries(order: Omit<Order, 'source_order_id' | 'order_numbe
     ['total', amountOf(order)],
     ['instructions', order.delivery_instructions],
   ];
+}
+
+/** Warnings or errors of an order, one line each; undefined if there are none. */
+export function warningLines(warnings: readonly FieldError[]): string | undefined {
+  return warnings.map(({ pointer, code, detail }) => `${pointer || '/'} ${code}: ${detail}`).join('\n') || undefined;
 }
 
 function amountOf({ total, currency }: Pick<Order, 'total' | 'currency'>): string | null {

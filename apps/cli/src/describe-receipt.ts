@@ -1,7 +1,7 @@
-import { escapeControls } from './escape-controls.ts';
+import { warningLines } from './describe-order.ts';
 import type { ReceiptJson, ReceiptRecordJson } from './receipt-json.ts';
+import { escapeControls } from './sanitize.ts';
 import { details, table } from './table.ts';
-import { warningLines } from './warning-lines.ts';
 
 /** Receipts as a table. */
 export function tabulateReceipts(receipts: readonly ReceiptJson[]): string {

@@ -1,8 +1,7 @@
 import { Problem } from '@orders/domain';
 import { ConfigurationError, describeError } from '@orders/runtime';
 import { CommanderError } from 'commander';
-import { escapeControls } from './escape-controls.ts';
-import { hideKeys } from './hide-keys.ts';
+import { escapeControls, hideKeys } from './sanitize.ts';
 
 /** The command failed: exit code 1. The message is printed as it is. */
 export class Failure extends Error {

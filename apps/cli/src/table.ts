@@ -1,4 +1,4 @@
-import { escapeControls } from './escape-controls.ts';
+import { escapeControls } from './sanitize.ts';
 
 /** Max width of tables and details, in columns. */
 const LINE_WIDTH = 100;

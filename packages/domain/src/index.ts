@@ -48,7 +48,7 @@ export {
 } from './receipt-states.ts';
 export { redactedBody, redactOrder } from './redact-order.ts';
 export { diagnoseBody } from './rejections/diagnose-body.ts';
-export { diagnoseMediaType, hasOtherSignatureHeader } from './rejections/diagnose-headers.ts';
+export { diagnoseHeaders } from './rejections/diagnose-headers.ts';
 export { diagnoseSignature, type WrongSignature } from './rejections/diagnose-signature.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
 export { claimedDigest, isSignedWith } from './signature.ts';

@@ -1,5 +1,5 @@
-export { acceptedJson } from './accepted-json.ts';
 export { BATCH_TYPES, checkJson, checkJsonOrLines, mediaTypeOf } from './check-media-type.ts';
+export { requestIdOf, setCommonHeaders } from './common-headers.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
 export { createGracefulShutdown, type GracefulShutdown } from './graceful-shutdown.ts';
 export { limitPipelining } from './limit-pipelining.ts';
@@ -9,9 +9,9 @@ export {
   readIdempotencyKey,
   readPreferences,
   readSignature,
-  requestIdOf,
   SIGNATURE_HEADER,
 } from './read-headers.ts';
 export { readRawBody } from './read-raw-body.ts';
 export { requestContext } from './request-context.ts';
+export { acceptedJson, writeAccepted } from './write-accepted.ts';
 export { problemTypeBase, writeProblem } from './write-problem.ts';

@@ -1,16 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isApiKey, Problem } from '@orders/domain';
 
 type WithHeaders = Pick<IncomingMessage, 'headers'>;
-
-const VALID_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
-
-/** The client's X-Request-Id if it is valid (contract, section 2), else a new id. */
-export function requestIdOf({ headers }: WithHeaders): string {
-  const sent = headers['x-request-id'];
-  return typeof sent === 'string' && VALID_REQUEST_ID.test(sent) ? sent : randomUUID();
-}
 
 const BEARER = /^bearer +(\S+) *$/i;
 
@@ -40,15 +31,6 @@ export function readIdempotencyKey({ headers }: WithHeaders): string | null {
   return key;
 }
 
-/** The header of a webhook's signature (contract, section 6). */
-export const SIGNATURE_HEADER = 'x-service-signature';
-
-/** The signature header as it was sent; undefined if it is missing. */
-export function readSignature({ headers }: WithHeaders): string | undefined {
-  // Node joins repeated headers of this name, so this is never an array.
-  return headers[SIGNATURE_HEADER] as string | undefined;
-}
-
 const MAX_WAIT_SECONDS = 30;
 
 /** The supported preferences of a client (RFC 7240). */
@@ -70,4 +52,13 @@ export function readPreferences({ headers }: WithHeaders): Preferences {
       preferences.handling ??= value;
   }
   return preferences;
+}
+
+/** The header of a webhook's signature (contract, section 6). */
+export const SIGNATURE_HEADER = 'x-service-signature';
+
+/** The signature header as it was sent; undefined if it is missing. */
+export function readSignature({ headers }: WithHeaders): string | undefined {
+  // Node joins repeated headers of this name, so this is never an array.
+  return headers[SIGNATURE_HEADER] as string | undefined;
 }

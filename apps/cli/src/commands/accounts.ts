@@ -12,11 +12,12 @@ import {
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
 import { Argument, type Command } from 'commander';
 import { json, limit, name, rateLimit, span } from '../arguments.ts';
+import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { recordAccountAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
+import type { Knex } from '../with-database.ts';
 
 /** `orders accounts create | list | busiest | show | suspend | resume | limit | resends`. */
 export function addAccountCommands(program: Command, context: Context): void {
@@ -69,22 +70,23 @@ export function addAccountCommands(program: Command, context: Context): void {
       context.print(options, account, () => describe(account));
     });
 
-  const setState = (suspended: boolean) => async (reference: string, options: { json?: boolean }) => {
-    const account = await context.withDatabase(async (knex) => {
+  /** @returns the account after `change`, which runs in a transaction. */
+  const update = (reference: string, change: (trx: Knex, id: number) => Promise<void>) =>
+    context.withDatabase(async (knex) => {
       const { account_id } = await requireAccount(knex, reference);
-      await knex.transaction(async (trx) => {
-        const before = await lockAccount(trx, account_id);
-        if ((before?.state === 'suspended') === suspended) return;
-        await setSuspended(trx, account_id, suspended);
-        await recordAccountAction(trx, account_id, suspended ? 'account_suspended' : 'account_resumed');
-      });
+      await knex.transaction((trx) => change(trx, account_id));
       return requireAccount(knex, String(account_id));
     });
-    context.print(
-      options,
-      account,
-      () => `Account ${account.account_id} is ${account.state}; intake applies it within 5 seconds.`,
-    );
+
+  const setState = (suspended: boolean) => async (reference: string, options: { json?: boolean }) => {
+    const account = await update(reference, async (trx, id) => {
+      const before = await lockAccount(trx, id);
+      if ((before?.state === 'suspended') === suspended) return;
+      await setSuspended(trx, id, suspended);
+      await recordAccountAction(trx, id, suspended ? 'account_suspended' : 'account_resumed');
+    });
+    const { account_id, state } = account;
+    context.print(options, account, () => `Account ${account_id} is ${state}; intake applies it within 5 seconds.`);
   };
 
   accounts
@@ -112,20 +114,12 @@ export function addAccountCommands(program: Command, context: Context): void {
       '\nExamples:\n  $ orders accounts limit "Corner Bakery" 6000/1m\n  $ orders accounts limit 12 none',
     )
     .action(async (reference: string, limit: AccountRateLimit, options) => {
-      const account = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        await knex.transaction(async (trx) => {
-          await setRateLimit(trx, account_id, limit);
-          await recordAccountAction(trx, account_id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
-        });
-        return requireAccount(knex, String(account_id));
+      const account = await update(reference, async (trx, id) => {
+        await setRateLimit(trx, id, limit);
+        await recordAccountAction(trx, id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
       });
-      context.print(
-        options,
-        account,
-        () =>
-          `The rate limit of account ${account.account_id} is ${limitText(account)}; intake applies it within 5 seconds.`,
-      );
+      const what = `The rate limit of account ${account.account_id}`;
+      context.print(options, account, () => `${what} is ${limitText(account)}; intake applies it within 5 seconds.`);
     });
 
   accounts
@@ -141,15 +135,11 @@ export function addAccountCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders accounts resends "Corner Bakery" hold')
     .action(async (reference: string, resends: Account['resends'], options) => {
-      const account = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        await knex.transaction(async (trx) => {
-          const before = await lockAccount(trx, account_id);
-          if (before?.resends === resends) return;
-          await setHoldResends(trx, account_id, resends === 'hold');
-          await recordAccountAction(trx, account_id, 'resends_hold_changed', { resends });
-        });
-        return requireAccount(knex, String(account_id));
+      const account = await update(reference, async (trx, id) => {
+        const before = await lockAccount(trx, id);
+        if (before?.resends === resends) return;
+        await setHoldResends(trx, id, resends === 'hold');
+        await recordAccountAction(trx, id, 'resends_hold_changed', { resends });
       });
       context.print(options, account, () => `Account ${account.account_id}: ${RESENDS[account.resends]}.`);
     });

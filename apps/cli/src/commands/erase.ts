@@ -1,12 +1,11 @@
 import { type CustomerOrder, type Examined, eraseOrder, findCustomer } from '@orders/database';
 import { searchCustomer } from '@orders/domain';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
+import { recordAccountAction, whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { recordAccountAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
-import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 /** Orders and receipts between two progress lines; smaller accounts finish in seconds. */
@@ -49,13 +48,9 @@ export function addEraseCommand(program: Command, context: Context): void {
     .command('erase')
     .description("remove a customer's personal data from an account's orders and receipts, for good")
     .argument('<account>', 'id or exact name')
-    .addOption(new Option('--phone <number>', 'in any usual spelling').argParser(customerIdentity('--phone')))
-    .addOption(new Option('--email <address>', 'in any case').argParser(customerIdentity('--email')))
-    .addOption(
-      new Option('--customer-id <id>', "exactly as the account's orders have it").argParser(
-        customerIdentity('--customer-id'),
-      ),
-    )
+    .option('--phone <number>', 'in any usual spelling', customerIdentity('--phone'))
+    .option('--email <address>', 'in any case', customerIdentity('--email'))
+    .option('--customer-id <id>', "exactly as the account's orders have it", customerIdentity('--customer-id'))
     .option('--dry-run', 'count and list what would be erased, and change nothing; --json says in which fields')
     .addOption(json())
     .addHelpText(
@@ -120,17 +115,10 @@ function toFound({ orderId, receiptIds, matched }: CustomerOrder): Found {
 function describe({ account_id, dry_run, orders, confirmed_orders, receipts, found = [] }: Erasure): string {
   const verb = dry_run ? 'Would erase' : 'Erased';
   const lines = [`${verb} the customer from ${orders} orders and ${receipts} receipts of account ${account_id}.`];
-  const list = (what: string, ids: unknown[]) => (ids.length > 0 ? [`${what}: ${ids.join(', ')}.`] : []);
-  lines.push(
-    ...list(
-      'Orders',
-      found.map(({ order_id }) => order_id).filter((id) => id !== null),
-    ),
-    ...list(
-      'Receipts of orders that are not written',
-      found.filter(({ order_id }) => order_id === null).map(({ receipt_id }) => receipt_id),
-    ),
-  );
+  const orderIds = found.flatMap(({ order_id }) => order_id ?? []);
+  const receiptIds = found.flatMap(({ order_id, receipt_id }) => (order_id === null ? [receipt_id] : []));
+  if (orderIds.length > 0) lines.push(`Orders: ${orderIds.join(', ')}.`);
+  if (receiptIds.length > 0) lines.push(`Receipts of orders that are not written: ${receiptIds.join(', ')}.`);
   if (confirmed_orders > 0)
     lines.push(`${confirmed_orders} of the orders were confirmed: the dispatching system may have a copy.`);
   if (!dry_run && orders + receipts > 0) lines.push('Backups keep the data until they expire.');

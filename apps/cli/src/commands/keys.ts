@@ -1,9 +1,9 @@
 import { type ApiKey, createKey, findKey, listKeys, type NewApiKey, replaceKey, revokeKey } from '@orders/database';
 import type { Command } from 'commander';
 import { json, keyId, name, span } from '../arguments.ts';
+import { recordAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { recordAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';

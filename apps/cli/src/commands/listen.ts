@@ -3,14 +3,11 @@ import { listen } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { basePath, port } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { arrivalJson } from '../listen/arrival-json.ts';
-import { type Arrival, createListener } from '../listen/create-listener.ts';
+import { type Arrival, createListener, type Setup } from '../listen/create-listener.ts';
 import { createDeliveries } from '../listen/deliveries.ts';
-import { describeArrival, painter, verdictOf } from '../listen/describe-arrival.ts';
+import { arrivalJson, describeArrival, type Paint, painter, redactor, verdictOf } from '../listen/describe-arrival.ts';
 import { NO_FAILURES, parseFailures, type SimulatedFailures } from '../listen/failures.ts';
-import { redactor } from '../listen/redact.ts';
-import { startMessage } from '../listen/start-message.ts';
-import { readSenderSecrets } from '../sender-config.ts';
+import { readSenderSecrets, type SenderSecrets } from '../sender-config.ts';
 
 interface Options {
   port: number;
@@ -88,10 +85,38 @@ async function run(context: Context, options: Options): Promise<void> {
   // Before the first output, so that a reader of it may interrupt at once.
   const interrupted = untilInterrupted();
   const port = await listen(server, '127.0.0.1', options.port);
-  writeLine(startMessage({ setup, given: secrets, url: `http://127.0.0.1:${port}${setup.basePath}`, paint }));
+  writeLine(startMessage(setup, secrets, `http://127.0.0.1:${port}${setup.basePath}`, paint));
   await interrupted;
   await shutdown.drain(TIMEOUT_MS);
   writeLine(summary(verdicts));
+}
+
+const SAMPLE =
+  '{"source_order_id":"LISTEN-1","customer":{"name":"Aisha","phone":"050 123 4567"},"emirate":"Dubai","total":"149.50"}';
+
+/** The listener's address, and lines to paste into a shell. Shows only secrets that were generated for this listener. */
+function startMessage(setup: Setup, given: SenderSecrets, url: string, paint: Paint): string {
+  const exports = [
+    ...(given.ORDERS_API_KEY === undefined ? [`export ORDERS_API_KEY=${setup.apiKey}`] : []),
+    ...(given.ORDERS_SIGNING_SECRET === undefined ? [`export ORDERS_SIGNING_SECRET=${setup.signingSecret}`] : []),
+  ];
+  const hint =
+    exports.length === 0
+      ? '# Send an order, with the key and secret that are set:'
+      : '# Paste this into another shell to send an order:';
+  return [
+    `Listening on ${paint('bold', `${url}/ingest/webhook`)} and ${url}/ingest/orders`,
+    '',
+    paint('dim', hint),
+    ...exports,
+    `BODY='${SAMPLE}'`,
+    `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac "$ORDERS_SIGNING_SECRET" -r | cut -d' ' -f1)`,
+    `curl -si ${url}/ingest/webhook -H "Authorization: Bearer $ORDERS_API_KEY" -H 'Content-Type: application/json' \\`,
+    `  -H "x-service-signature: sha256=$SIGNATURE" --data-binary "$BODY"`,
+    '',
+    paint('dim', '# Ctrl-C ends it.'),
+    '',
+  ].join('\n');
 }
 
 /** Request counts by verdict. */

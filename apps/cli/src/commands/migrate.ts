@@ -14,17 +14,13 @@ import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import type { Knex } from '../with-database.ts';
 
-type QueueOutcome = 'migrated' | 'not_needed' | 'not_configured';
-
-const QUEUE_LINES: Record<QueueOutcome, string> = {
+const QUEUE_LINES = {
   migrated: "The queue's tables are up to date.",
   not_needed: 'The queue is on Redis and needs no tables.',
   not_configured: 'QUEUE_URL is not set, so no queue was prepared.',
 };
 
-type RolesOutcome = 'granted' | 'none';
-
-const ROLE_LINES: Record<RolesOutcome, string> = {
+const ROLE_LINES = {
   granted: "The apps' roles have their privileges.",
   none: 'The apps have no roles of their own in this database.',
 };
@@ -92,7 +88,7 @@ function describePlan({ pending, drift, unknown }: MigrationPlan): string {
   ].join('\n');
 }
 
-async function prepareQueue(url: string | undefined): Promise<QueueOutcome> {
+async function prepareQueue(url: string | undefined): Promise<keyof typeof QUEUE_LINES> {
   if (!url) return 'not_configured';
   // Loaded on demand: BullMQ takes longer to load than most commands to run.
   const { isRedisUrl, migrateQueue } = await import('@orders/queue');
@@ -107,7 +103,7 @@ async function prepareQueue(url: string | undefined): Promise<QueueOutcome> {
 }
 
 /** Grants existing roles their privileges, and creates the roles if a password is given. */
-async function prepareRoles(knex: Knex, config: CliConfig): Promise<RolesOutcome> {
+async function prepareRoles(knex: Knex, config: CliConfig): Promise<keyof typeof ROLE_LINES> {
   const passwords = [
     ['orders_intake', config.INTAKE_DB_PASSWORD],
     ['orders_worker', config.WORKER_DB_PASSWORD],

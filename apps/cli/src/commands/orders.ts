@@ -2,11 +2,11 @@ import { findOrder, findReview, type OrderJson, readOrders, reviewOrders } from 
 import { REVIEW_STATES, type ReviewState } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, limit, name, orderId } from '../arguments.ts';
+import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
-import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 const REVIEWS: { verb: string; to: ReviewState; description: string; rule: string }[] = [

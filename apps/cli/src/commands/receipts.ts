@@ -10,12 +10,12 @@ import { RECEIPT_STATES } from '@orders/domain';
 import { chunkBySize } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { json, limit, name, receiptId } from '../arguments.ts';
+import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { describeReceipt, tabulateReceipts } from '../describe-receipt.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type ReceiptJson, receiptJson, receiptRecordJson } from '../receipt-json.ts';
 import { requireAccount } from '../require-account.ts';
-import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 /** `orders receipts list | show | redrive`. */

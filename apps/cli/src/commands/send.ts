@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { MAX_BATCH_ORDERS } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, numberUpTo, span } from '../arguments.ts';
@@ -16,7 +17,7 @@ import { requireDistinctFiles } from '../send/own-files.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
 import { count, incompleteReason, renderReport } from '../send/report.ts';
-import { runSend, type SendPlan } from '../send/run-send.ts';
+import { runSend, type SendOptions, type SendPlan } from '../send/run-send.ts';
 import { readSenderConfig } from '../sender-config.ts';
 
 const HELP = `
@@ -61,23 +62,17 @@ Examples:
   $ orders send till.csv --map till-map.json --delimiter ';' --only-failed
   $ zcat orders.ndjson.gz | orders send - --format ndjson --journal orders.journal`;
 
-interface Options {
+interface Options extends SendOptions {
   format?: Format;
   map?: string;
   delimiter?: string;
   ignoreUnmapped?: boolean;
   url?: string;
-  webhook?: boolean;
-  strict?: boolean;
   dryRun?: boolean;
   concurrency?: number;
-  batchSize: number;
   journal?: string;
-  restart?: boolean;
   failed?: string;
   onlyFailed?: boolean;
-  wait: number | false;
-  giveUpAfter: number;
   json?: boolean;
 }
 
@@ -135,14 +130,13 @@ async function send(file: string, options: Options, context: Context): Promise<v
   const isStdin = file === '-';
   const format = formatOf(file, options.format);
   const { stdin, env, localDirectory } = context.cliContext;
-  const input = await openInput(file, format, await csvOptions(file, options), stdin ?? emptyInput());
+  const input = await openInput(file, format, await csvOptions(file, options), stdin ?? Readable.from([]));
   const failedPath = options.failed ?? (isStdin ? null : `${file}.failed.jsonl`);
   const failed = await readPreviousFailures(failedPath, options);
   const orders = () =>
     options.onlyFailed && failedPath !== null ? onlyFailed(input, failed, failedPath) : input.orders();
-  const strict = options.strict === true;
   if (options.dryRun) {
-    const result = await dryRun(orders(), { strict });
+    const result = await dryRun(orders(), { strict: options.strict === true });
     context.print(options, result, () => renderDryRun(result));
     if (result.refused > 0) throw new Failure(`${count(result.refused)} of ${count(result.read)} would be refused.`);
     if (result.repeated > 0) throw new Failure('Some orders have the id of another one.');
@@ -156,6 +150,7 @@ async function send(file: string, options: Options, context: Context): Promise<v
     if (journal.keepJournal === 'never') rmSync(dirname(journal.journalPath), { recursive: true, force: true });
   };
   const plan: SendPlan = {
+    options,
     input,
     orders,
     dead: new Map(
@@ -165,13 +160,7 @@ async function send(file: string, options: Options, context: Context): Promise<v
     ),
     ...journal,
     failedPath,
-    restart: options.restart === true,
-    webhook: options.webhook === true,
-    strict,
-    batchSize: options.batchSize,
     concurrency: options.concurrency ?? (options.webhook ? MAX_CONCURRENT_WEBHOOKS : MAX_CONCURRENT_BATCHES),
-    giveUpAfterMs: options.giveUpAfter,
-    waitMs: options.wait === false ? null : options.wait,
     cleanUp,
   };
   const report = await requireDistinctFiles({
@@ -217,5 +206,3 @@ async function readPreviousFailures(
   if (path === null || !(onlyFailed || (restart && existsSync(path)))) return new Map();
   return readFailures(path);
 }
-
-async function* emptyInput(): AsyncGenerator<Buffer> {}

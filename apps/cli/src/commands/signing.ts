@@ -3,7 +3,6 @@ import {
   enableSigning,
   fingerprintOf,
   lockAccount,
-  type Resealed,
   resealSecrets,
   rotateSigning,
   type SecretsKeys,
@@ -12,9 +11,9 @@ import {
 } from '@orders/database';
 import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
+import { recordAccountAction, recordAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { recordAccountAction, recordAction } from '../record-action.ts';
 import { requireAccount } from '../require-account.ts';
 import { table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
@@ -92,7 +91,11 @@ export function addSigningCommands(program: Command, context: Context): void {
       // Works without SECRETS_KEY, so it also helps if that was lost.
       const { account_id } = await context.withDatabase(async (knex) => {
         const account = await requireAccount(knex, reference);
-        await knex.transaction((trx) => disable(trx, account.account_id));
+        await knex.transaction(async (trx) => {
+          const before = await lockAccount(trx, account.account_id);
+          await disableSigning(trx, account.account_id);
+          if (before?.signing_enabled) await recordAccountAction(trx, account.account_id, 'signing_disabled');
+        });
         return account;
       });
       context.print(options, { account_id, secrets: [] }, () => describe(account_id, []));
@@ -103,10 +106,15 @@ export function addSigningCommands(program: Command, context: Context): void {
     .description('encrypt all secrets of SECRETS_KEY_PREVIOUS with SECRETS_KEY; safe to repeat')
     .addOption(json())
     .action(async (options) => {
-      const { key, outcome } = await context.withSecrets(async (knex, keys) => ({
-        key: fingerprintOf(keys),
-        outcome: await knex.transaction((trx) => reseal(trx, keys)),
-      }));
+      const { key, ...outcome } = await context.withSecrets((knex, keys) =>
+        knex.transaction(async (trx) => {
+          const outcome = await resealSecrets(trx, keys);
+          const { resealed, unreadable } = outcome;
+          const details = { resealed, unreadable };
+          await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
+          return { key: fingerprintOf(keys), ...outcome };
+        }),
+      );
       const { resealed, unchanged, unreadable } = outcome;
       if (unreadable.length > 0)
         throw new Failure(
@@ -121,20 +129,6 @@ export function addSigningCommands(program: Command, context: Context): void {
         ].join('\n'),
       );
     });
-}
-
-async function reseal(trx: Knex, keys: SecretsKeys): Promise<Resealed> {
-  const outcome = await resealSecrets(trx, keys);
-  const { resealed, unreadable } = outcome;
-  const details = { resealed, unreadable };
-  await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
-  return outcome;
-}
-
-async function disable(trx: Knex, accountId: number): Promise<void> {
-  const before = await lockAccount(trx, accountId);
-  await disableSigning(trx, accountId);
-  if (before?.signing_enabled) await recordAccountAction(trx, accountId, 'signing_disabled');
 }
 
 async function readable<Result>(accountId: number, work: Promise<Result>): Promise<Result> {

@@ -2,11 +2,11 @@ import { type CreatedInvitation, findUser, inviteUser, listUsers, removeUser, ty
 import { ConfigurationError } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { email, json, span } from '../arguments.ts';
+import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
-import { whoami } from '../whoami.ts';
 import type { Knex } from '../with-database.ts';
 
 const linkLifetime = span('--expires');

@@ -1,12 +1,10 @@
 import { styleText } from 'node:util';
 import { type Difference, payloadJson } from '@orders/domain';
-import { orderEntries } from '../describe-order.ts';
-import { escapeControls } from '../escape-controls.ts';
+import { orderEntries, warningLines } from '../describe-order.ts';
+import { escapeControls, hideKeys } from '../sanitize.ts';
 import { details } from '../table.ts';
-import { warningLines } from '../warning-lines.ts';
 import type { Arrival } from './create-listener.ts';
 import type { EchoReceipt, Outcome } from './deliveries.ts';
-import { redactedHeaders } from './redact.ts';
 
 /** Max characters of a body that are shown. */
 const MAX_SHOWN_CHARACTERS = 20_000;
@@ -20,18 +18,49 @@ export function painter(hasColors: boolean): Paint {
 
 /** A request as text: one line, and details below it. */
 export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean; paint: Paint }): string {
-  const { at, method, path, outcome } = arrival;
-  const time = at.toTimeString().slice(0, 8);
-  const line = [
-    paint('dim', time),
-    `${method} ${escapeControls(path.slice(0, 200))}`,
-    paintedVerdict(arrival, paint),
-  ].join('  ');
-  const parts = [describeProblem(arrival), outcome && describeOutcome(outcome)].filter(
-    (part) => part !== null && part !== '',
+  const { at, method, path, outcome, problem } = arrival;
+  const shownPath = escapeControls(path.slice(0, 200));
+  const line = `${paint('dim', timeOf(at))}  ${method} ${shownPath}  ${paintedVerdict(arrival, paint)}`;
+  const parts = [problem && describeProblem(arrival), outcome && describeOutcome(outcome), raw && rawOf(arrival)];
+  const indented = parts.flatMap((part) => (part ? [part.replace(/^(?=.)/gm, '    ')] : []));
+  return indented.length === 0 ? line : `${line}\n${indented.join('\n\n')}\n`;
+}
+
+/** A request as one JSON object; absent values are null. */
+export function arrivalJson(arrival: Arrival, { raw }: { raw: boolean }): object {
+  const { at, method, path, requestId, status, problem, cause, outcome, isSimulated, body, rawHeaders } = arrival;
+  const accepted = outcome && (outcome.kept ?? outcome.receipt);
+  return {
+    at,
+    method,
+    path,
+    request_id: requestId,
+    status,
+    code: problem?.code ?? null,
+    detail: problem?.detail ?? null,
+    errors: problem?.errors ?? null,
+    simulated: isSimulated,
+    diagnosis: cause,
+    receipt_id: outcome?.receipt.receiptId ?? null,
+    idempotency_key: outcome?.receipt.idempotencyKey ?? null,
+    repeats: outcome && repeatsJson(outcome),
+    order: accepted?.order ?? null,
+    warnings: accepted?.warnings ?? [],
+    ...(raw && { headers: redactedHeaders(rawHeaders), ...payloadJson(body) }),
+  };
+}
+
+function repeatsJson({ receipt, replayed, kept, changes }: Outcome): object | null {
+  const earlier = replayed ? receipt : receipt.original;
+  return (
+    earlier && {
+      by: replayed ? 'idempotency_key' : 'source_order_id',
+      receipt_id: earlier.receiptId,
+      payload_mismatch: kept !== null,
+      kept_as: kept && { receipt_id: kept.receiptId, status: kept.state, error: kept.error },
+      changes,
+    }
   );
-  const indented = [...parts, ...(raw ? [rawOf(arrival)] : [])].map((part) => indent(part as string));
-  return [line, indented.join('\n\n')].filter(Boolean).join('\n') + (indented.length > 0 ? '\n' : '');
 }
 
 /** The result of a request in a word or two, also for the summary. */
@@ -50,49 +79,43 @@ function paintedVerdict(arrival: Arrival, paint: Paint): string {
   return outcome ? `${verdict}  ${paint('dim', outcome.receipt.receiptId)}` : verdict;
 }
 
-function describeProblem({ problem, cause }: Arrival): string | null {
-  if (!problem) return null;
+function describeProblem({ problem, cause }: Arrival): string {
   return details([
-    ['detail', problem.detail],
-    ['errors', warningLines(problem.errors ?? [])],
+    ['detail', problem?.detail],
+    ['errors', warningLines(problem?.errors ?? [])],
     ['likely', cause?.detail],
   ]);
 }
 
-function describeOutcome(outcome: Outcome): string {
-  const { order, warnings } = outcome.kept ?? outcome.receipt;
-  const repeats = describeDuplicate(outcome);
-  const isRetry = outcome.replayed && !outcome.kept;
+function describeOutcome({ receipt, replayed, kept, changes }: Outcome): string {
+  const { order, warnings } = kept ?? receipt;
+  const isRetry = replayed && !kept;
   const entries = isRetry ? [] : orderEntries(order).filter(([, value]) => value !== null);
+  const hasOther = kept ? kept.original !== null : replayed || receipt.original !== null;
   return details([
     ['source order', order.source_order_id],
     ['order number', order.order_number === order.source_order_id ? undefined : order.order_number],
     ...entries,
     ['warnings', isRetry ? undefined : warningLines(warnings)],
-    ['repeats', repeats],
-    ['kept as', outcome.kept && keptAs(outcome.kept)],
-    ['differs', isDeadOrNew(outcome) ? undefined : differenceLines(outcome.changes)],
+    ['repeats', replayed ? replayedLine(receipt, kept) : duplicateLine(receipt)],
+    ['kept as', kept && keptAs(kept)],
+    ['differs', hasOther ? differenceLines(changes) : undefined],
   ]);
 }
 
-/** Whether there is no other order to compare with. */
-function isDeadOrNew({ receipt, replayed, kept }: Outcome): boolean {
-  return kept ? kept.original === null : !replayed && receipt.original === null;
+function replayedLine({ receivedAt }: EchoReceipt, kept: EchoReceipt | null): string {
+  return `the Idempotency-Key of ${timeOf(receivedAt)}: the reply is that receipt again${kept ? ', though the content differs' : ''}`;
+}
+
+function duplicateLine({ original }: EchoReceipt): string | undefined {
+  if (!original) return undefined;
+  return `order ${original.orderId} of ${timeOf(original.receivedAt)}, by its source_order_id: would end as duplicate, and make no second order`;
 }
 
 function keptAs({ receiptId, error }: EchoReceipt): string {
   return error
     ? `${receiptId}, dead (${error}): another source_order_id under one key makes no order until it is redriven`
     : `${receiptId}, which would end as duplicate; derive the key from id and content`;
-}
-
-function describeDuplicate({ receipt, replayed, kept }: Outcome): string | undefined {
-  const when = (date: Date) => date.toTimeString().slice(0, 8);
-  if (replayed)
-    return `the Idempotency-Key of ${when(receipt.receivedAt)}: the reply is that receipt again${kept ? ', though the content differs' : ''}`;
-  const { original } = receipt;
-  if (!original) return undefined;
-  return `order ${original.orderId} of ${when(original.receivedAt)}, by its source_order_id: would end as duplicate, and make no second order`;
 }
 
 function differenceLines(changes: readonly Difference[]): string {
@@ -110,6 +133,27 @@ function rawOf({ rawHeaders, body }: Arrival): string {
   return [...headers, '', escapeControls(cut)].join('\n');
 }
 
-function indent(text: string): string {
-  return text.replace(/^(?=.)/gm, '    ');
+/** 18:04:05 */
+function timeOf(date: Date): string {
+  return date.toTimeString().slice(0, 8);
+}
+
+/** Only the scheme or prefix of these header fields is shown. */
+const SECRET_HEADER = /authorization|signature|hmac|cookie|secret|token|api-?key/i;
+
+/** Names and values of header fields, with secrets removed. */
+function redactedHeaders(rawHeaders: readonly string[]): [string, string][] {
+  const shown: [string, string][] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+    const prefix = /^(?:bearer +|sha256=)/i.exec(value)?.[0] ?? '';
+    shown.push([name, SECRET_HEADER.test(name) ? `${prefix}…` : value]);
+  }
+  return shown;
+}
+
+/** Creates a function that removes these secrets, also in JSON escapes, and everything that looks like a key or secret of the service. */
+export function redactor(secrets: readonly string[]): (text: string) => string {
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return (text) => hideKeys(forms.reduce((rest, form) => rest.replaceAll(form, '…'), text));
 }

@@ -2,20 +2,30 @@ import type { IncomingMessage } from 'node:http';
 import {
   type Diagnosis,
   diagnoseBody,
-  diagnoseMediaType,
+  diagnoseHeaders,
   diagnoseSignature,
-  hasOtherSignatureHeader,
   isApiKey,
   type Problem,
   type RejectionCode,
 } from '@orders/domain';
 import { readSignature } from '@orders/http';
-import type { HandledRequest, Setup } from './handle-request.ts';
+
+/** What a listener expects of each request. */
+export interface Expected {
+  apiKey: string;
+  signingSecret: string;
+  /** Prefix of every path; may be empty. */
+  basePath: string;
+}
 
 type Causes = { [Code in RejectionCode]?: Record<Diagnosis<Code>, string> };
 
 /** What is most likely wrong, and how to fix it. */
 const CAUSES = {
+  invalid_api_key: {
+    another_key: 'It is a whole key, but not the one of this listener. Set the same ORDERS_API_KEY for both.',
+    no_whole_key: 'It is not a whole API key (oik_…): its checksum is wrong, as when a part of it is missing.',
+  },
   missing_signature: {
     another_header: 'A signature came under another name. Rename its header: x-service-signature: sha256=<hex>.',
   },
@@ -59,7 +69,7 @@ const CAUSES = {
     single_quotes: 'JSON takes double quotes only. In Python use json.dumps(order) instead of str(order).',
     trailing_comma: 'JSON allows no comma before } or ]. Let a JSON library write the text.',
   },
-} satisfies Causes;
+} satisfies Causes & { invalid_api_key: object };
 
 /** A likely cause: a stable code, and how to fix it. */
 export interface Cause {
@@ -70,39 +80,24 @@ export interface Cause {
 /** The most likely cause of a rejection; null if it is unknown or the problem itself is clear. */
 export function diagnose(
   { code }: Problem,
-  { apiKey, signingSecret, basePath }: Setup,
+  { apiKey, signingSecret, basePath }: Expected,
   request: IncomingMessage,
-  { body }: HandledRequest,
+  body: Buffer | null,
 ): Cause | null {
-  const { headers } = request;
   if (code === 'not_found')
     return {
       code: 'another_path',
       detail: `This listener takes only ${basePath}/ingest/webhook, ${basePath}/ingest/orders and ${basePath}/ingest/status/{receipt_id}; orders send comes here with --webhook --no-wait.`,
     };
-  if (code === 'invalid_api_key') return diagnoseKey(headers.authorization ?? '');
-  if (code === 'missing_signature')
-    return hasOtherSignatureHeader(headers) ? causeOf(CAUSES[code], 'another_header') : null;
-  if (code === 'unsupported_media_type') return causeOf(CAUSES[code], diagnoseMediaType(headers['content-type']));
-  if (code === 'malformed_body') return causeOf(CAUSES[code], diagnoseBody(body ?? undefined));
-  if (code !== 'invalid_signature' || !body) return null;
-  const header = readSignature(request) ?? '';
+  const { headers } = request;
   const secrets = [{ secret: signingSecret, isLive: true }];
-  return causeOf(CAUSES[code], diagnoseSignature({ header, body, secrets, apiKey }));
-}
-
-function diagnoseKey(authorization: string): Cause {
-  return isApiKey(authorization.split(' ').at(-1) as string)
-    ? {
-        code: 'another_key',
-        detail: 'It is a whole key, but not the one of this listener. Set the same ORDERS_API_KEY for both.',
-      }
-    : {
-        code: 'no_whole_key',
-        detail: 'It is not a whole API key (oik_…): its checksum is wrong, as when a part of it is missing.',
-      };
-}
-
-function causeOf<Code extends string>(causes: Record<Code, string>, code: Code | null): Cause | null {
-  return code === null ? null : { code, detail: causes[code] };
+  let cause: string | null = null;
+  if (code === 'invalid_api_key')
+    cause = isApiKey((headers.authorization ?? '').split(' ').at(-1) as string) ? 'another_key' : 'no_whole_key';
+  else if (code === 'malformed_body') cause = diagnoseBody(body ?? undefined);
+  else if (code === 'invalid_signature' && body)
+    cause = diagnoseSignature({ header: readSignature(request) ?? '', body, secrets, apiKey });
+  else cause = diagnoseHeaders(code, headers);
+  const causes: { [code: string]: Record<string, string> } = CAUSES;
+  return cause === null ? null : { code: cause, detail: causes[code]?.[cause] as string };
 }

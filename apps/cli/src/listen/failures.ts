@@ -23,15 +23,14 @@ const MAX_FAILURES = 10_000;
  * @throws {UsageError}
  */
 export function parseFailures(text: string): SimulatedFailures {
-  const everyNth = /^(429|500|503)\/(\d{1,5})$/.exec(text);
-  if (everyNth) return failEvery(everyNth[1] as string, atLeast(2, Number(everyNth[2])));
-  return failFirst(
-    text.split(',').flatMap((part) => {
-      const [, status, times = '1'] = /^ *(429|500|503)(?:x(\d{1,5}))? *$/.exec(part) ?? [];
-      if (!status) throw usageError();
-      return Array<string>(Math.min(MAX_FAILURES, atLeast(1, Number(times)))).fill(status);
-    }),
-  );
+  const [, everyNth, nth] = /^(429|500|503)\/(\d{1,5})$/.exec(text) ?? [];
+  if (everyNth) return failEvery(everyNth, atLeast(2, Number(nth)));
+  const statuses = text.split(',').flatMap((part) => {
+    const [, status, times = '1'] = /^ *(429|500|503)(?:x(\d{1,5}))? *$/.exec(part) ?? [];
+    if (!status) throw usageError();
+    return Array<string>(Math.min(MAX_FAILURES, atLeast(1, Number(times)))).fill(status);
+  });
+  return { next: () => problemOf(statuses.shift()) };
 }
 
 /** Rejects nothing. */
@@ -39,26 +38,11 @@ export const NO_FAILURES: SimulatedFailures = { next: () => null };
 
 function failEvery(status: string, nth: number): SimulatedFailures {
   let count = 0;
-  return {
-    next() {
-      count += 1;
-      return count % nth === 0 ? problemOf(status) : null;
-    },
-  };
+  return { next: () => problemOf(++count % nth === 0 ? status : undefined) };
 }
 
-function failFirst(statuses: string[]): SimulatedFailures {
-  const left = statuses.values();
-  return {
-    next() {
-      const { value } = left.next();
-      return value === undefined ? null : problemOf(value);
-    },
-  };
-}
-
-function problemOf(status: string): Problem {
-  return (PROBLEMS[status] as () => Problem)();
+function problemOf(status: string | undefined): Problem | null {
+  return (status && PROBLEMS[status]?.()) || null;
 }
 
 function atLeast(min: number, value: number): number {

@@ -12,11 +12,6 @@ export interface Batch {
   replaces: readonly string[];
 }
 
-export interface BatchLimits {
-  orders: number;
-  bytes: number;
-}
-
 /**
  * Cuts the input into batches, deterministically for the same input.
  *
@@ -25,7 +20,7 @@ export interface BatchLimits {
  */
 export async function* cutBatches(
   orders: AsyncIterable<SourceOrder>,
-  limits: BatchLimits,
+  limits: { orders: number; bytes: number },
   started: readonly { orders: number; replaces: readonly string[] }[],
   dead: ReadonlyMap<number, string>,
 ): AsyncGenerator<Batch> {

@@ -1,20 +1,13 @@
-import { type Accepted, IdempotencyMismatchError, type OrdersClient, ProblemError, ServerError } from '@orders/client';
+import { type Accepted, IdempotencyMismatchError, ProblemError, ServerError } from '@orders/client';
 import { MAX_BATCH_ERRORS } from '@orders/domain';
 import { limitConcurrency } from '@orders/runtime';
 import type { Batch } from './cut-batches.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
-import type { RetryGate } from './retry-gate.ts';
+import type { Session } from './retry-gate.ts';
 import type { Refusal, SourceOrder } from './source-order.ts';
 
 /** Sends the orders of a batch until each is accepted or finally rejected. */
 export type Deliver = (batch: Pick<Batch, 'orders' | 'key'>) => Promise<Result[]>;
-
-export interface SendDependencies {
-  client: OrdersClient;
-  gate: RetryGate;
-  strict: boolean;
-  signal: AbortSignal;
-}
 
 /** Allows for a large request on a slow connection. */
 const BATCH_TIMEOUT_MS = 120_000;
@@ -28,8 +21,8 @@ const DROPPED = {
 };
 
 /** Sends all orders of a batch in one request. */
-export function deliverInBatches({ client, gate, strict, signal }: SendDependencies): Deliver {
-  async function deliver({ orders, key }: Pick<Batch, 'orders' | 'key'>): Promise<Result[]> {
+export function deliverInBatches({ client, gate, signal }: Session, strict: boolean): Deliver {
+  return async function deliver({ orders, key }: Pick<Batch, 'orders' | 'key'>): Promise<Result[]> {
     const texts = orders.filter((order) => !order.refusal).map(({ text }) => text);
     try {
       const options = { idempotencyKey: key, strict, signal, timeoutMs: BATCH_TIMEOUT_MS };
@@ -47,12 +40,11 @@ export function deliverInBatches({ client, gate, strict, signal }: SendDependenc
       const first = await deliver({ orders: orders.slice(0, middle), key: `${key}.0` });
       return [...first, ...(await deliver({ orders: orders.slice(middle), key: `${key}.1` }))];
     }
-  }
-  return deliver;
+  };
 }
 
 /** Sends each order in its own signed request, up to `concurrency` at a time. */
-export function deliverAsWebhooks({ client, gate, strict, signal }: SendDependencies, concurrency: number): Deliver {
+export function deliverAsWebhooks({ client, gate, signal }: Session, strict: boolean, concurrency: number): Deliver {
   const runFairly = limitConcurrency(concurrency);
   return ({ orders, key }) =>
     Promise.all(
@@ -99,6 +91,6 @@ function isOrderError({ status }: ProblemError): boolean {
   return status === 400 || status === 413 || status === 422;
 }
 
-function refusalIn({ status, problem: { code, detail, errors } }: ProblemError): Refusal {
-  return { status, code, detail, ...(errors && { errors }) };
+function refusalIn({ status, problem }: ProblemError): Refusal {
+  return { ...problem, status };
 }

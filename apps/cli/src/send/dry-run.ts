@@ -1,21 +1,17 @@
-import { DEFAULT_MAX_BODY_BYTES, normalizeOrder, Problem, parseBody, validateOrder } from '@orders/domain';
-import { escapeControlsInLine } from '../escape-controls.ts';
+import {
+  DEFAULT_MAX_BODY_BYTES,
+  type FieldError,
+  normalizeOrder,
+  Problem,
+  parseBody,
+  validateOrder,
+} from '@orders/domain';
+import { escapeControlsInLine } from '../sanitize.ts';
 import { count } from './report.ts';
 import type { SourceOrder } from './source-order.ts';
 
 /** The expected outcome of an input, without sending it. */
-export interface DryRun {
-  read: number;
-  /** Orders with the source_order_id of an earlier one, which would end as duplicate. */
-  repeated: number;
-  repeats: Duplicate[];
-  /** Orders that would be rejected; with strict handling also those that would need corrections. */
-  refused: number;
-  refused_by_code: Record<string, Finding>;
-  /** Orders that would be accepted with corrections or guesses. */
-  with_warnings: number;
-  warnings_by_code: Record<string, Finding>;
-}
+type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
 interface Duplicate {
   place: number;
@@ -35,34 +31,36 @@ interface Finding {
 }
 
 /** Checks the orders by the rules of the service. */
-export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { strict: boolean }): Promise<DryRun> {
-  const result = { read: 0, repeated: 0, refused: 0, with_warnings: 0 };
-  const repeated: Duplicate[] = [];
-  const [refusals, allWarnings]: [Findings, Findings] = [new Map(), new Map()];
+export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { strict: boolean }) {
+  const [refusals, corrections]: [Findings, Findings] = [new Map(), new Map()];
+  const repeats: Duplicate[] = [];
+  let [read, refused, corrected] = [0, 0, 0];
   for await (const order of orders) {
-    result.read += 1;
-    const { position, line, sourceOrderId, firstPosition } = order;
-    if (firstPosition !== null) {
-      const duplicate = { place: position, line, source_order_id: sourceOrderId, repeats: firstPosition };
-      result.repeated = repeated.push(duplicate);
-    }
+    read += 1;
+    const { position: place, line, sourceOrderId, firstPosition } = order;
+    if (firstPosition !== null) repeats.push({ place, line, source_order_id: sourceOrderId, repeats: firstPosition });
     const { refusal, warnings } = check(order);
-    if (refusal) addFindings(refusals, order, [refusal]);
-    if (warnings.length > 0) addFindings(allWarnings, order, warnings);
-    if (refusal || (strict && warnings.length > 0)) result.refused += 1;
-    else if (warnings.length > 0) result.with_warnings += 1;
+    addFindings(refusals, order, refusal ? [refusal] : []);
+    addFindings(corrections, order, warnings);
+    if (refusal || (strict && warnings.length > 0)) refused += 1;
+    else if (warnings.length > 0) corrected += 1;
   }
-  const [refused_by_code, warnings_by_code] = [Object.fromEntries(refusals), Object.fromEntries(allWarnings)];
-  return { ...result, refused_by_code, warnings_by_code, repeats: repeated };
+  return {
+    read,
+    /** Orders with the source_order_id of an earlier one, which would end as duplicate. */
+    repeated: repeats.length,
+    /** Orders that would be rejected; with strict handling also those that would need corrections. */
+    refused,
+    /** Orders that would be accepted with corrections or guesses. */
+    with_warnings: corrected,
+    refused_by_code: Object.fromEntries(refusals),
+    warnings_by_code: Object.fromEntries(corrections),
+    repeats,
+  };
 }
 
 type Findings = Map<string, Finding>;
-
-interface Issue {
-  code: string;
-  pointer?: string;
-  detail: string;
-}
+type Issue = Pick<FieldError, 'code' | 'detail'> & Partial<FieldError>;
 
 const TOO_LARGE = {
   code: 'payload_too_large',
@@ -92,23 +90,15 @@ function addFindings(findings: Findings, { position, line }: SourceOrder, issues
 }
 
 /** The result as text. */
-export function renderDryRun({
-  read,
-  repeated,
-  repeats,
-  refused,
-  refused_by_code,
-  with_warnings,
-  warnings_by_code,
-}: DryRun): string {
-  const unchanged = read - refused - with_warnings;
+export function renderDryRun(result: DryRun): string {
+  const { read, repeated, refused, with_warnings: corrected } = result;
   return [
     `${count(read)} ${read === 1 ? 'order' : 'orders'} read; nothing was sent`,
-    `  ${count(unchanged)} as they are, ${count(with_warnings)} with warnings, ${count(refused)} would be refused`,
+    `  ${count(read - refused - corrected)} as they are, ${count(corrected)} with warnings, ${count(refused)} would be refused`,
     ...(repeated > 0 ? [`  ${count(repeated)} with the id of an order before it: would end as duplicate`] : []),
-    ...renderFindings('Refused', refused_by_code),
-    ...renderFindings('Warnings', warnings_by_code),
-    ...renderDuplicates(repeats),
+    ...renderFindings('Refused', result.refused_by_code),
+    ...renderFindings('Warnings', result.warnings_by_code),
+    ...renderDuplicates(result.repeats),
   ].join('\n');
 }
 
@@ -118,24 +108,19 @@ const MAX_LINES = 100;
 function renderDuplicates(repeats: readonly Duplicate[]): string[] {
   if (repeats.length === 0) return [];
   const more = repeats.length > MAX_LINES ? [`  and ${count(repeats.length - MAX_LINES)} more; --json lists all`] : [];
-  const lines = repeats
-    .slice(0, MAX_LINES)
-    .map(
-      ({ place, line, source_order_id: id, repeats: first }) =>
-        `  ${escapeControlsInLine(`order ${place}, line ${line} (${id}) has the id of order ${first}`)}`,
-    );
+  const lines = repeats.slice(0, MAX_LINES).map(({ place, line, source_order_id: id, repeats: first }) => {
+    const text = `order ${place}, line ${line} (${id}) has the id of order ${first}`;
+    return `  ${escapeControlsInLine(text)}`;
+  });
   return ['', 'Repeated ids:', ...lines, ...more];
 }
 
 function renderFindings(title: string, findings: Record<string, Finding>): string[] {
   const sorted = Object.entries(findings).toSorted(([, a], [, b]) => b.orders - a.orders);
   if (sorted.length === 0) return [];
-  return [
-    '',
-    `${title}:`,
-    ...sorted.map(
-      ([code, { orders, first_place, first_line, pointer, detail }]) =>
-        `  ${escapeControlsInLine(`${count(orders)} × ${code}, first order ${first_place}, line ${first_line}${pointer ? ` at ${pointer}` : ''}: ${detail}`)}`,
-    ),
-  ];
+  const lines = sorted.map(([code, { orders, first_place, first_line, pointer, detail }]) => {
+    const where = `first order ${first_place}, line ${first_line}${pointer ? ` at ${pointer}` : ''}`;
+    return `  ${escapeControlsInLine(`${count(orders)} × ${code}, ${where}: ${detail}`)}`;
+  });
+  return ['', `${title}:`, ...lines];
 }

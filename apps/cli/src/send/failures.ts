@@ -1,9 +1,10 @@
 import { appendFileSync, closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import Joi from 'joi';
 import { Failure, UsageError } from '../errors.ts';
 import type { Outcome } from './follow-up.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
-import { requireOwnFile } from './own-files.ts';
+import { readLine, requireOwnFile, writing } from './own-files.ts';
 
 /** An order that the service does not have as in the input, and why; without its content. */
 export interface FailedOrder {
@@ -29,13 +30,17 @@ export interface StoredFailure extends FailedOrder {
   of: number;
 }
 
-/** The file of failures, one JSON object a line. Replaces the previous file only once it is complete. */
-export interface FailureFile {
-  add(failure: StoredFailure): void;
-  finish(): Promise<void>;
-  /** Keeps the previous file. */
-  discard(): void;
-}
+const integer = Joi.number().integer().required();
+const text = Joi.string().allow('').required();
+const FAILURE = Joi.object({
+  place: integer,
+  of: integer,
+  line: integer,
+  receipt_id: text.allow(null),
+  status: Joi.valid('refused', 'dead', 'unknown', 'duplicate', 'accepted').required(),
+  code: text,
+  detail: text,
+}).unknown();
 
 const MAX_SHOWN_POINTERS = 5;
 const UNKNOWN = {
@@ -44,19 +49,11 @@ const UNKNOWN = {
 };
 
 /** Null for an accepted order. */
-export function failureOfRefused([position, line, sourceOrderId, outcome]: Result): FailedOrder | null {
+export function failureOfRefused([place, line, sourceOrderId, outcome]: Result): FailedOrder | null {
   if (typeof outcome === 'string') return null;
   const { code, detail, errors } = outcome;
-  return {
-    place: position,
-    line,
-    source_order_id: sourceOrderId,
-    receipt_id: null,
-    status: 'refused',
-    code,
-    detail,
-    ...(errors && { errors }),
-  };
+  const order = { place, line, source_order_id: sourceOrderId, receipt_id: null };
+  return { ...order, status: 'refused', code, detail, ...(errors && { errors }) };
 }
 
 /**
@@ -65,21 +62,16 @@ export function failureOfRefused([position, line, sourceOrderId, outcome]: Resul
  * @param repeats position of the first order with the same source_order_id, unless this is the first.
  */
 export function failureOfAccepted(outcome: Outcome, repeats: number | undefined): FailedOrder | null {
-  const { position, line, sourceOrderId, receiptId, status, changed } = outcome;
+  const { status, error: _, changed, isMismatch: __, ...order } = outcome;
   const reason = failureReason(outcome, repeats);
-  if (!reason) return null;
-  return {
-    place: position,
-    line,
-    source_order_id: sourceOrderId,
-    receipt_id: receiptId,
-    status: status === 'dead' || status === 'unknown' || status === 'duplicate' ? status : 'accepted',
-    ...reason,
-    ...(changed.length > 0 && { changed }),
-  };
+  const isKnown = status === 'dead' || status === 'unknown' || status === 'duplicate';
+  return (
+    reason && { ...order, status: isKnown ? status : 'accepted', ...reason, ...(changed.length > 0 && { changed }) }
+  );
 }
 
-function failureReason({ status, error, changed, isMismatch, receiptId }: Outcome, repeats: number | undefined) {
+function failureReason(outcome: Outcome, repeats: number | undefined): { code: string; detail: string } | null {
+  const { status, error, changed, isMismatch, receipt_id: receiptId } = outcome;
   if (status === 'dead' || status === 'unknown') return error ?? UNKNOWN;
   if (isMismatch) {
     const detail = `Its idempotency key was used before with other content. It is kept as receipt ${receiptId}.`;
@@ -104,18 +96,22 @@ export function temporaryPathOf(path: string): string {
   return `${path}.new`;
 }
 
+/** The file of failures, one JSON object a line. Replaces the previous file only once it is complete. */
+export type FailureFile = Awaited<ReturnType<typeof openFailureFile>>;
+
 /**
  * Opens the file of failures.
  *
  * @param path null to only count failures.
  * @throws {Failure} if another kind of file exists there.
  */
-export async function openFailureFile(path: string | null): Promise<FailureFile> {
-  if (path === null) return { add: () => {}, finish: async () => {}, discard: () => {} };
-  const temporaryPath = temporaryPathOf(path);
-  await requireFailures(path);
-  // Left behind by a run that was killed.
-  if (await requireFailures(temporaryPath)) orThrow(temporaryPath, () => rmSync(temporaryPath));
+export async function openFailureFile(path: string | null) {
+  const temporaryPath = temporaryPathOf(path ?? '');
+  if (path !== null) {
+    await requireFailures(path);
+    // Left behind by a run that was killed.
+    if (await requireFailures(temporaryPath)) writing(temporaryPath, () => rmSync(temporaryPath));
+  }
   let file: number | null = null;
   const close = () => {
     if (file === null) return false;
@@ -124,21 +120,24 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
     return true;
   };
   return {
-    add(failure) {
-      orThrow(temporaryPath, () => {
+    add(failure: StoredFailure): void {
+      if (path === null) return;
+      writing(temporaryPath, () => {
         file ??= openSync(temporaryPath, 'a', 0o600);
         appendFileSync(file, `${JSON.stringify(failure)}\n`);
       });
     },
-    async finish() {
+    async finish(): Promise<void> {
+      if (path === null) return;
       // Checked again, as another file may have been created meanwhile.
       const exists = await requireFailures(path);
-      orThrow(path, () => {
+      writing(path, () => {
         if (close()) renameSync(temporaryPath, path);
         else if (exists) rmSync(path);
       });
     },
-    discard() {
+    /** Keeps the previous file. */
+    discard(): void {
       if (close()) rmSync(temporaryPath);
     },
   };
@@ -146,44 +145,19 @@ export async function openFailureFile(path: string | null): Promise<FailureFile>
 
 /** Reads the failures of an earlier run, by position. */
 export async function readFailures(path: string): Promise<Map<number, StoredFailure>> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Failure(`${path} cannot be read (${error.code}): it contains no failures of an earlier run.`);
   });
-  const failures = text.split('\n').flatMap((line) => (line === '' ? [] : [readFailure(line)]));
-  if (failures.includes(null))
-    throw new UsageError(`${path} is not a file of failures that an earlier orders send wrote.`);
-  return new Map((failures as StoredFailure[]).map((failure) => [failure.place, failure]));
+  const lines = content.split('\n').filter((line) => line !== '');
+  return new Map(
+    lines.map((line) => {
+      const failure = readLine<StoredFailure>(line, FAILURE);
+      if (!failure) throw new UsageError(`${path} is not a file of failures that an earlier orders send wrote.`);
+      return [failure.place, failure];
+    }),
+  );
 }
 
 function requireFailures(path: string): Promise<boolean> {
-  return requireOwnFile(path, 'file of failures', (line) => readFailure(line) !== null);
-}
-
-const STATUSES: readonly unknown[] = [
-  'refused',
-  'dead',
-  'unknown',
-  'duplicate',
-  'accepted',
-] satisfies FailedOrder['status'][];
-
-function readFailure(line: string): StoredFailure | null {
-  try {
-    const failure = JSON.parse(line) as Partial<StoredFailure> | null;
-    const { place, of, line: at, receipt_id: receiptId, status, code, detail } = failure ?? {};
-    if (![place, of, at].every(Number.isSafeInteger) || !STATUSES.includes(status)) return null;
-    if (typeof code !== 'string' || typeof detail !== 'string') return null;
-    return receiptId === null || typeof receiptId === 'string' ? (failure as StoredFailure) : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Reports a full disk or a read-only directory in one line. */
-function orThrow(path: string, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    throw new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
-  }
+  return requireOwnFile(path, 'file of failures', FAILURE);
 }

@@ -3,42 +3,32 @@ import { followUp, type Outcome, toOutcomes } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import { isAccepted } from './journal-entries.ts';
 import type { Progress } from './progress.ts';
-import type { Status } from './report.ts';
+import { STATUSES, type Status } from './report.ts';
+import type { Session } from './retry-gate.ts';
 
 /** Max rejected, dead or unknown orders in the report. Orders that differ or duplicate an id are all listed. */
 const MAX_SHOWN_FAILURES = 5;
 
-type FinishDependencies = Parameters<typeof followUp>[1];
-
 /**
  * Determines the outcome of all orders of all runs, and whether any is still open; writes the failed ones to the file of failures.
  *
- * @param dependencies null to not ask for outcomes.
- * @param input.count number of orders in the input.
- * @param input.duplicates by position, orders with the source_order_id of an earlier one; the value is the position of that one.
+ * @param waiting null to not ask for outcomes.
+ * @param of number of orders in the input.
  */
 export async function finishRun(
   journal: Journal,
   file: FailureFile,
-  dependencies: FinishDependencies | null,
+  waiting: { session: Session; waitMs: number } | null,
   progress: Progress,
-  { count: of, duplicates }: { count: number; duplicates: ReadonlyMap<number, number> },
+  of: number,
 ) {
-  const statuses: Record<Status, number> = {
-    written: 0,
-    duplicate: 0,
-    dead: 0,
-    failed: 0,
-    pending: 0,
-    unknown: 0,
-    not_followed: 0,
-  };
+  const duplicates = progress.duplicates();
+  const statuses = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>;
   // A map, as the service may send any code, such as `constructor`.
   const refusedByCode = new Map<string, number>();
-  let [refused, changed, listed] = [0, 0, 0];
+  let [refused, changed, listed, shown] = [0, 0, 0, 0];
   const failures: FailedOrder[] = [];
-  let shown = 0;
-  let notFollowedReason: string | null = null;
+  let notAsked: string | null = null;
   const add = (failure: FailedOrder | null) => {
     if (!failure) return;
     const repeats = duplicates.get(failure.place);
@@ -52,7 +42,7 @@ export async function finishRun(
     refused += 1;
     refusedByCode.set(failure.code, (refusedByCode.get(failure.code) ?? 0) + 1);
   };
-  const addOutcome = (outcome: Outcome) => add(failureOfAccepted(outcome, duplicates.get(outcome.position)));
+  const addOutcome = (outcome: Outcome) => add(failureOfAccepted(outcome, duplicates.get(outcome.place)));
   async function* withoutRefusals() {
     for await (const results of journal.results()) {
       for (const result of results) add(failureOfRefused(result));
@@ -60,15 +50,16 @@ export async function finishRun(
     }
   }
 
-  if (dependencies) {
-    const followed = { known: 0, accepted: 0 };
-    for await (const results of journal.results()) followed.accepted += results.filter(isAccepted).length;
-    progress.followed = followed;
+  if (waiting) {
+    let [known, accepted] = [0, 0];
+    for await (const results of journal.results()) accepted += results.filter(isAccepted).length;
+    progress.follow(known, accepted);
     const onLost = (reason: string) => {
-      notFollowedReason = reason;
+      notAsked = reason;
     };
-    for await (const outcomes of followUp(withoutRefusals(), dependencies, onLost)) {
-      followed.known += outcomes.length;
+    for await (const outcomes of followUp(withoutRefusals(), waiting.session, waiting.waitMs, onLost)) {
+      known += outcomes.length;
+      progress.follow(known, accepted);
       for (const outcome of outcomes) {
         statuses[statusOf(outcome)] += 1;
         addOutcome(outcome);
@@ -80,16 +71,15 @@ export async function finishRun(
       accepted.flatMap(toOutcomes).forEach(addOutcome);
     }
   }
-  const hasOpen = statuses.pending + statuses.failed > 0;
   return {
     refused,
     refused_by_code: Object.fromEntries(refusedByCode),
     changed,
     statuses,
-    not_asked: notFollowedReason,
+    not_asked: notAsked,
     listed,
     failures,
-    hasOpen,
+    hasOpen: statuses.pending + statuses.failed > 0,
   };
 }
 

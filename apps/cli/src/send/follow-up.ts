@@ -1,31 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NotFoundError, type OrdersClient, OrdersError, type Receipt, type ReceiptStatus } from '@orders/client';
+import { NotFoundError, OrdersError, type Receipt, type ReceiptStatus } from '@orders/client';
 import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
 import { chunkBySize } from '@orders/runtime';
 import { Failure } from '../errors.ts';
 import type { Result } from './journal-entries.ts';
-import { describeClientError, type RetryGate } from './retry-gate.ts';
+import { describeClientError, type Session } from './retry-gate.ts';
 
 /** The state of an accepted order: `unknown` if the service no longer has its receipt, `not_asked` if the service could not be asked. */
 export interface Outcome {
-  position: number;
+  place: number;
   line: number;
-  sourceOrderId: string | null;
-  receiptId: string;
+  source_order_id: string | null;
+  receipt_id: string;
   status: ReceiptStatus | 'unknown' | 'not_asked';
   error: { code: string; detail: string } | null;
   /** Pointers to a duplicate's differences from the service's order. */
   changed: readonly string[];
   /** Whether its idempotency key was used before with other content. */
   isMismatch: boolean;
-}
-
-interface FollowUpDependencies {
-  client: OrdersClient;
-  gate: RetryGate;
-  /** Max total wait for outcomes, in milliseconds. */
-  waitMs: number;
-  signal: AbortSignal;
 }
 
 /** Max ids in one request: bytes, well below the service's limit, and count. */
@@ -40,11 +32,13 @@ const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead', 'unk
  * Requests the outcome of accepted orders, in chunks in the given order, and waits until they are final. If the service is unreachable
  * for too long or rejects the requests, it stops asking and the remaining outcomes stay unknown: the orders were sent anyway.
  *
+ * @param waitMs max total wait for outcomes, in milliseconds.
  * @param onLost called with the reason, as a sentence, if it stops asking.
  */
 export async function* followUp(
   answers: AsyncIterable<readonly Result[]>,
-  { client, gate, waitMs, signal }: FollowUpDependencies,
+  { client, gate, signal }: Session,
+  waitMs: number,
   onLost: (reason: string) => void,
 ): AsyncGenerator<Outcome[]> {
   const deadline = performance.now() + waitMs;
@@ -74,15 +68,15 @@ export async function* followUp(
   }
 
   async function lookUp(orders: readonly Outcome[]): Promise<void> {
-    const ids = [...new Set(orders.flatMap(({ sourceOrderId }) => sourceOrderId ?? []))];
+    const ids = [...new Set(orders.flatMap(({ source_order_id: id }) => id ?? []))];
     const results = ids.length > 0 ? (await gate.run(() => client.reconcile(ids, { signal }))).results : [];
     const newest = new Map(results.map((result) => [result.source_order_id, result]));
     const single: Outcome[] = [];
     for (const order of orders) {
-      const seen = newest.get(order.sourceOrderId ?? '');
+      const seen = newest.get(order.source_order_id ?? '');
       // The id may have been sent again since, or twice in the input. Only the receipt itself has a dead one's error and a duplicate's
       // changes.
-      if (seen?.receipt_id !== order.receiptId || NEEDS_DETAILS.has(seen.status)) single.push(order);
+      if (seen?.receipt_id !== order.receipt_id || NEEDS_DETAILS.has(seen.status)) single.push(order);
       else order.status = seen.status as ReceiptStatus;
     }
     for (const chunk of chunkBySize(single, () => 1, { size: MAX_CONCURRENT_LOOKUPS }))
@@ -91,7 +85,7 @@ export async function* followUp(
 
   async function lookUpReceipt(order: Outcome): Promise<void> {
     const receipt: Receipt | null = await gate.run(() =>
-      client.getReceipt(order.receiptId, { signal }).catch((error: unknown) => {
+      client.getReceipt(order.receipt_id, { signal }).catch((error: unknown) => {
         if (error instanceof NotFoundError) return null;
         throw error;
       }),
@@ -109,14 +103,12 @@ function lossReason(error: unknown): string | null {
 }
 
 /** An accepted order as an outcome that is still unknown; an empty list for a rejected one. */
-export function toOutcomes([position, line, sourceOrderId, outcome, mismatch]: Result): Outcome[] {
+export function toOutcomes([place, line, sourceOrderId, outcome, mismatch]: Result): Outcome[] {
   if (typeof outcome !== 'string') return [];
-  const isMismatch = mismatch !== undefined;
-  return [
-    { position, line, sourceOrderId, receiptId: outcome, status: 'not_asked', error: null, changed: [], isMismatch },
-  ];
+  const order = { place, line, source_order_id: sourceOrderId, receipt_id: outcome };
+  return [{ ...order, status: 'not_asked', error: null, changed: [], isMismatch: mismatch !== undefined }];
 }
 
-function sizeOfId({ sourceOrderId }: Outcome): number {
-  return Buffer.byteLength(JSON.stringify(sourceOrderId)) + 1;
+function sizeOfId({ source_order_id: id }: Outcome): number {
+  return Buffer.byteLength(JSON.stringify(id)) + 1;
 }

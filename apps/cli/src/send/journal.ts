@@ -1,10 +1,19 @@
 import { appendFileSync, closeSync, createReadStream, ftruncateSync, openSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { Failure } from '../errors.ts';
 import type { Batch } from './cut-batches.ts';
-import { type JournalHead, type Result, readEntry, readHead, type StartedBatch, writeHead } from './journal-entries.ts';
+import {
+  ENTRY,
+  type Entry,
+  HEAD,
+  isAccepted,
+  type JournalHead,
+  KIND,
+  type Result,
+  type StartedBatch,
+} from './journal-entries.ts';
 import { lock } from './lock.ts';
-import { requireOwnFile } from './own-files.ts';
+import { readLine, requireOwnFile, unwritable, writing } from './own-files.ts';
 import { linesOf } from './read-ndjson.ts';
 
 /**
@@ -13,26 +22,7 @@ import { linesOf } from './read-ndjson.ts';
  *
  * Writes are not synced: if the last lines are lost in a crash, their batches are cut and sent again under the same keys.
  */
-export interface Journal {
-  path: string;
-  /** The batches that earlier runs started. */
-  previousBatches(): readonly StartedBatch[];
-  hasResults(number: number): boolean;
-  /** Whether no batch was started, including by this run. */
-  isEmpty(): boolean;
-  /** Whether each batch of earlier runs has results, so that the journal may be reset for another input. */
-  isSettled(): boolean;
-  /** Deletes everything, for another input. */
-  reset(): void;
-  /** Records a batch; must be called before it is sent. */
-  begin(batch: Batch): void;
-  recordResults(number: number, results: readonly Result[]): void;
-  /** The results of all runs. */
-  results(): AsyncGenerator<readonly Result[]>;
-  close(): Promise<void>;
-  /** Closes and deletes the file. */
-  remove(): Promise<void>;
-}
+export type Journal = Awaited<ReturnType<typeof openJournal>>;
 
 /** The input differs from the one that the journal was created for. */
 export class InputChangedError extends Failure {
@@ -50,8 +40,9 @@ export class InputChangedError extends Failure {
  *
  * @throws {Failure} if the file is in use, damaged, not a journal, or of another input, service or way of sending.
  */
-export async function openJournal(path: string, head: JournalHead, restart: boolean): Promise<Journal> {
-  const release = await lock(path).catch((error) => Promise.reject(unusable(path, error)));
+export async function openJournal(path: string, head: JournalHead, restart: boolean) {
+  const name = `The journal ${path}`;
+  const release = await lock(path).catch((error) => Promise.reject(unwritable(name, error)));
   if (!release) throw new Failure(`Another orders send is using ${path}: wait until it ends.`);
   let file = -1;
   let before: readonly StartedBatch[] = [];
@@ -59,19 +50,13 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
   // A journal without a batch is useless for the next run, so it is deleted.
   let isEmpty = true;
 
-  const append = (entry: object) => {
-    try {
-      appendFileSync(file, `${JSON.stringify(entry)}\n`);
-    } catch (error) {
-      throw unusable(path, error);
-    }
-  };
+  const append = (entry: object) => writing(name, () => appendFileSync(file, `${JSON.stringify(entry)}\n`));
   const reset = () => {
     before = [];
     answered = new Set();
     isEmpty = true;
     ftruncateSync(file, 0);
-    append(writeHead(head));
+    append({ journal: KIND, ...head });
   };
   const close = async () => {
     if (file >= 0) {
@@ -83,10 +68,10 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
   };
 
   try {
-    const exists = await requireOwnFile(path, 'journal', (line) => readHead(line) !== null);
+    const exists = await requireOwnFile(path, 'journal', HEAD);
     const found = exists && !restart ? await readJournal(path) : null;
     const canResume = found !== null && isResumable(path, found, head);
-    file = open(path);
+    file = writing(name, () => openSync(path, 'a', 0o600));
     if (canResume) {
       ({ begun: before, answered } = found);
       isEmpty = before.length === 0;
@@ -99,23 +84,30 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
   }
   return {
     path,
+    /** The batches that earlier runs started. */
     previousBatches: () => before,
-    hasResults: (number) => answered.has(number),
+    hasResults: (number: number) => answered.has(number),
+    /** Whether no batch was started, including by this run. */
     isEmpty: () => isEmpty,
+    /** Whether each batch of earlier runs has results, so that the journal may be reset for another input. */
     isSettled: () => answered.size === before.length,
+    /** Deletes everything, for another input. */
     reset,
-    begin({ number, orders, key, replaces }) {
+    /** Records a batch; must be called before it is sent. */
+    begin({ number, orders, key, replaces }: Batch) {
       append({ batch: number, orders: orders.length, key, replaces });
       isEmpty = false;
     },
-    recordResults: (number, results) => append({ batch: number, results }),
-    async *results() {
+    recordResults: (number: number, results: readonly Result[]) => append({ batch: number, results }),
+    /** The results of all runs. */
+    async *results(): AsyncGenerator<readonly Result[]> {
       for await (const line of linesOf(createReadStream(path))) {
-        const entry = readEntry(line.toString());
-        if (entry && entry !== 'torn' && 'results' in entry) yield entry.results;
+        const { results } = JSON.parse(line.toString());
+        if (results) yield results;
       }
     },
     close,
+    /** Closes and deletes the file. */
     async remove() {
       await close();
       await rm(path, { force: true });
@@ -123,38 +115,30 @@ export async function openJournal(path: string, head: JournalHead, restart: bool
   };
 }
 
-interface JournalState {
-  head: JournalHead;
-  begun: StartedBatch[];
-  answered: Set<number>;
-  /** Whether any order was accepted. */
-  hasReceipt: boolean;
-  /** Total bytes of complete lines. */
-  kept: number;
-}
-
 /** Reads complete lines up to a torn one. */
-async function readJournal(path: string): Promise<JournalState> {
-  const input = { read: 0 };
+async function readJournal(path: string) {
+  const { size } = await stat(path);
   let head: JournalHead | null = null;
   const [begun, answered]: [StartedBatch[], Set<number>] = [[], new Set()];
+  // Total bytes of complete lines, and whether any order was accepted.
   let [kept, hasReceipt] = [0, false];
-  for await (const line of linesOf(counting(createReadStream(path), input))) {
-    if (kept + line.length + 1 > input.read) break;
+  for await (const line of linesOf(createReadStream(path))) {
+    if (kept + line.length + 1 > size) break;
     const text = line.toString();
-    if (!head) head = readHead(text);
+    if (!head) head = readLine<JournalHead>(text, HEAD) ?? null;
     else {
-      const entry = readEntry(text);
-      if (entry === 'torn') break;
+      const entry = readLine<Entry>(text, ENTRY);
+      // Torn, as after a power cut.
+      if (entry === undefined) break;
       if (!entry) throw damaged(path, begun.length);
       const { batch } = entry;
-      if ('key' in entry) {
-        if (batch !== begun.length) throw damaged(path, begun.length);
-        begun.push({ orders: entry.orders, key: entry.key, replaces: entry.replaces });
-      } else {
+      if ('results' in entry) {
         if (begun[batch]?.orders !== entry.results.length || answered.has(batch)) throw damaged(path, begun.length);
         answered.add(batch);
-        hasReceipt ||= entry.results.some(([, , , outcome]) => typeof outcome === 'string');
+        hasReceipt ||= entry.results.some(isAccepted);
+      } else {
+        if (batch !== begun.length) throw damaged(path, begun.length);
+        begun.push(entry);
       }
     }
     kept += line.length + 1;
@@ -162,21 +146,13 @@ async function readJournal(path: string): Promise<JournalState> {
   return { head: head as JournalHead, begun, answered, hasReceipt, kept };
 }
 
-async function* counting(chunks: AsyncIterable<Buffer>, input: { read: number }): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    input.read += chunk.length;
-    yield chunk;
-  }
-}
-
 /** Whether a run resumes from this journal; false if the journal is no longer useful. */
 function isResumable(
   path: string,
-  { head, begun, answered, hasReceipt }: JournalState,
+  { head, begun, answered, hasReceipt }: Awaited<ReturnType<typeof readJournal>>,
   { size, url, way, strict }: JournalHead,
 ) {
-  const isSettled = answered.size === begun.length;
-  if (head.size !== size && isSettled) return false;
+  if (head.size !== size && answered.size === begun.length) return false;
   const change =
     (head.url !== url && 'to another service: give that address') ||
     (head.way !== way && (way === 'webhook' ? 'without --webhook: leave it out' : 'with --webhook: give it')) ||
@@ -187,21 +163,8 @@ function isResumable(
   return true;
 }
 
-function open(path: string): number {
-  try {
-    return openSync(path, 'a', 0o600);
-  } catch (error) {
-    throw unusable(path, error);
-  }
-}
-
 function damaged(path: string, batches: number): Failure {
   return new Failure(
     `The journal ${path} is damaged after batch ${batches}: give --restart to send all orders again (those that were accepted then end as duplicate).`,
   );
-}
-
-function unusable(path: string, error: unknown): Failure {
-  const { code, name } = error as NodeJS.ErrnoException;
-  return new Failure(`The journal ${path} cannot be written (${code ?? name}).`);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { realpath, unlink } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
@@ -14,23 +14,19 @@ import { basename, dirname, join } from 'node:path';
 export async function lock(path: string): Promise<(() => Promise<void>) | null> {
   const real = join(await realpath(dirname(path)), basename(path));
   const name = `orders-send-${createHash('sha256').update(real).digest('hex').slice(0, 24)}`;
-  const address = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}.sock`);
-  const server = (await listen(address)) ?? (await replaceStaleSocket(address));
-  return server && (async () => void (await once(server.close(), 'close')));
-}
-
-async function replaceStaleSocket(address: string): Promise<Server | null> {
-  if (address.startsWith('\0') || (await isListening(address))) return null;
+  if (process.platform === 'linux') return listen(`\0${name}`);
+  const address = join(tmpdir(), `${name}.sock`);
+  const release = await listen(address);
+  if (release || (await isListening(address))) return release;
   await unlink(address).catch(() => {});
   return listen(address);
 }
 
-async function listen(address: string): Promise<Server | null> {
-  const server = createServer((socket) => socket.destroy());
-  server.unref();
+async function listen(address: string): Promise<(() => Promise<void>) | null> {
+  const server = createServer((socket) => socket.destroy()).unref();
   try {
     await once(server.listen(address), 'listening');
-    return server;
+    return async () => void (await once(server.close(), 'close'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
     throw error;
@@ -39,10 +35,12 @@ async function listen(address: string): Promise<Server | null> {
 
 async function isListening(address: string): Promise<boolean> {
   const socket = connect(address);
-  const isConnected = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return isConnected;
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { escapeControls } from '../escape-controls.ts';
+import { escapeControls } from '../sanitize.ts';
 
 /**
  * The field of a column as path segments; null if the column is ignored, undefined if it has no heading and must be empty.

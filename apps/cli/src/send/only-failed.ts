@@ -15,24 +15,18 @@ export async function* onlyFailed(
   failed: ReadonlyMap<number, StoredFailure>,
   path: string,
 ): AsyncGenerator<SourceOrder> {
-  if (input.size !== null) for await (const _ of failedOrders(input, failed, path));
-  yield* failedOrders(input, failed, path);
-}
-
-async function* failedOrders(
-  input: Input,
-  failed: ReadonlyMap<number, StoredFailure>,
-  path: string,
-): AsyncGenerator<SourceOrder> {
-  for await (const order of input.orders()) {
-    const failure = failed.get(order.position);
-    if (!failure) continue;
-    if (isOtherOrder(order, failure))
-      throw moved(`Order ${order.position} of ${input.name} has another source_order_id than the one in ${path}`);
-    yield order;
+  const [of] = Array.from(failed.values(), (failure) => failure.of);
+  for (const isCheck of input.size === null ? [false] : [true, false]) {
+    for await (const order of input.orders()) {
+      const failure = failed.get(order.position);
+      if (!failure) continue;
+      if (isOtherOrder(order, failure))
+        throw moved(`Order ${order.position} of ${input.name} has another source_order_id than the one in ${path}`);
+      if (!isCheck) yield order;
+    }
+    if (of !== undefined && of !== input.count)
+      throw moved(`${path} is of ${of} orders, and ${input.name} has ${input.count}`);
   }
-  const [of = input.count] = Array.from(failed.values(), (failure) => failure.of);
-  if (of !== input.count) throw moved(`${path} is of ${of} orders, and ${input.name} has ${input.count}`);
 }
 
 /** An id that was rejected or duplicated may have been corrected; any other id must be the same. */

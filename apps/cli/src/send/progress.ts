@@ -1,30 +1,15 @@
 import type { CliContext } from '../context.ts';
+import type { Batch } from './cut-batches.ts';
+import { isAccepted, type Result } from './journal-entries.ts';
+import type { Input } from './read-input.ts';
 import { count } from './report.ts';
-
-/** The progress of a run. */
-export interface Progress {
-  /** Orders with a reply, of all runs. */
-  orders: number;
-  refused: number;
-  /** Fraction of the input with a reply; null if the input's length is unknown. */
-  fraction: number | null;
-  /** Progress when this run started to send, as the speed is that of this run only. */
-  from: Sample;
-  /** Until when (by `performance.now()`) all requests wait, and why. */
-  wait: { until: number; why: string } | null;
-  /** Known outcomes, once everything was sent. */
-  followed: { known: number; accepted: number } | null;
-}
 
 /** Progress at a time (`performance.now()`). */
 interface Sample {
   at: number;
   orders: number;
+  /** Fraction of the input with a reply; null if the input's length is unknown. */
   fraction: number | null;
-}
-
-interface Display {
-  close(): void;
 }
 
 const TERMINAL_INTERVAL_MS = 100;
@@ -34,29 +19,113 @@ const LINE_INTERVAL_MS = 5_000;
 const WINDOW_MS = 10_000;
 const BAR_WIDTH = 24;
 
-/** The progress of a new run. */
-export function createProgress(): Progress {
-  const nothing = { orders: 0, fraction: null };
-  return { ...nothing, refused: 0, from: sampleOf(nothing), wait: null, followed: null };
-}
+/** The progress of a run. */
+export type Progress = ReturnType<typeof showProgress>;
 
-/** Shows the progress until closed: one updated line on a terminal, else a line every few seconds. */
-export function showProgress(progress: Progress, stderr: CliContext['stderr']): Display {
+/** Counts what a run reads and sends, and shows it until closed: one updated line on a terminal, else a line every few seconds. */
+export function showProgress(input: Input, stderr: CliContext['stderr']) {
   const { isTTY = false } = stderr;
-  const samples = [progress.from];
-  const show = () => {
-    if ((samples[0] as Sample).at < progress.from.at) samples.splice(0, samples.length, progress.from);
-    const now = sampleOf(progress);
+  let fraction: number | null = null;
+  let wait: { until: number; why: string } | null = null;
+  let followed: { known: number; accepted: number } | null = null;
+  let run = newRun();
+  // When this run started to send, as the speed is that of this run only.
+  let from = sample();
+  let samples = [from];
+
+  function newRun() {
+    const at = performance.now();
+    return {
+      startedAt: at,
+      endedAt: at,
+      read: 0,
+      before: 0,
+      replied: 0,
+      refused: 0,
+      duplicates: new Map<number, number>(),
+    };
+  }
+
+  /** The current progress, with the replies of all runs. */
+  function sample(): Sample {
+    return { at: performance.now(), orders: run.before + run.replied, fraction };
+  }
+
+  function updateFraction(): void {
+    if (input.size) fraction = Math.min(1, (input.bytesRead / input.size) * (sample().orders / run.read || 0));
+  }
+
+  function show(): void {
+    if ((samples[0] as Sample).at < from.at) samples = [from];
+    const now = sample();
     samples.push(now);
     while (samples.length > 2 && (samples[1]?.at ?? 0) <= now.at - WINDOW_MS) samples.shift();
-    const line = lineOf(progress, speedOf(samples[0] as Sample, now), isTTY);
+    const line = lineOf(now);
     // One column shorter than the terminal, so that the cursor stays on the line.
     stderr.write(isTTY ? `\r${line.slice(0, (stderr.columns || 80) - 1)}\x1b[K` : `${line}\n`);
-  };
+  }
+
+  function lineOf(now: Sample): string {
+    const waits = wait ? Math.ceil((wait.until - performance.now()) / 1000) : 0;
+    const waiting = wait ? `; waits${waits > 0 ? ` ${waits} s` : ''}: ${wait.why}` : '';
+    if (followed)
+      return `${count(now.orders)} sent; ${count(followed.known)} of ${count(followed.accepted)} outcomes known${waiting}`;
+    const { perSecond, secondsLeft } = speedOf(samples[0] as Sample, now);
+    const bar = isTTY && fraction !== null ? `${barOf(fraction)} ` : '';
+    const percent = fraction === null ? '' : `${Math.floor(fraction * 100)} % `;
+    const left = secondsLeft === null || wait ? '' : `, ${timeOf(secondsLeft)} left`;
+    const speed = `${count(Math.round(perSecond))}/s${left}`;
+    return `${bar}${percent}${count(now.orders)} orders, ${speed}, ${count(run.refused)} refused${waiting}`;
+  }
+
   const timer = setInterval(show, isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS);
   const first = isTTY ? undefined : setTimeout(show, FIRST_LINE_MS);
   return {
-    close() {
+    /** Starts to read the input. */
+    start(): void {
+      run = newRun();
+      from = sample();
+    },
+    /** Counts a batch that was read; `isKnown` if an earlier run got its results. */
+    read({ orders }: Batch, isKnown: boolean): void {
+      run.read += orders.length;
+      for (const { position, firstPosition } of orders)
+        if (firstPosition !== null) run.duplicates.set(position, firstPosition);
+      if (isKnown) run.before += orders.length;
+      updateFraction();
+      if (isKnown) from = sample();
+      // The fraction is based on what was read, which runs ahead; the start sample must use the same base.
+      else if (run.replied === 0) from.fraction = fraction;
+    },
+    replied(results: readonly Result[]): void {
+      run.endedAt = performance.now();
+      run.replied += results.length;
+      run.refused += results.filter((result) => !isAccepted(result)).length;
+      updateFraction();
+    },
+    /** Shows that all requests wait; null to end that. */
+    wait(until: { ms: number; why: string } | null): void {
+      wait = until && { until: performance.now() + until.ms, why: until.why };
+    },
+    /** Shows how many outcomes are known, once everything was sent. */
+    follow(known: number, accepted: number): void {
+      followed = { known, accepted };
+    },
+    /** By position, orders with the source_order_id of an earlier one; the value is the position of that one. */
+    duplicates: (): ReadonlyMap<number, number> => run.duplicates,
+    /** The counts and the speed of this run, for the report. */
+    counts() {
+      const { read, before, startedAt, endedAt, duplicates } = run;
+      const seconds = (endedAt - startedAt) / 1000;
+      return {
+        read,
+        sent_before: before,
+        seconds,
+        orders_per_second: seconds > 0 ? (read - before) / seconds : 0,
+        repeated: duplicates.size,
+      };
+    },
+    close(): void {
       clearInterval(timer);
       clearTimeout(first);
       if (isTTY) stderr.write('\r\x1b[K');
@@ -64,35 +133,13 @@ export function showProgress(progress: Progress, stderr: CliContext['stderr']): 
   };
 }
 
-interface Speed {
-  perSecond: number;
-  secondsLeft: number | null;
-}
-
-/** The current progress. */
-export function sampleOf({ orders, fraction }: Pick<Progress, 'orders' | 'fraction'>): Sample {
-  return { at: performance.now(), orders, fraction };
-}
-
-function speedOf(from: Sample, to: Sample): Speed {
+function speedOf(from: Sample, to: Sample): { perSecond: number; secondsLeft: number | null } {
   const seconds = Math.max(0.001, (to.at - from.at) / 1000);
   const fractionPerSecond = ((to.fraction ?? 0) - (from.fraction ?? 0)) / seconds;
   return {
     perSecond: (to.orders - from.orders) / seconds,
     secondsLeft: to.fraction !== null && fractionPerSecond > 0 ? (1 - to.fraction) / fractionPerSecond : null,
   };
-}
-
-function lineOf({ orders, refused, fraction, wait, followed }: Progress, speed: Speed, withBar: boolean): string {
-  const waits = wait ? Math.ceil((wait.until - performance.now()) / 1000) : 0;
-  const waiting = wait ? `; waits${waits > 0 ? ` ${waits} s` : ''}: ${wait.why}` : '';
-  if (followed)
-    return `${count(orders)} sent; ${count(followed.known)} of ${count(followed.accepted)} outcomes known${waiting}`;
-  const percent = fraction === null ? null : Math.floor(fraction * 100);
-  const bar = withBar && fraction !== null ? `${barOf(fraction)} ` : '';
-  const left = speed.secondsLeft === null || wait ? '' : `, ${timeOf(speed.secondsLeft)} left`;
-  const done = `${bar}${percent === null ? '' : `${percent} % `}${count(orders)} orders`;
-  return `${done}, ${count(Math.round(speed.perSecond))}/s${left}, ${count(refused)} refused${waiting}`;
 }
 
 function barOf(fraction: number): string {

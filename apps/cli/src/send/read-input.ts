@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Failure, UsageError } from '../errors.ts';
-import { stripByteOrderMark } from './byte-order-mark.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
@@ -53,7 +52,7 @@ export async function openInput(
   };
   function read(): AsyncGenerator<ReadOrder> {
     const bytes = name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
-    const chunks = stripByteOrderMark(counted(bytes, input));
+    const chunks = withoutByteOrderMark(counted(bytes, input));
     if (format === 'csv') return readCsv(chunks, csv);
     return format === 'json' ? readJson(chunks) : readNdjson(chunks);
   }
@@ -95,4 +94,30 @@ async function* counted(chunks: AsyncIterable<Buffer>, input: Input): AsyncGener
     const { code } = error as NodeJS.ErrnoException;
     throw code ? new Failure(`it cannot be read (${code}).`) : error;
   }
+}
+
+/**
+ * Removes a UTF-8 byte order mark, even if it is split between chunks.
+ *
+ * @throws {Failure} if the mark is that of UTF-16; no UTF-8 starts with these bytes.
+ */
+async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let head = Buffer.alloc(0);
+  let isPast = false;
+  for await (const chunk of chunks) {
+    if (!isPast) head = Buffer.concat([head, chunk]);
+    if (isPast) yield chunk;
+    else if (head.length >= 3) {
+      yield withoutMark(head);
+      isPast = true;
+    }
+  }
+  if (!isPast) yield withoutMark(head);
+}
+
+function withoutMark(head: Buffer): Buffer {
+  const [first, second, third] = head;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
+    throw new Failure("it is UTF-16, as PowerShell's > writes it: save it as UTF-8.");
+  return first === 0xef && second === 0xbb && third === 0xbf ? head.subarray(3) : head;
 }

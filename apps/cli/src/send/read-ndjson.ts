@@ -14,7 +14,7 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator
 }
 
 /** Lines without their line breaks; the last one may have none. */
-export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes = MAX_ORDER_BYTES): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let held = 0;
   let line = 1;
@@ -31,8 +31,7 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
     if (start === chunk.length) continue;
     pieces.push(chunk.subarray(start));
     held += chunk.length - start;
-    if (held > MAX_ORDER_BYTES)
-      throw new Failure(`line ${line} is longer than 16 MiB: is this NDJSON, one order a line?`);
+    if (held > maxBytes) throw new Failure(`line ${line} is longer than 16 MiB: is this NDJSON, one order a line?`);
   }
   if (held > 0) yield Buffer.concat(pieces);
 }

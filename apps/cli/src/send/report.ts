@@ -1,4 +1,4 @@
-import { escapeControlsInLine } from '../escape-controls.ts';
+import { escapeControlsInLine } from '../sanitize.ts';
 import type { FailedOrder } from './failures.ts';
 
 /** The outcome of an input's orders: `read` is the sum of `refused` and all statuses. */
@@ -29,10 +29,7 @@ export interface Report {
   failures: FailedOrder[];
 }
 
-export const STATUSES = ['written', 'duplicate', 'dead', 'failed', 'pending', 'unknown', 'not_followed'] as const;
-export type Status = (typeof STATUSES)[number];
-
-const MEANINGS: Record<Status, string> = {
+const MEANINGS = {
   written: 'written',
   duplicate: 'duplicate: the account had this order before',
   dead: 'dead: could not be written; ask the operator, or send them again with --only-failed',
@@ -41,6 +38,8 @@ const MEANINGS: Record<Status, string> = {
   unknown: 'accepted, but the outcome is unknown',
   not_followed: 'accepted; the outcome was not requested',
 };
+export type Status = keyof typeof MEANINGS;
+export const STATUSES = Object.keys(MEANINGS) as Status[];
 
 /** Why the run is not complete, as a sentence; null if nothing is left to do. */
 export function incompleteReason({ refused, statuses, not_asked, listed }: Report): string | null {

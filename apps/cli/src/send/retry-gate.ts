@@ -1,22 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuthenticationError, NotFoundError, OrdersError, ProblemError, TimeoutError } from '@orders/client';
+import {
+  AuthenticationError,
+  NotFoundError,
+  type OrdersClient,
+  OrdersError,
+  ProblemError,
+  TimeoutError,
+} from '@orders/client';
 import { backoff } from '@orders/runtime';
 import { Failure } from '../errors.ts';
 
-/** All requests pass this gate. If one of them must wait, the gate closes for all. */
-export interface RetryGate {
-  /**
-   * Repeats a request until it succeeds or fails permanently. Waits out temporary errors: a rate limit or an overload as long as
-   * `Retry-After` says, others with exponential backoff.
-   *
-   * @throws {Failure} if no request has succeeded for too long, or none can until then according to `Retry-After`.
-   */
-  run<Reply>(request: () => Promise<Reply>): Promise<Reply>;
+/** What requests to the service are made with. */
+export interface Session {
+  client: OrdersClient;
+  gate: RetryGate;
+  /** Aborted when the run ends. */
+  signal: AbortSignal;
 }
 
 const BACKOFF = { base: 250, cap: 5_000, jitter: [0.75, 1.25] } as const;
 /** Timers are limited to 2^31 ms; longer waits use several. */
 const MAX_SLEEP_MS = 3_600_000;
+
+/** All requests pass this gate. If one of them must wait, the gate closes for all. */
+export type RetryGate = ReturnType<typeof createRetryGate>;
 
 /**
  * @param limits.giveUpAfterMs max time without a success; also exceeded if `Retry-After` goes beyond it.
@@ -25,7 +32,7 @@ const MAX_SLEEP_MS = 3_600_000;
 export function createRetryGate(
   { giveUpAfterMs, signal }: { giveUpAfterMs: number; signal: AbortSignal },
   onWait: (wait: { ms: number; why: string } | null) => void,
-): RetryGate {
+) {
   let openAt = 0;
   let lastReplyAt = performance.now();
   // Of all requests, since the last success.
@@ -55,7 +62,13 @@ export function createRetryGate(
   }
 
   return {
-    async run(request) {
+    /**
+     * Repeats a request until it succeeds or fails permanently. Waits out temporary errors: a rate limit or an overload as long as
+     * `Retry-After` says, others with exponential backoff.
+     *
+     * @throws {Failure} if no request has succeeded for too long, or none can until then according to `Retry-After`.
+     */
+    async run<Reply>(request: () => Promise<Reply>): Promise<Reply> {
       for (;;) {
         await waitUntilOpen();
         try {

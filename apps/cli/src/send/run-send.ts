@@ -1,23 +1,34 @@
-import { OrdersClient } from '@orders/client';
+import { NotFoundError, OrdersClient } from '@orders/client';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { escapeControlsInLine } from '../escape-controls.ts';
+import { escapeControlsInLine } from '../sanitize.ts';
 import type { SenderConfig } from '../sender-config.ts';
-import { deliverAsWebhooks, deliverInBatches, type SendDependencies } from './deliver.ts';
-import { type FailureFile, openFailureFile } from './failures.ts';
+import { cutBatches } from './cut-batches.ts';
+import { deliverAsWebhooks, deliverInBatches } from './deliver.ts';
+import { openFailureFile } from './failures.ts';
 import { finishRun } from './finish-run.ts';
 import { InputChangedError, type Journal, openJournal } from './journal.ts';
-import { createProgress, type Progress, showProgress } from './progress.ts';
+import { type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import type { Report } from './report.ts';
-import { requireSameAccount } from './require-same-account.ts';
-import { createRetryGate, endOfRun } from './retry-gate.ts';
-import { createRunStats } from './run-stats.ts';
+import { createRetryGate, endOfRun, type Session } from './retry-gate.ts';
 import { sendBatches } from './send-batches.ts';
 import type { SourceOrder } from './source-order.ts';
 
+/** The options of the command that say how to send. */
+export interface SendOptions {
+  restart?: boolean;
+  webhook?: boolean;
+  strict?: boolean;
+  batchSize: number;
+  giveUpAfter: number;
+  /** False to not wait for outcomes. */
+  wait: number | false;
+}
+
 /** What to send and how. */
 export interface SendPlan {
+  options: SendOptions;
   input: Input;
   /** The orders of the input that are to be sent. */
   orders(): AsyncIterable<SourceOrder>;
@@ -27,14 +38,7 @@ export interface SendPlan {
   /** Whether the journal is kept: for later runs, until all outcomes are known, or only during this run. */
   keepJournal: 'always' | 'until known' | 'never';
   failedPath: string | null;
-  restart: boolean;
-  webhook: boolean;
-  strict: boolean;
-  batchSize: number;
   concurrency: number;
-  giveUpAfterMs: number;
-  /** Null to not wait for outcomes. */
-  waitMs: number | null;
   /** Removes temporary files, also after an interrupt. */
   cleanUp(): void;
 }
@@ -48,59 +52,84 @@ const TIMEOUT_MS = 90_000;
 
 /** Sends the orders of an input, waits for their outcomes and reports. Orders that an earlier run sent are not sent again. */
 export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext }: Context): Promise<Report> {
-  const { input, strict, waitMs } = plan;
-  const failures = await openFailureFile(plan.failedPath);
-  const head = { size: input.size, url: config.url, way: plan.webhook ? 'webhook' : 'batches', strict } as const;
-  const journal = await openJournal(plan.journalPath, head, plan.restart);
+  const { input, options, failedPath, keepJournal } = plan;
+  const { webhook, strict = false, wait } = options;
+  const { url, apiKey, signingSecret } = config;
+  const failures = await openFailureFile(failedPath);
+  const head = { size: input.size, url, way: webhook ? 'webhook' : 'batches', strict } as const;
+  const journal = await openJournal(plan.journalPath, head, options.restart === true);
   cliContext.onInterrupt?.(() => {
     plan.cleanUp();
     return `\n${escapeControlsInLine(nextStep(plan))}\n`;
   });
-  const progress = createProgress();
-  const display = showProgress(progress, cliContext.stderr);
+  const progress = showProgress(input, cliContext.stderr);
   const ending = new AbortController();
   const { signal } = ending;
-  const createGate = (giveUpAfterMs: number) =>
-    createRetryGate({ giveUpAfterMs, signal }, (wait) => {
-      progress.wait = wait && { until: performance.now() + wait.ms, why: wait.why };
-    });
+  const sessionOf = (giveUpAfterMs: number): Session => ({
+    client: new OrdersClient({ baseUrl: url, apiKey, signingSecret, timeoutMs: TIMEOUT_MS, maxRetries: 0 }),
+    gate: createRetryGate({ giveUpAfterMs, signal }, progress.wait),
+    signal,
+  });
   try {
-    const { url: baseUrl, apiKey, signingSecret } = config;
-    const client = new OrdersClient({ baseUrl, apiKey, signingSecret, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
-    const gate = createGate(plan.giveUpAfterMs);
-    await requireSameAccount(journal, client, gate);
-    const sent = await sendAll(plan, { client, gate, strict, signal }, journal, progress);
-    const dependencies = waitMs === null ? null : { client, gate: createGate(waitMs), waitMs, signal };
-    const { duplicates, ...counts } = sent;
-    const { hasOpen, ...result } = await finishRun(journal, failures, dependencies, progress, {
-      count: input.count,
-      duplicates,
-    });
-    await finishFiles(journal, failures, plan.keepJournal, hasOpen);
-    const failed_file = result.listed > 0 ? plan.failedPath : null;
-    return { ...result, ...counts, repeated: duplicates.size, failed_file };
+    const session = sessionOf(options.giveUpAfter);
+    await requireSameAccount(journal, session);
+    await sendAll(plan, session, journal, progress);
+    const waiting = wait === false ? null : { session: sessionOf(wait), waitMs: wait };
+    const { hasOpen, ...result } = await finishRun(journal, failures, waiting, progress, input.count);
+    if (keepJournal === 'until known' && hasOpen) failures.discard();
+    else {
+      if (keepJournal !== 'always') await journal.remove();
+      // After the journal, which refers to the previous failures.
+      await failures.finish();
+    }
+    return { ...result, ...progress.counts(), failed_file: result.listed > 0 ? failedPath : null };
   } catch (error) {
     failures.discard();
     throw journal.isEmpty() ? endOfRun(error) : withNextStep(endOfRun(error), plan);
   } finally {
     ending.abort();
-    display.close();
+    progress.close();
     await journal.close();
   }
 }
 
+/**
+ * Ensures that the journal belongs to this account: with another account's journal, orders would count as sent that this account never
+ * received.
+ *
+ * @throws {Failure}
+ */
+async function requireSameAccount(journal: Journal, { client, gate }: Session): Promise<void> {
+  if (journal.previousBatches().length === 0) return;
+  for await (const results of journal.results()) {
+    const receiptId = results.map(([, , , outcome]) => outcome).find((outcome) => typeof outcome === 'string');
+    if (receiptId === undefined) continue;
+    try {
+      await gate.run(() => client.getReceipt(receiptId));
+      return;
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      throw new Failure(
+        `The account of this key does not have what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
+        { includesNextStep: true },
+      );
+    }
+  }
+}
+
 /** Sends the orders that no earlier run sent; all of them if the journal belongs to another, completed input. */
-async function sendAll(plan: SendPlan, dependencies: SendDependencies, journal: Journal, progress: Progress) {
-  const { input, dead, webhook, concurrency } = plan;
-  const most = webhook ? Math.min(plan.batchSize, WEBHOOKS_ON_RECORD) : plan.batchSize;
+async function sendAll(plan: SendPlan, session: Session, journal: Journal, progress: Progress): Promise<void> {
+  const { input, dead, concurrency } = plan;
+  const { webhook, strict = false, batchSize } = plan.options;
+  const most = webhook ? Math.min(batchSize, WEBHOOKS_ON_RECORD) : batchSize;
   const limits = { orders: most, bytes: BATCH_BYTES };
-  const deliver = webhook ? deliverAsWebhooks(dependencies, concurrency) : deliverInBatches(dependencies);
+  const deliver = webhook ? deliverAsWebhooks(session, strict, concurrency) : deliverInBatches(session, strict);
   // One batch more than needed, so that the webhook limit is always used up.
   const maxConcurrent = webhook ? Math.ceil(concurrency / most) + 1 : concurrency;
-  const send = async () => {
-    const stats = createRunStats(input, progress);
-    await sendBatches({ orders: plan.orders(), dead, limits, journal, deliver, maxConcurrent, observer: stats });
-    return stats.sent();
+  const send = () => {
+    progress.start();
+    const batches = cutBatches(plan.orders(), limits, journal.previousBatches(), dead);
+    return sendBatches(batches, deliver, maxConcurrent, { journal, progress });
   };
   return send().catch((error) => {
     // Standard input cannot be read twice.
@@ -108,19 +137,6 @@ async function sendAll(plan: SendPlan, dependencies: SendDependencies, journal: 
     journal.reset();
     return send();
   });
-}
-
-/** Keeps only what a later run needs of the journal and the failures. */
-async function finishFiles(
-  journal: Journal,
-  failures: FailureFile,
-  keepJournal: SendPlan['keepJournal'],
-  hasOpen: boolean,
-): Promise<void> {
-  if (keepJournal === 'until known' && hasOpen) return failures.discard();
-  if (keepJournal !== 'always') await journal.remove();
-  // After the journal, which refers to the previous failures.
-  await failures.finish();
 }
 
 /** Adds what to do next, as the journal has something that the next run can use. */

@@ -1,11 +1,8 @@
-import { requestIdOf } from '@orders/http';
+import { requestIdOf, setCommonHeaders } from '@orders/http';
 import type { Counter, Histogram, Logger, Span, Tracing } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
 import { NO_SLOT } from '../admission/admission.ts';
 import { contextOf, logFields, type RequestContext, setContext } from '../request-context.ts';
-
-/** Takes effect behind a proxy that terminates TLS; browsers ignore it over plain HTTP (RFC 6797, section 8.1). */
-const HSTS = 'max-age=31536000';
 
 /** Assigns the request id, sets the common reply headers, and logs, counts and (if enabled) traces each request. */
 export function requestLifecycle(deps: {
@@ -18,11 +15,7 @@ export function requestLifecycle(deps: {
     const requestId = requestIdOf(request);
     const span = beginSpan(deps.tracing, request);
     setContext(request, { requestId, startedAt: performance.now(), route: 'none', span, slot: NO_SLOT });
-    response
-      .setHeader('X-Request-Id', requestId)
-      .setHeader('Cache-Control', 'no-store')
-      .setHeader('X-Content-Type-Options', 'nosniff')
-      .setHeader('Strict-Transport-Security', HSTS);
+    setCommonHeaders(response, requestId);
     response.on('close', () => {
       const context = contextOf(request);
       const { route, startedAt, problemCode, slot } = context;

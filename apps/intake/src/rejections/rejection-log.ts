@@ -8,10 +8,8 @@ import {
 } from '@orders/database';
 import {
   type Channel,
-  type Diagnosis,
   diagnoseBody,
-  diagnoseMediaType,
-  hasOtherSignatureHeader,
+  diagnoseHeaders,
   isRejection,
   type Problem,
   type RejectionCode,
@@ -141,7 +139,7 @@ export function createRejectionLog(deps: {
           channel,
           code,
           requestId,
-          diagnosis: isWholeBatch ? WHOLE_BATCH : diagnoseHeaders(code, request),
+          diagnosis: isWholeBatch ? WHOLE_BATCH : diagnoseHeaders(code, request.headers),
           bodyBytes: body?.length ?? announcedLength(request),
           errors:
             errors?.slice(0, MAX_ERRORS).map((error) => ({
@@ -160,12 +158,6 @@ export function createRejectionLog(deps: {
       await missed.close();
     },
   };
-}
-
-function diagnoseHeaders(code: RejectionCode, request: Request): Diagnosis | null {
-  if (code === 'unsupported_media_type') return diagnoseMediaType(request.get('content-type'));
-  if (code === 'missing_signature' && hasOtherSignatureHeader(request.headers)) return 'another_header';
-  return null;
 }
 
 /** The Content-Length of a body that was not read. */

@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Diagnosis } from '../rejections.ts';
 
+/** Diagnoses a rejection by the headers of its request; null if they do not show the cause. */
+export function diagnoseHeaders(code: string, headers: IncomingHttpHeaders): Diagnosis | null {
+  if (code === 'unsupported_media_type') return diagnoseMediaType(headers['content-type']);
+  return code === 'missing_signature' && hasOtherSignatureHeader(headers) ? 'another_header' : null;
+}
+
 /** Diagnoses a media type other than JSON in UTF-8; null if the cause is unknown. */
 export function diagnoseMediaType(header: string | undefined): Diagnosis<'unsupported_media_type'> | null {
   const [type = ''] = (header ?? '').toLowerCase().split(';');

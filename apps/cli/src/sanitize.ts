@@ -10,3 +10,8 @@ export function escapeControls(text: string): string {
 export function escapeControlsInLine(text: string): string {
   return escapeControls(text.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
 }
+
+/** Truncates everything that looks like an API key or signing secret to its prefix. */
+export function hideKeys(text: string): string {
+  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…');
+}
