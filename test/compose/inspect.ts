@@ -11,8 +11,8 @@ export async function inspectHardening({ compose, containers }: Compose): Promis
     if (!container?.HostConfig.ReadonlyRootfs) violations.push(`${app} has a root file system to write to`);
     const script =
       'id -u; grep CapEff /proc/self/status; for at in / /app /home/node /tmp; do touch $at/x && echo $at; done';
-    const said = await compose('exec', '--no-TTY', app, 'sh', '-c', `${script}; true`);
-    const [user, capabilities, ...writable] = said.trim().split('\n');
+    const output = await compose('exec', '--no-TTY', app, 'sh', '-c', `${script}; true`);
+    const [user, capabilities, ...writable] = output.trim().split('\n');
     if (user === '0') violations.push(`${app} runs as root`);
     if (!/:\s*0+$/.test(capabilities ?? '')) violations.push(`${app} has capabilities: ${capabilities}`);
     if (writable.join() !== '/tmp') violations.push(`${app} can write to ${writable.join(', ') || 'nothing'}`);
@@ -47,7 +47,7 @@ export async function inspectLogs(
   return { bytes: logs.length, violations: found.map((secret) => `the logs show "${secret.slice(0, 4)}…"`) };
 }
 
-/** That every container, told to end, ended with 0. */
+/** Stops every container and verifies exit code 0. */
 export async function inspectExits({ containers }: Compose): Promise<{ ended: number; violations: string[] }> {
   const all = await containers();
   const violations = all

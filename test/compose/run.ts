@@ -8,7 +8,7 @@ const TIMEOUT_MS = 10_000;
  *
  * @param options `signal` ends it, with all that it started; `show` passes what it prints on to stderr as well.
  * @returns its stdout.
- * @throws {Error} one line with the last that it said, unless it ends with 0.
+ * @throws {Error} one line with its last output, unless its exit code is 0.
  */
 export async function run(
   command: string,
@@ -17,10 +17,10 @@ export async function run(
 ): Promise<string> {
   signal?.throwIfAborted();
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text;
+      output[name] += text;
       if (show) process.stderr.write(text);
     });
   }
@@ -31,9 +31,9 @@ export async function run(
   signal?.addEventListener('abort', end, { once: true });
   const [code] = await once(child, 'close').finally(() => signal?.removeEventListener('abort', end));
   signal?.throwIfAborted();
-  if (code === 0) return said.stdout;
+  if (code === 0) return output.stdout;
   const what = [command, ...args].filter((word) => !/^--|\//.test(word)).slice(0, 6);
-  const last = said.stderr.trim().split('\n').at(-1);
+  const last = output.stderr.trim().split('\n').at(-1);
   throw new Error(`${what.join(' ')}: ${last || `exit code ${code}`}`);
 }
 

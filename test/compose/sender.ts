@@ -9,7 +9,7 @@ export interface ClientOrder {
   body: string;
 }
 
-/** What the clients were told, and how often they had to ask. */
+/** The replies to the clients, and the number of their attempts. */
 export interface Ledger {
   /** The `source_order_id` of each receipt that a 202 named. */
   accepted: Map<string, string>;

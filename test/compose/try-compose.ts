@@ -15,14 +15,14 @@ const BETWEEN = 50;
 const AT_ONCE = 16;
 
 /** Brings the service up in containers, sends, scales, restarts, kills and verifies; whatever comes, all is removed. */
-export async function tryCompose(surroundings: RunContext): Promise<Report> {
-  const { signal, say } = surroundings;
+export async function tryCompose(context: RunContext): Promise<Report> {
+  const { signal, say } = context;
   await run('docker', ['version'], { signal }).catch(() => {
     throw new Error('no Docker engine answers');
   });
   const deployment = await prepareDeployment(signal);
   try {
-    return await walk(deployment, surroundings);
+    return await walk(deployment, context);
   } finally {
     say('removes everything');
     await deployment.remove();
@@ -100,7 +100,7 @@ async function restartUnderLoad(
 ): Promise<string[]> {
   const lines: string[] = [];
   const load = startLoad(sender, rate, signal);
-  const strike = async (what: string, act: () => Promise<unknown>) => {
+  const disrupt = async (what: string, act: () => Promise<unknown>) => {
     await load.untilAccepted(BETWEEN);
     say(what);
     const [before, startedAt] = [sender.ledger.repeated, Date.now()];
@@ -111,9 +111,9 @@ async function restartUnderLoad(
     await load.untilAccepted(BETWEEN);
   };
   for (const service of SERVICES) {
-    await strike(`restarts ${service}`, () => deployment.compose('restart', service));
+    await disrupt(`restarts ${service}`, () => deployment.compose('restart', service));
   }
-  await strike('kills a worker', () => killWorker(deployment, signal));
+  await disrupt('kills a worker', () => killWorker(deployment, signal));
   const offered = await load.stop();
   return [line('load', `${offered} orders offered, ${rate} a second`), ...lines];
 }

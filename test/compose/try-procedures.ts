@@ -19,18 +19,18 @@ const BETWEEN = 50;
 const SOME = 20;
 
 /** Pastes the blocks of docs/operating as they stand there, under load, and counts the orders before and after. */
-export async function tryProcedures(surroundings: RunContext): Promise<Report> {
-  await requireFreeMachine(surroundings.signal);
-  const clone = await makeClone(`orders-pages-${randomBytes(3).toString('hex')}`, surroundings.signal);
+export async function tryProcedures(context: RunContext): Promise<Report> {
+  await requireFreeMachine(context.signal);
+  const clone = await makeClone(`orders-pages-${randomBytes(3).toString('hex')}`, context.signal);
   const report: Report = { lines: [], violations: [] };
   try {
-    await operate(clone, surroundings, report);
+    await operate(clone, context, report);
     await clone.down();
-    await upgrade(clone, surroundings, report);
+    await upgrade(clone, context, report);
     await clone.down();
-    await fillDisk(clone, surroundings, report);
+    await fillDisk(clone, context, report);
   } finally {
-    surroundings.say('removes everything');
+    context.say('removes everything');
     await clone.remove();
   }
   return report;
@@ -190,8 +190,8 @@ async function upgrade(clone: Clone, { signal, say }: RunContext, report: Report
   const sender = (await makeSender(clone, 'Upgrade', signal))();
   await deliverSome(sender, 0);
   say('pastes: Upgrade with Compose');
-  const said = await clone.paste('Upgrade with Compose');
-  lines.push(line('upgraded to', said.trim().split('\n').at(-1) ?? ''));
+  const output = await clone.paste('Upgrade with Compose');
+  lines.push(line('upgraded to', output.trim().split('\n').at(-1) ?? ''));
   await deliverSome(sender, 10_000);
   await compareSchemas(clone, violations);
   say('pastes: Go back with Compose');

@@ -8,9 +8,9 @@ const FILES = 'test/(worker/(duplicates|processing|storage|plans|claim-race)|int
 export async function trySuite({ signal, say }: RunContext): Promise<Report> {
   say(`runs ${FILES} on containers`);
   const env = { ...process.env, TEST_CONTAINERS: 'on', DATABASE_URL: '' };
-  const said = await run('npm', ['test', '--', FILES], { env, signal, show: true });
-  const ranOn = /^Ran on (.+)\.$/m.exec(said)?.[1] ?? 'nobody knows what';
-  const [counts = '', passed, failed] = /^(\d+) passed, (\d+) failed, .*$/m.exec(said) ?? [];
+  const output = await run('npm', ['test', '--', FILES], { env, signal, show: true });
+  const ranOn = /^Ran on (.+)\.$/m.exec(output)?.[1] ?? 'nobody knows what';
+  const [counts = '', passed, failed] = /^(\d+) passed, (\d+) failed, .*$/m.exec(output) ?? [];
   const violations =
     failed === '0' && Number(passed) > 0 ? [] : [`of the test suite ${counts || 'nothing was counted'}`];
   return { lines: [line('testcontainers', `${counts}; on ${ranOn}`)], violations };

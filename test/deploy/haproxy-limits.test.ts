@@ -6,7 +6,7 @@ import { describeWith } from '../harness/programs.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** Of one address here; 500 as shipped. haproxy takes 200 connections in all. */
+/** The limit of connections of one address in this test (500 as shipped). haproxy accepts 200 connections in total. */
 const LIMIT = 50;
 const HALF_OPEN = 300;
 
@@ -33,7 +33,7 @@ describeWith('haproxy')('haproxy before intake', () => {
   function open(localAddress: string): Socket {
     const { port } = new URL(haproxy.url);
     const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress });
-    // One that is refused may be reset.
+    // A rejected connection may be reset.
     sockets.push(socket.on('error', () => {}));
     return socket;
   }
@@ -49,7 +49,7 @@ describeWith('haproxy')('haproxy before intake', () => {
     ];
     return { head: `${head.join('\r\n')}\r\n\r\n`, body };
   };
-  /** The status line of the reply, or nothing where the connection was refused. */
+  /** @returns the status line of the reply, or an empty string if the connection was closed. */
   async function send(localAddress: string, name: string): Promise<string> {
     const socket = open(localAddress);
     const { head, body } = orderOf(name);
@@ -58,11 +58,11 @@ describeWith('haproxy')('haproxy before intake', () => {
     return reply.split('\r\n')[0] ?? '';
   }
 
-  test('an address that opens heads and never ends them gets a bounded number of connections; another one is served', async () => {
+  test('an address with many incomplete request heads gets a limited number of connections, and others are served', async () => {
     const halfOpen = Array.from({ length: HALF_OPEN }, () => open('127.0.0.1'));
     for (const socket of halfOpen) socket.resume().write('POST /ingest/orders HTTP/1.1\r\nHost: x\r\n');
     const left = () => halfOpen.filter((socket) => !socket.closed);
-    await until('those beyond the limit are closed', async () => left().length <= LIMIT);
+    await until('connections above the limit are closed', async () => left().length <= LIMIT);
     expect(left()).toHaveLength(LIMIT);
     expect(await send('127.0.0.2', 'another')).toBe('HTTP/1.1 202 Accepted');
     expect(await send('127.0.0.1', 'the same')).toBe('');
@@ -70,7 +70,7 @@ describeWith('haproxy')('haproxy before intake', () => {
     await until('the address is served again', async () => (await send('127.0.0.1', 'again')).includes('202'));
   });
 
-  test('intake sees an order once its body is there', async () => {
+  test('intake receives a request only when its body is complete', async () => {
     const before = await haproxy.forwarded();
     const slow = open('127.0.0.1');
     const { head, body } = orderOf('slow');

@@ -12,14 +12,14 @@ let queue: TestQueue;
 let cluster: StandInCluster;
 let account: { id: number; key: string; secret: string };
 
-// Each step replaces processes, and each of those takes seconds to start on a busy machine.
+// Each step replaces processes, and each process needs seconds to start on a busy machine.
 jest.setTimeout(300_000);
 
 const blocks = (heading: string) => blocksUnder(guide, heading, 'sh');
 const text = (secret: string, key: string) =>
   Buffer.from(cluster.secrets.get(secret)?.data[key] ?? '', 'base64').toString();
 
-/** Sends a webhook to intake, and keeps the status of its reply. */
+/** Sends a webhook to intake and stores the status of its reply. */
 async function sendWebhook(statuses: number[]): Promise<void> {
   const api = await openApi(cluster.intakeUrl());
   statuses.push((await api.webhook(account, { source_order_id: `webhook ${statuses.length}` })).status);
@@ -45,7 +45,7 @@ describeWith(
 
   test('deploys for the first time, up to the first order', async () => {
     const [sql = ''] = readBlocks(guide).flatMap(({ language, text }) => (language === 'sql' ? [text] : []));
-    // The server has a role and a database `orders` of its own.
+    // The test server already has a role and a database `orders`.
     const renamed = sql.replaceAll(/(role|owner) orders/g, '$1 manager').replace('database orders', 'database shop');
     for (const statement of renamed.replace('<owner password>', 'managed').trim().split('\n'))
       await postgres.knex.raw(statement);
@@ -73,11 +73,11 @@ describeWith(
     account = { id: Number(id), key, secret: JSON.parse(shown.stdout).secrets[0].secret };
   });
 
-  test('exchanges SECRETS_KEY without a webhook that is refused, and goes on where it was stopped', async () => {
+  test('exchanges SECRETS_KEY without rejecting a webhook, and resumes after an interruption', async () => {
     const old = text('operator', 'SECRETS_KEY');
     const [exchange = ''] = blocks('SECRETS_KEY');
     const statuses: number[] = [];
-    // As if somebody had closed the terminal while pods were replaced for the second step.
+    // As if the terminal was closed while the second step replaced pods.
     cluster.intercept = async ({ args }) => {
       await sendWebhook(statuses);
       const isStopped = args.includes('restart') && text('operator', 'SECRETS_KEY') !== old;
@@ -102,7 +102,7 @@ describeWith(
     expect((await api.webhook(account, { source_order_id: 'after the exchange' })).status).toBe(202);
   });
 
-  test('does not begin to exchange SECRETS_KEY where it does not open a secret', async () => {
+  test('does not start to exchange SECRETS_KEY if it cannot open a secret', async () => {
     const before = structuredClone(cluster.secrets);
     const other = Buffer.alloc(32, 1).toString('base64');
     for (const app of ['operator', 'intake', 'portal'])
@@ -117,7 +117,7 @@ describeWith(
     await cluster.paste('kubectl -n orders rollout restart deployment/operator');
   });
 
-  test('gives the roles of the apps new passwords, and orders are written before and after', async () => {
+  test('gives the database roles of the apps new passwords, and orders are written before and after', async () => {
     const before = ['intake', 'worker', 'portal'].map((app) => text(app, 'DATABASE_URL'));
     const [rotate = ''] = blocks('Passwords');
     expect(await cluster.paste(rotate)).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('Done') });
@@ -130,7 +130,7 @@ describeWith(
     expect([reply.status, reply.body.status]).toEqual([202, 'written']);
   });
 
-  test('applies no app where the migration fails, and rolls back without it', async () => {
+  test('applies no app if the migration fails, and the rollback runs no migration', async () => {
     const [rollOut = ''] = blocks('6. Roll out');
     const [rollBack = ''] = blocks('Upgrade').slice(-1);
     const wrong = text('operator', 'DATABASE_URL').replace('managed', 'wrong');

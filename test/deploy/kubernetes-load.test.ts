@@ -8,16 +8,16 @@ import { withStack } from '../harness/stack.ts';
 describeManifests('the alerts', () => {
   const file = readFileSync(resolve(import.meta.dirname, '../../deploy/prometheus/alerts.yml'), 'utf8');
 
-  test('are the resource that the Prometheus operator reads, with labels that it can be told to look for', () => {
+  test('are a PrometheusRule with the content of the rules file and the label that selects it', () => {
     const { metadata, spec } = theOne('PrometheusRule', 'orders');
-    // kustomize adds line breaks where an expression has some, which PromQL does not mind.
+    // kustomize adds line breaks to multi-line expressions, which PromQL ignores.
     const normal = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll(/(?:\\n|\s)+/g, ' '));
     expect(normal(spec)).toEqual(normal({ groups: parse(file).groups }));
     const { release } = theOne('PodMonitor', 'orders').metadata.labels;
     expect([release, metadata.labels.release]).toEqual(['kube-prometheus-stack', 'kube-prometheus-stack']);
   });
 
-  test('know the apps by the jobs that the pod monitor names them', () => {
+  test('use the job and cluster labels that the pod monitor sets', () => {
     const { relabelings } = theOne('PodMonitor', 'orders').spec.podMetricsEndpoints[0];
     expect(relabelings).toEqual([
       {
@@ -28,23 +28,23 @@ describeManifests('the alerts', () => {
       { sourceLabels: ['__meta_kubernetes_pod_label_cluster'], targetLabel: 'cluster' },
     ]);
     for (const { labels } of apps) expect(labels.cluster).toMatch(/./);
-    // By both, and by nothing else that a pod would have to bring.
+    // The rules group by these two labels and by no other label of a pod.
     expect(file).toContain('by (cluster, namespace)');
     const jobs = apps.map(({ labels }) => relabelings[0].replacement.replace('$1', labels['app.kubernetes.io/name']));
     const wanted = new Set([...file.matchAll(/job=~?"([^"]+)"/g)].map(([, pattern]) => pattern as string));
     expect(wanted.size).toBeGreaterThan(0);
-    for (const pattern of wanted) expect(jobs.some((job) => new RegExp(`^(${pattern})$`).test(job))).toBe(true);
+    for (const pattern of wanted) expect(jobs).toContainEqual(expect.stringMatching(`^(${pattern})$`));
   });
 });
 
 describeManifests('scaling', () => {
-  test('of workers goes by what every intake shows of the load, and goes on without Prometheus', async () => {
+  test('of workers uses metrics that every intake exports, and falls back without Prometheus', async () => {
     const { spec } = theOne('ScaledObject', 'worker');
     await withStack('postgres', async (stack) => {
       const { adminUrl } = await stack.intake();
       const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
       for (const { metadata } of spec.triggers) {
-        // The same figure on each intake, hence max.
+        // Each intake exports the same value, so the query takes the maximum.
         const [, metric, namespace] = /^max\((\w+)\{namespace="(\w+)"\}\)$/.exec(metadata.query) ?? [];
         expect(metrics).toMatch(new RegExp(`^${metric} 0$`, 'm'));
         expect(namespace).toBe(theOne('ScaledObject', 'worker').metadata.namespace);
@@ -55,7 +55,7 @@ describeManifests('scaling', () => {
     expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1);
   });
 
-  test('stops where the connections of Postgres would not do', () => {
+  test('stays within the connections of Postgres', () => {
     const most: Record<string, number> = {
       intake: theOne('HorizontalPodAutoscaler', 'intake').spec.maxReplicas,
       worker: theOne('ScaledObject', 'worker').spec.maxReplicaCount,

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const directory of copies.splice(0)) rmSync(join(directory, '../..'), { recursive: true });
 });
 
-/** What an operator gets who edits the example so. */
+/** The rendered manifests after an edit of the example. */
 function installed(edit: (text: string) => string, files: Record<string, string> = {}): Manifest[] {
   const directory = fillIn(edit);
   copies.push(directory);
@@ -22,7 +22,7 @@ const podsOf = (manifests: Manifest[]): Manifest[] =>
 const kinds = (manifests: Manifest[]) => new Set(manifests.map(({ kind }) => kind));
 
 describeWith('kubectl')('the example, filled in', () => {
-  test('with another namespace has nothing left of the first, the load that workers are scaled by included', () => {
+  test('has no trace of the first namespace if another one is set, also in the query for scaling', () => {
     const manifests = installed((text) => text.replace('namespace: orders', 'namespace: orders-2'));
     expect(ofKind(manifests, 'Namespace')[0].metadata.name).toBe('orders-2');
     for (const { kind, metadata } of manifests) {
@@ -47,14 +47,14 @@ describeWith('kubectl')('the example, filled in', () => {
     expect(data).toMatchObject({ INTAKE_URL: 'https://in.example.net', RATE_LIMIT: '200/1s' });
   });
 
-  test('without any component needs nothing that is not part of Kubernetes', () => {
+  test('uses only built-in resources of Kubernetes without components', () => {
     const manifests = installed((text) => text.replaceAll(/^ +- \.\.\/\.\.\/components.*\n/gm, ''));
     const groups = new Set(manifests.map(({ apiVersion }) => apiVersion.replace(/\/?v\d+$/, '')));
     expect(groups).toEqual(new Set(['', 'apps', 'autoscaling', 'batch', 'networking.k8s.io', 'policy']));
     expect(kinds(manifests)).not.toContain('Ingress');
   });
 
-  test('has a pull secret and a private CA where it asks for them, in every pod, and not otherwise', () => {
+  test('has a pull secret and a private CA in every pod only if they are enabled', () => {
     const plain = installed((text) => text);
     expect(ofKind(plain, 'ServiceAccount')[0]).not.toHaveProperty('imagePullSecrets');
     for (const { spec } of podsOf(plain)) expect(spec).not.toHaveProperty('volumes');
@@ -73,7 +73,7 @@ describeWith('kubectl')('the example, filled in', () => {
     }
   });
 
-  test('puts the name of the cluster on every pod, and into no selector, so that it can be added later', () => {
+  test('sets the cluster label on every pod and in no selector, so that it can be added later', () => {
     const manifests = installed((text) => text.replace('cluster: production', 'cluster: north'));
     for (const { metadata } of podsOf(manifests)) expect(metadata.labels.cluster).toBe('north');
     for (const { spec } of manifests.filter(({ kind }) => /Deployment|Service$|PodDisruption|NetworkPolicy/.test(kind)))

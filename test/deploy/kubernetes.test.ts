@@ -15,7 +15,7 @@ import {
   theOne,
 } from '../harness/pods.ts';
 
-/** Whether a selector, of labels or of expressions, chooses something with these labels. */
+/** Whether a selector (by labels or expressions) matches these labels. */
 function selects({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: Record<string, string>): boolean {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
@@ -25,16 +25,16 @@ function selects({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: 
 const chosenBy = (selector: Manifest) => pods.filter(({ labels }) => selects(selector, labels)).map(({ name }) => name);
 
 describeManifests('the manifests', () => {
-  test.each(named)('$name keeps to its published schema, and has nothing that this does not know', ({ manifest }) => {
+  test.each(named)('match the published schema of $name without unknown members', ({ manifest }) => {
     expect(validateManifest(manifest)).toEqual([]);
   });
 
-  test('take the image of every pod from the one place that names it', () => {
+  test('take the image of every pod from a single place', () => {
     const images = new Set(pods.map(({ container }) => container.image));
     expect([...images]).toEqual([expect.stringMatching(/^registry\.example\.com\/order-ingestion:\d+\.\d+\.\d+$/)]);
   });
 
-  test('are in the namespace of the installation, but for what belongs to the Gateway', () => {
+  test('are in the namespace of the installation, except those of the Gateway', () => {
     const isOutside = ({ manifest }: { manifest: Manifest }) => manifest.metadata.namespace !== 'orders';
     expect(named.filter(isOutside).map(({ name }) => name)).toEqual([
       'Namespace orders',
@@ -44,7 +44,7 @@ describeManifests('the manifests', () => {
     ]);
   });
 
-  test('of the step before the apps are all that the pod of the migration needs, and no app', () => {
+  test('contain everything that the migration needs in the setup step, and no app', () => {
     const setup = named.filter(({ manifest }) => manifest.metadata.labels?.['app.kubernetes.io/component'] === 'setup');
     expect(new Set(setup.map(({ name }) => name.replace(/-\w{10}$/, '')))).toEqual(
       new Set([
@@ -59,31 +59,28 @@ describeManifests('the manifests', () => {
     );
   });
 
-  test('run commands that the image has', () => {
+  test('run only commands that exist in the image', () => {
     const commands = [...(/for command in (.*); do/.exec(dockerfile)?.[1] ?? '').matchAll(/(\w+):/g)].map(
       ([, name]) => name,
     );
     expect(commands).toContain('orders');
-    // `sleep` is Debian's.
+    // `sleep` comes from Debian.
     for (const { container } of pods) expect([...commands, 'sleep']).toContain(container.args[0]);
   });
 });
 
 describeManifests('the environment of a pod', () => {
-  test.each(pods)(
-    'of $name is one that its app starts with, and has nothing of its own that this does not read',
-    async ({ name, container }) => {
-      expect((container.envFrom ?? []).map(({ configMapRef }: Manifest) => configMapRef.name)).toEqual(
-        name === 'migrate' ? [] : [expect.stringMatching(/^settings-\w+$/)],
-      );
-      const config = await READERS[name]?.(environmentOf(container));
-      // Node itself reads where private CAs lie.
-      for (const { name: variable } of container.env)
-        if (variable !== 'NODE_EXTRA_CA_CERTS') expect(config).toHaveProperty(variable);
-    },
-  );
+  test.each(pods)('of $name is complete and has only variables that the app reads', async ({ name, container }) => {
+    expect((container.envFrom ?? []).map(({ configMapRef }: Manifest) => configMapRef.name)).toEqual(
+      name === 'migrate' ? [] : [expect.stringMatching(/^settings-\w+$/)],
+    );
+    const config = await READERS[name]?.(environmentOf(container));
+    // Node itself reads NODE_EXTRA_CA_CERTS.
+    for (const { name: variable } of container.env)
+      if (variable !== 'NODE_EXTRA_CA_CERTS') expect(config).toHaveProperty(variable);
+  });
 
-  test.each(pods)('of $name may have another secrets key if it has one at all', ({ container }) => {
+  test.each(pods)('of $name has either both secrets keys or none', ({ container }) => {
     const keys = container.env.map(({ name }: Manifest) => name).filter((name: string) => /^SECRETS_KEY/.test(name));
     expect([[], ['SECRETS_KEY', 'SECRETS_KEY_PREVIOUS']]).toContainEqual(keys);
   });
@@ -94,7 +91,7 @@ describeManifests('the environment of a pod', () => {
     expect(Object.keys(settings).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  test('takes secrets from the one of its own that the guide has made, and from nowhere else', () => {
+  test('takes secrets only from the ones that the guide creates for it', () => {
     const made = [...guide.matchAll(/^cat > (\w+)\.env <<END\n([\s\S]*?)^END$/gm)].map(([, name = '', lines = '']) => ({
       name,
       keys: [...lines.matchAll(/^([A-Z_]+)=/gm)].map(([, key]) => key),
@@ -109,14 +106,14 @@ describeManifests('the environment of a pod', () => {
       for (const { key, optional = false } of references)
         expect([name, key, optional || keys.includes(key)]).toEqual([name, key, true]);
     }
-    // What is made is used.
+    // Every created secret is used.
     const used = pods.flatMap(({ container }) => container.env.map(({ name }: Manifest) => name));
     for (const { keys } of made) expect(used).toEqual(expect.arrayContaining(keys));
     expect(ofKind('Secret')).toEqual([]);
     for (const name of Object.keys(settings)) expect(Object.keys(SECRET)).not.toContain(name);
   });
 
-  test('has the owner of the database nowhere but for the migration and the commands', () => {
+  test('contains the database owner only for the migration and the commands', () => {
     const [, operator, intake, worker, portal] =
       /operator\.env([\s\S]*?)intake\.env([\s\S]*?)worker\.env([\s\S]*?)portal\.env([\s\S]*?)^\)$/m
         .exec(guide)
@@ -124,7 +121,7 @@ describeManifests('the environment of a pod', () => {
     expect([operator, intake, worker, portal]).toEqual(['$owner', 'orders_intake', 'orders_worker', 'orders_portal']);
   });
 
-  test('limits the rate of each account that has no limit of its own', async () => {
+  test('limits the rate of each account without its own limit', async () => {
     const config: Manifest = await READERS.intake?.(
       environmentOf(theOne('Deployment', 'intake').spec.template.spec.containers[0]),
     );
@@ -133,7 +130,7 @@ describeManifests('the environment of a pod', () => {
 });
 
 describeManifests('a pod', () => {
-  test.each(pods)('of $name asks for no more than the restricted profile gives', ({ spec, container }) => {
+  test.each(pods)('of $name meets the restricted profile', ({ spec, container }) => {
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
@@ -155,15 +152,15 @@ describeManifests('a pod', () => {
     expect(bytes(container.resources.limits.memory)).toBeGreaterThan(bytes(container.resources.requests.memory));
   });
 
-  test.each(apps)('of $name gets longer to end than its drain takes', async ({ name, spec, container }) => {
+  test.each(apps)('of $name has a longer grace period than its drain takes', async ({ name, spec, container }) => {
     const config: Manifest = await READERS[name]?.(environmentOf(container));
-    // A worker has none, as nobody sends to it.
+    // A worker has no DRAIN_DELAY because it receives no requests.
     const { DRAIN_DELAY = 0, DRAIN_TIMEOUT } = config;
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(DRAIN_DELAY + DRAIN_TIMEOUT);
     expect(DRAIN_DELAY > 0).toBe(name !== 'worker');
   });
 
-  test.each(apps)('of $name is probed at the ports at which its app listens', ({ container }) => {
+  test.each(apps)('of $name is probed at ports on which its app listens', ({ container }) => {
     const config = environmentOf(container);
     const ports = Object.fromEntries(
       container.ports.map(({ name, containerPort }: Manifest) => [name, String(containerPort)]),
@@ -177,8 +174,8 @@ describeManifests('a pod', () => {
   });
 });
 
-describeManifests('what points at something', () => {
-  test('finds it: services, budgets, spreads, autoscalers and the ingress', () => {
+describeManifests('references', () => {
+  test('between resources resolve: services, budgets, spreads, autoscalers and the ingress', () => {
     for (const { metadata, spec } of ofKind('Deployment')) {
       expect(chosenBy(spec.selector)).toEqual([metadata.name]);
       if (metadata.name === 'operator') continue;
@@ -207,7 +204,7 @@ describeManifests('what points at something', () => {
     });
   });
 
-  test('the routes lead from the Gateway to the two services, with time for the longest reply', () => {
+  test('of routes lead from the Gateway to the two services, with timeouts for the longest reply', () => {
     const { metadata, spec } = theOne('Gateway', 'orders');
     const [{ name: sectionName, allowedRoutes, tls }] = spec.listeners;
     expect(tls.certificateRefs).toEqual([{ name: theOne('Certificate', 'orders-tls').spec.secretName }]);
@@ -224,7 +221,7 @@ describeManifests('what points at something', () => {
     expect(ofKind('HTTPRoute').map((route) => route.metadata.name)).toEqual(['intake', 'portal']);
   });
 
-  test('the ingress lets the largest batch through whole, bounds each address, and repeats nothing', async () => {
+  test('of the ingress allow the largest batch, limit each address and do not retry', async () => {
     const { annotations } = theOne('Ingress', 'orders').metadata;
     const of = (name: string) => annotations[`nginx.ingress.kubernetes.io/${name}`];
     const config: Manifest = await READERS.intake?.(
@@ -237,11 +234,11 @@ describeManifests('what points at something', () => {
     expect(Number(of('proxy-read-timeout'))).toBeGreaterThan(30);
   });
 
-  test('a disruption budget lets one pod go, however few there are', () => {
+  test('of disruption budgets allow the eviction of one pod', () => {
     for (const { spec } of ofKind('PodDisruptionBudget')) expect(spec).toMatchObject({ maxUnavailable: 1 });
   });
 
-  test('the admin port is open to Prometheus, and to nobody else', () => {
+  test('of network policies open the admin port only to Prometheus', () => {
     const policies = ofKind('NetworkPolicy');
     const doors = policies.flatMap(({ metadata, spec }) =>
       (spec.ingress ?? []).map(({ from, ports }: Manifest) => ({ name: metadata.name, from, ports })),

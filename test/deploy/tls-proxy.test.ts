@@ -31,14 +31,14 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     const intake = await stack.intake({ RATE_LIMIT: '100000/1s' });
     directory = await mkdtemp(join(tmpdir(), 'orders-tls-'));
     [httpPort, httpsPort] = [await freePortBelowEphemeral(), await freePortBelowEphemeral()];
-    // In the place of the portal: shows what the proxy passes on. It answers the health check too.
+    // Replaces the portal: returns what the proxy forwards, and answers the health check.
     echo = createServer(({ headers }, response) => response.end(JSON.stringify(headers)));
     const echoPort = await new Promise<number>((resolve) => {
       echo.listen(0, '127.0.0.1', () => resolve((echo.address() as { port: number }).port));
     });
     const [key, certificate] = [join(directory, 'tls.pem.key'), join(directory, 'tls.pem')];
     const subject = ['-subj', `/CN=${PORTAL}`, '-addext', `subjectAltName=DNS:${PORTAL},DNS:${INTAKE}`];
-    // haproxy looks for the key in a file of that name with `.key`.
+    // haproxy reads the key from the file of the same name with `.key`.
     const files = ['-keyout', key, '-out', certificate];
     await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, ...files]);
     const config = await readShippedConfig('compose/haproxy.cfg', {
@@ -65,7 +65,7 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     await stack.close();
   });
 
-  /** One request over TLS, on a connection of its own. */
+  /** One request over TLS on a new connection. */
   async function ask(
     host: string,
     path: string,
@@ -91,7 +91,7 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
   }
   const asSender = () => ({ Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json' });
 
-  test('passes orders of the host of INTAKE_URL to intake, and batches of megabytes', async () => {
+  test('forwards orders for the host of INTAKE_URL to intake, and batches of several megabytes', async () => {
     const order = await ask(INTAKE, '/ingest/orders', { headers: asSender(), body: '{"source_order_id":"tls"}' });
     expect([order.status, JSON.parse(order.body)]).toMatchObject([202, { receipt_id: expect.any(String) }]);
     const orders = Array.from({ length: 100 }, (_, n) => ({ source_order_id: `tls-${n}`, note: 'x'.repeat(60_000) }));
@@ -100,7 +100,7 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     expect([body.length > 6e6, batch.status]).toEqual([true, 202]);
   });
 
-  test('tells the portal the address of the client, whatever the client says', async () => {
+  test('tells the portal the address of the client, whatever the client claims', async () => {
     const forged = { 'X-Forwarded-For': '198.51.100.7', 'X-Forwarded-Proto': 'http' };
     const { status, headers, body } = await ask(PORTAL, '/', { headers: forged, from: '127.0.0.3' });
     expect([status, JSON.parse(body)]).toMatchObject([
@@ -114,7 +114,7 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     expect((await ask('elsewhere.example.com', '/')).status).toBe(421);
   });
 
-  test('sends browsers without TLS on, and refuses senders without TLS', async () => {
+  test('redirects browsers without TLS and rejects senders without TLS', async () => {
     const url = `http://127.0.0.1:${httpPort}/orders`;
     const page = await fetch(url, { redirect: 'manual', headers: { Host: PORTAL } });
     expect([page.status, page.headers.get('location')]).toEqual([308, expect.stringMatching(/^https:\/\/.*\/orders$/)]);
@@ -122,7 +122,7 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     expect([order.status, await order.text()]).toEqual([403, 'Use https.\n']);
   });
 
-  test('refuses an address that sends too fast, and no other', async () => {
+  test('rejects an address that sends too fast, and no other', async () => {
     const statuses = new Set<number | undefined>();
     for (let n = 0; n < 150; n += 1) statuses.add((await ask(PORTAL, '/', { from: '127.0.0.9' })).status);
     expect(statuses).toEqual(new Set([200, 429]));

@@ -39,11 +39,11 @@ describe('a batch under an idempotency key', () => {
   let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let account: TestAccount;
-  const patient = { PG_QUERY_TIMEOUT: '50s' };
+  const longTimeout = { PG_QUERY_TIMEOUT: '50s' };
 
   beforeAll(async () => {
     stack = await startStack('postgres');
-    intakes = [await stack.intake(patient), await stack.intake(patient)];
+    intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
     await installBarriers(stack.database.knex);
   });
   afterAll(() => stack.close());
@@ -57,7 +57,7 @@ describe('a batch under an idempotency key', () => {
     await worker.close();
   }
 
-  test('sent again, in lines or as an array and to another intake: the same receipts, and nothing is stored', async () => {
+  test('is replayed as lines or as an array and through another intake, with the same receipts and nothing stored', async () => {
     account = await stack.account();
     const texts = orders('again', 600);
     const first = await send(intakes[0], texts, 'again');
@@ -76,7 +76,7 @@ describe('a batch under an idempotency key', () => {
     await expectEnds(receiptIds);
   });
 
-  test('sent again with the rejected order corrected: only that order is stored, at its position', async () => {
+  test('stores only the corrected order, at its position, when the batch is sent again with it', async () => {
     account = await stack.account();
     const [first, , third] = orders('corrected', 3) as [string, string, string];
     const before = await send(intakes[0], [first, '{"source_order_id":', third], 'corrected');
@@ -92,7 +92,7 @@ describe('a batch under an idempotency key', () => {
     await expectEnds([one, two, three]);
   });
 
-  test('with other content in one place: its first receipt stands, and the other content is kept', async () => {
+  test('keeps the receipt of a changed order and keeps the changed delivery separately', async () => {
     account = await stack.account();
     const texts = orders('other', 3);
     const receiptIds = receiptIdsOf(await send(intakes[0], texts, 'other'));
@@ -110,20 +110,20 @@ describe('a batch under an idempotency key', () => {
     await worker.close();
   });
 
-  test('with a key of the max length and empty lines between the orders: positions count only orders', async () => {
+  test('may have a key of the maximum length, and empty lines do not count as positions', async () => {
     account = await stack.account();
     const key = 'k'.repeat(255);
     const texts = orders('place', 2);
     const receiptIds = receiptIdsOf(await send(intakes[0], texts, key));
     const again = await send(intakes[0], [texts[0] as string, '', ' ', texts[1] as string], key);
     expect(resultsOf(again)).toEqual(receiptIds.map((receipt_id) => ({ receipt_id, duplicate: true })));
-    // The key of a single order is another one, as no client can send a key with a space.
+    // A single order has a different key, because no client can send a key with a space.
     const single = await intakes[0].api.order(account, order('place single'), { 'Idempotency-Key': key });
     expect(single.body).toEqual({ receipt_id: single.body.receipt_id });
     await expectEnds([...receiptIds, single.body.receipt_id]);
   });
 
-  test('of another account: nothing of it is known there', async () => {
+  test('is unknown to another account', async () => {
     account = await stack.account();
     const mine = await send(intakes[0], orders('mine', 2), 'shared');
     account = await stack.account();
@@ -132,7 +132,7 @@ describe('a batch under an idempotency key', () => {
     expect(receiptIdsOf(theirs)).not.toEqual(receiptIdsOf(mine));
   });
 
-  test('at two intakes in the same moment: one receipt for each order, which both replies name', async () => {
+  test('gets one receipt for each order when two intakes receive it at the same time', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     const texts = orders('moment', 700);
@@ -145,14 +145,14 @@ describe('a batch under an idempotency key', () => {
     const replies = await Promise.all([first, second]);
     for (const { status, body } of replies) expect([status, body.accepted]).toEqual([202, 700]);
     expect(receiptIdsOf(replies[0])).toEqual(receiptIdsOf(replies[1]));
-    // Whichever intake inserts the keys first: each order is new in exactly one of the two replies.
+    // Either intake may insert the keys first, but each order is new in exactly one of the two replies.
     const news = replies.map((reply) => resultsOf(reply).map(({ duplicate }) => !duplicate));
     expect(news[0]?.map((isNew, index) => isNew !== news[1]?.[index])).toEqual(Array(700).fill(true));
     expect(news[0]?.slice(0, 500)).toEqual(Array(500).fill(true));
     await expectEnds(receiptIdsOf(replies[0]));
   });
 
-  test('many at once at both, their keys taken slowly: no deadlock, and one receipt for each key', async () => {
+  test('causes no deadlock and one receipt per key when many copies arrive at two intakes with slow inserts', async () => {
     account = await stack.account();
     await stack.database.knex.raw(`
       create function be_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.002); return new; end $$;
@@ -174,11 +174,11 @@ describe('a batch under an idempotency key', () => {
     await expectEnds(created.map(({ receipt_id }) => receipt_id));
   });
 
-  test('a statement that fails behind one that is committed: 503, and sent again what was stored comes back and the rest is stored', async () => {
+  test('gets 503 if its second statement fails, and a retry returns the stored orders and stores the rest', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     const texts = orders('half', 900);
-    // The first statement takes 500 orders; of the second one its backend is ended before the commit.
+    // The first statement stores 500 orders. The backend of the second one is terminated before its commit.
     await knex.raw(`
       create function hold_half() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(77); return null; end $$;
@@ -202,7 +202,7 @@ async function countReceipts(knex: Knex, { id }: TestAccount): Promise<number> {
   return Number((await knex('receipts').where({ account_id: id }).count('* as receipts').first())?.receipts);
 }
 
-describe.each(QUEUE_KINDS)('intake killed with SIGKILL in the middle of a batch, the queue on %s', (kind) => {
+describe.each(QUEUE_KINDS)('an intake killed with SIGKILL during a batch, the queue on %s', (kind) => {
   let stack: Stack;
   const children: Child[] = [];
   beforeAll(async () => {
@@ -213,13 +213,13 @@ describe.each(QUEUE_KINDS)('intake killed with SIGKILL in the middle of a batch,
     await stack.close();
   });
 
-  test('sent again to another, each of its orders is written once', async () => {
+  test('causes no duplicate: after a retry at another intake each order is written once', async () => {
     const { knex } = stack.database;
     const account = await stack.account();
     const texts = orders('killed', 1000);
     const [port, adminPort] = [await freePort(), await freePort()];
-    const doomed = await startApp('intake', { ...stack.env, PORT: String(port), ADMIN_PORT: String(adminPort) });
-    children.push(doomed);
+    const killedIntake = await startApp('intake', { ...stack.env, PORT: String(port), ADMIN_PORT: String(adminPort) });
+    children.push(killedIntake);
     await untilReady(adminPort);
     const request = (url: string) =>
       fetch(`${url}/ingest/orders/batch`, {
@@ -231,7 +231,7 @@ describe.each(QUEUE_KINDS)('intake killed with SIGKILL in the middle of a batch,
         },
         body: lines(texts),
       });
-    // Half of it is committed and the other half is held when the process goes.
+    // Half of the batch is committed and the other half waits for a lock when the process is killed.
     await knex.raw(`
       create function hold_last() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(78); return null; end $$;
@@ -244,10 +244,10 @@ describe.each(QUEUE_KINDS)('intake killed with SIGKILL in the middle of a batch,
     );
     await until('half of it is committed', async () => (await countReceipts(knex, account)) === 500);
     await whoWait(knex, 1, 'advisory');
-    await doomed.stop('SIGKILL');
+    await killedIntake.stop('SIGKILL');
     expect(await cut).toBe('cut off');
-    const survivor = await stack.intake({ PG_QUERY_TIMEOUT: '50s' });
-    const again = survivor.api.batch(account, lines(texts), { 'Idempotency-Key': 'killed' });
+    const otherIntake = await stack.intake({ PG_QUERY_TIMEOUT: '50s' });
+    const again = otherIntake.api.batch(account, lines(texts), { 'Idempotency-Key': 'killed' });
     await held.release();
     const reply = await again;
     expect(reply.body).toMatchObject({ accepted: 1000, refused: 0 });
@@ -257,7 +257,7 @@ describe.each(QUEUE_KINDS)('intake killed with SIGKILL in the middle of a batch,
   });
 });
 
-describe('Postgres killed in the middle of batches', () => {
+describe('Postgres killed during batches', () => {
   let postgres: FaultyPostgres;
   let stack: Stack;
   beforeAll(async () => {
@@ -266,7 +266,7 @@ describe('Postgres killed in the middle of batches', () => {
   });
   afterAll(() => stack.close());
 
-  test('each is answered 503 or 202; sent again under their keys they are whole, and each order is written once', async () => {
+  test('causes 503, and after retries each order is written once', async () => {
     const { knex } = postgres;
     const account = await stack.account();
     const intake = await stack.intake();
@@ -279,12 +279,12 @@ describe('Postgres killed in the middle of batches', () => {
     await whoWait(knex, 1, 'relation');
     await postgres.kill();
     const statuses = (await Promise.all(sending)).map(({ status }) => status);
-    expect(statuses.every((status) => status === 503)).toBe(true);
+    expect(statuses).toEqual(Array(6).fill(503));
     await table.release().catch(() => {});
     await postgres.start();
     const replies = await Promise.all(
       batches.map((_, batch) =>
-        until('it is taken', async () => {
+        until('it is accepted', async () => {
           const reply = await send(batch);
           return reply.status === 202 && reply;
         }),

@@ -2,11 +2,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from '@jest/globals';
 import { withStack } from '../harness/stack.ts';
 
-/** As long as an order may be, and slow to read: 87,000 empty objects. */
+/** Nearly the maximum length, and slow to parse: 87,000 empty objects. */
 const LONG = Array(87_000).fill('{}').join();
 const COUNT = 30;
 
-test('short orders under the keys of the longest are compared with these a little at a time', async () => {
+test('comparing short orders with very long originals does not block the event loop', async () => {
   await withStack('postgres', async (stack) => {
     const { url } = (await stack.intake()).api;
     const { key } = await stack.account();
@@ -31,7 +31,7 @@ test('short orders under the keys of the longest are compared with these a littl
       delay.disable();
       expect(results.filter((one) => one.payload_mismatch)).toHaveLength(COUNT);
     }
-    // Without time slices it takes more than half of the round. Other load on the machine can slow single rounds.
+    // Without time slices the longest delay is more than half of the round. Other load can slow single rounds.
     expect(Math.min(...shares)).toBeLessThan(0.3);
   });
 }, 120_000);

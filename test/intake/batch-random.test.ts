@@ -6,7 +6,7 @@ import { type RunningIntake, type Stack, startStack, type TestAccount } from '..
 /** `npm run test:full` sends 600. */
 const COUNT = Number(process.env.RANDOM_BATCHES ?? 30);
 if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_BATCHES takes a whole number above 0.');
-/** The same batches again: RANDOM_SEED=… of the run that failed. */
+/** Set RANDOM_SEED to repeat a failed run. */
 const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
 
 let stack: Stack;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Bytes as one line: without line breaks, and without the white space around it. */
+/** Bytes as one line, without line breaks and surrounding white space. */
 const asLine = (bytes: Buffer) =>
   Buffer.from(
     bytes
@@ -33,7 +33,7 @@ const asLine = (bytes: Buffer) =>
 type Result = { receipt_id?: string; error?: { status: number; code: string; detail: string; errors?: unknown[] } };
 
 test(
-  `${COUNT} random batches (RANDOM_SEED=${SEED}): each order gets what it would get alone, and those with a receipt are stored as they came`,
+  `${COUNT} random batches (RANDOM_SEED=${SEED}): each order gets the result that it would get alone, and accepted bodies are stored unchanged`,
   async () => {
     const send = async (bodies: Buffer[]) => {
       const lines = bodies.map(asLine).filter((line) => line.length > 0);
@@ -47,7 +47,7 @@ test(
       const results: Result[] = reply.body.results;
       expect([reply.status, results.length]).toEqual([202, sent.length]);
       for (const [index, line] of sent.entries()) {
-        // A preview checks as an order does, and stores nothing.
+        // A preview validates like an order and stores nothing.
         const alone = await intake.api.preview(account, line);
         const { error } = results[index] as Result;
         const verdict = error && [error.status, error.code, error.errors];

@@ -26,7 +26,7 @@ const refusal = (status: number, code: string) => ({
 });
 
 describe.each(QUEUE_KINDS)('a batch of orders, the queue on %s', (kind) => {
-  test('of either kind: a receipt for each in their order, and each becomes an order', async () => {
+  test('as lines or as an array gets a receipt for each order, in its order, and each becomes an order', async () => {
     const own = await startStack(kind);
     try {
       const { api } = await own.intake();
@@ -59,7 +59,7 @@ describe.each(QUEUE_KINDS)('a batch of orders, the queue on %s', (kind) => {
   });
 });
 
-test('bad orders among good ones cost only themselves, and leave nothing behind', async () => {
+test('is accepted except for its invalid orders, which leave nothing behind', async () => {
   const deep = `{"source_order_id":"deep","x":${'['.repeat(64)}${']'.repeat(64)}}`;
   const long = JSON.stringify({ source_order_id: 'long', x: 'x'.repeat(2000) });
   const before = await countStored(stack.database.knex);
@@ -96,32 +96,36 @@ test('bad orders among good ones cost only themselves, and leave nothing behind'
       ],
     },
   });
-  // Three receipts, their bodies in one row, and one promise.
+  // Three receipts, one row with their bodies, and one outbox row.
   expect(await countStored(stack.database.knex)).toBe(before + 3 + 1 + 1);
 });
 
-describe('refused whole, with nothing stored', () => {
+describe('a batch that is rejected whole stores nothing', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => order(`many ${index}`));
   const cases: [what: string, outcome: string, body: string | Buffer][] = [
     ['an empty body', '400 malformed_body', ''],
     ['no lines', '400 malformed_body', lines()],
-    ['blank lines', '400 malformed_body', lines('', ' ', '\r', '')],
+    ['empty lines', '400 malformed_body', lines('', ' ', '\r', '')],
     ['an empty array', '400 malformed_body', ' [ ] '],
     ['an object', '400 malformed_body', order('alone')],
     ['lines called an array', '400 malformed_body', many(2).join('\n')],
     ['an array cut short', '400 malformed_body', `[${many(3).join(',')}`],
-    ['an array with an element that is no JSON', '400 malformed_body', `[${order('good')},{"source_order_id":"bad",}]`],
     [
-      'an array in which a quote is missing in one order and in another, far behind',
+      'an array with an element that is not JSON',
+      '400 malformed_body',
+      `[${order('good')},{"source_order_id":"bad",}]`,
+    ],
+    [
+      'an array in which two distant orders each lack a quote',
       '400 malformed_body',
       `[${order('good')},{"source_order_id":"6" box"},${many(100).join(',')},{"source_order_id":"8" box"},${order('good')}]`,
     ],
     [
-      'an array with an element that nobody looks at',
+      'an array with an element that is too long to be parsed',
       '413 payload_too_large',
       `[${order('good')},"${'x'.repeat(8000)}"]`,
     ],
-    ['an array that goes on', '400 malformed_body', `[${order('good')}]]`],
+    ['an array with content after its end', '400 malformed_body', `[${order('good')}]]`],
     ['1,001 lines', '413 payload_too_large', lines(...many(1001))],
     ['1,001 elements', '413 payload_too_large', `[${many(1001).join(',')}]`],
     ['a body over its limit', '413 payload_too_large', Buffer.alloc(200_001, ' ')],
@@ -147,7 +151,7 @@ describe('refused whole, with nothing stored', () => {
     expect(await countStored(stack.database.knex)).toBe(before);
   });
 
-  test('a batch in chunks that never says how long it is: refused as soon as it is over the limit', async () => {
+  test('a chunked batch without a length is rejected as soon as it exceeds the limit', async () => {
     const before = await countStored(stack.database.knex);
     const line = `${order('again and again')}\n`;
     let sent = 0;
@@ -169,20 +173,20 @@ describe('refused whole, with nothing stored', () => {
   });
 });
 
-describe('taken at its limits', () => {
+describe('a batch at its limits is accepted', () => {
   const counts = ({ status, body }: { status: number; body: { accepted: number; refused: number } }) => [
     status,
     body.accepted,
     body.refused,
   ];
 
-  test('1,000 orders, as lines and as an array', async () => {
+  test('with 1,000 orders, as lines and as an array', async () => {
     const orders = Array.from({ length: 1000 }, (_, index) => order(`thousand ${index}`));
     expect(counts(await intake.api.batch(account, lines(...orders)))).toEqual([202, 1000, 0]);
     expect(counts(await intake.api.batch(account, `[${orders.join(',\n')}]`))).toEqual([202, 1000, 0]);
   });
 
-  test('as many bytes as a batch may have, and an order as long as it may be beside one that is longer', async () => {
+  test('with the maximum number of bytes, and with an order of the maximum length beside a longer one', async () => {
     const ofLength = (length: number) => `${'{"source_order_id":"x"'.padEnd(length - 1)}}`;
     expect(ofLength(2000)).toHaveLength(2000);
     const body = lines(ofLength(2000), ofLength(2001));
@@ -190,13 +194,13 @@ describe('taken at its limits', () => {
     expect(counts(await intake.api.batch(account, full))).toEqual([202, 1, 1]);
   });
 
-  test('an element of an array four times as long as an order may be, beside another order', async () => {
+  test('with an array element four times as long as an order may be, beside another order', async () => {
     const long = JSON.stringify({ source_order_id: 'x'.repeat(8000 - 22) });
     expect(long).toHaveLength(8000);
     expect(counts(await intake.api.batch(account, `[${long},${order('beside')}]`))).toEqual([202, 1, 1]);
   });
 
-  test('behind a byte order mark, with CRLF, without a last line break; the body is kept as it came', async () => {
+  test('with a byte order mark, CRLF and no last line break, and its bodies are stored unchanged', async () => {
     const [first, second] = ['{ "source_order_id" : "as it came" }', '{"source_order_id":"دبي"}'];
     const { body } = await intake.api.batch(account, Buffer.from(`\ufeff${first}\r\n\r\n${second}`));
     expect(body).toMatchObject({ accepted: 2, refused: 0 });
@@ -214,7 +218,7 @@ describe('taken at its limits', () => {
     expect(await bodyOf(inArray)).toBe(first);
   });
 
-  test('an element of an array that is JSON, and no order, costs only itself', async () => {
+  test('an array element that is JSON but not an order is rejected alone', async () => {
     const bad = Buffer.from(`[${order('good')},7,null,"x",[],{"source_order_id":"\\u0000"},{"source_order_id":"`);
     const reply = await intake.api.batch(account, Buffer.concat([bad, Buffer.from([0xff]), Buffer.from('"}]')]), {
       'Content-Type': 'application/json',
@@ -228,7 +232,7 @@ describe('taken at its limits', () => {
   });
 });
 
-test('strict handling holds for each order, and lists its first 20 errors', async () => {
+test('strict handling applies to each order and lists its first 20 errors', async () => {
   const items = Array.from({ length: 30 }, () => ({ name: 'Soup', quantity: 0 }));
   const corrected = JSON.stringify({ source_order_id: 'corrected', items });
   const lenient = await intake.api.batch(account, lines(order('one'), corrected), { Prefer: 'handling=lenient' });
@@ -244,12 +248,12 @@ test('strict handling holds for each order, and lists its first 20 errors', asyn
   );
 });
 
-test('of two orders with one source_order_id in a batch the first is written, and the other its duplicate', async () => {
+test('two orders with one source_order_id in a batch become one order and its duplicate', async () => {
   const sender = await stack.account();
   const twice = Array.from({ length: 40 }, (_, index) => order(`twice ${index % 20}`));
   const { body } = await intake.api.batch(sender, lines(...twice));
   const receiptIds: string[] = body.results.map((result: { receipt_id: string }) => result.receipt_id);
-  for (const [index, receiptId] of receiptIds.entries()) expect(receiptId > (receiptIds[index - 1] ?? '')).toBe(true);
+  expect(receiptIds).toEqual([...new Set(receiptIds)].toSorted((a, b) => (a < b ? -1 : 1)));
   const worker = await stack.worker();
   await expectSettled(stack, sender, {
     ...written(receiptIds.slice(0, 20)),
@@ -273,11 +277,11 @@ test('an order that Postgres rejects does not affect the other orders of its bat
   });
 });
 
-test('the account finds the first of its refused orders among the rejected deliveries, and their number', async () => {
+test('the first ten rejected orders of a batch are listed among the rejected deliveries', async () => {
   const sender = await stack.account();
   const bad = Array.from({ length: 30 }, () => '{"source_order_id":"x",}');
   await intake.api.batch(sender, lines(order('good'), ...bad));
-  const rows = await until('ten are there', async () => {
+  const rows = await until('ten rejections are listed', async () => {
     const found = await listRejected(stack.database.knex, sender.id, 100);
     return found.length >= 10 && found;
   });
@@ -287,7 +291,7 @@ test('the account finds the first of its refused orders among the rejected deliv
   }
 });
 
-test('a batch refused whole is one rejected delivery', async () => {
+test('a batch that is rejected whole is listed as one rejected delivery', async () => {
   const sender = await stack.account();
   await intake.api.batch(sender, `[${order('good')},]`);
   const [row] = await until('it is there', async () => {
@@ -297,7 +301,7 @@ test('a batch refused whole is one rejected delivery', async () => {
   expect(row).toMatchObject({ code: 'malformed_body', diagnosis: 'whole_batch' });
 });
 
-test('metrics count the orders of a batch, and its request once; the log names neither order nor receipt', async () => {
+test('metrics count orders and requests, and the log line names no order and no receipt', async () => {
   const own = await stack.intake();
   const { body } = await own.api.batch(account, lines(order('counted 1'), order('counted 2'), '{}'));
   const line = await until('it is logged', async () =>

@@ -37,7 +37,7 @@ test.each([
   ['another transfer coding before chunked', '1.1', ['a'], 'Transfer-Encoding: gzip, chunked', CHUNKED_BODY, 501],
   ['HTTP/2.0', '2.0', ['a'], LENGTH, BODY, 505],
 ] as const)(
-  '%s: refused, nothing is stored and the connection is closed',
+  'a request with %s is rejected, stores nothing and closes the connection',
   async (_what, version, hosts, framing, body, status) => {
     const connection = openRaw(intake.api.url);
     connection.socket.write(Buffer.concat([request(version, [...hosts], framing), Buffer.from(body)]));
@@ -52,7 +52,7 @@ test('a plain chunked request is accepted', async () => {
   expect((await exchange(intake.api.url, chunked, CHUNKED_BODY))?.status).toBe(202);
 });
 
-test('replies forbid sniffing and ask for HTTPS', async () => {
+test('replies forbid content sniffing and require HTTPS', async () => {
   const { headers } = await intake.api.order(account, {});
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
@@ -61,6 +61,6 @@ test('replies forbid sniffing and ask for HTTPS', async () => {
 });
 
 test.each(['package.json', 'index.html', 'swagger-initializer.js', 'README.md'])(
-  'of the library that renders the document, /docs/%s is not served',
+  '/docs/%s of the bundled documentation library is not served',
   async (file) => expect((await fetch(`${intake.api.url}/docs/${file}`)).status).toBe(404),
 );

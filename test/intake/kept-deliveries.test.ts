@@ -20,8 +20,8 @@ let client: PortalClient;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  const patient = { PG_QUERY_TIMEOUT: '50s' };
-  intakes = [await stack.intake(patient), await stack.intake(patient)];
+  const longTimeout = { PG_QUERY_TIMEOUT: '50s' };
+  intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
   await installBarriers(stack.database.knex);
 });
 afterAll(() => stack.close());
@@ -39,7 +39,7 @@ interface Kept {
   kept_as: string;
 }
 const send = (order: unknown, text: string, intake = intakes[0]) => intake.api.order(account, order, key(text));
-/** Sends it and expects that it is kept. */
+/** Sends an order and expects that it is kept. */
 async function sendKept(order: unknown, text: string, intake = intakes[0]): Promise<Kept> {
   const { status, body, headers } = await send(order, text, intake);
   const { receipt_id, kept_as } = body;
@@ -66,7 +66,7 @@ const bodyOf = async (receiptId: string) => {
 };
 const outboxOf = async (receiptId: string) =>
   (await stack.database.knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
-/** Bytes of the account's stored bodies, without spaces: these take the place of a body that was not kept. */
+/** The number of bytes of the account's stored bodies without spaces (a body that was not kept is replaced by spaces). */
 async function storedBytes(): Promise<number> {
   const { rows: sums } = await stack.database.knex.raw(
     'select sum(length(replace(encode(bodies, ?), ?, ?)))::int as bytes from receipt_payloads where account_id = ?',
@@ -81,8 +81,8 @@ async function withWorker(work: () => Promise<void>): Promise<void> {
   await worker.close();
 }
 
-describe('under a used key the same order with other content', () => {
-  test('is kept as it came and ends as a resend that says what changed', async () => {
+describe('the same order with other content under a used key', () => {
+  test('is stored unchanged and ends as a resend with its changes', async () => {
     await begin();
     const original = await acceptFirst('same');
     const { receipt_id, kept_as } = await sendKept(RESENT, 'same');
@@ -101,7 +101,7 @@ describe('under a used key the same order with other content', () => {
     expect(await rows('orders')).toHaveLength(1);
   });
 
-  test('holds the order where the account holds resends', async () => {
+  test('holds the order if the account holds resends', async () => {
     await begin();
     await setHoldResends(stack.database.knex, account.id, true);
     const original = await acceptFirst('held');
@@ -118,7 +118,7 @@ describe('under a used key the same order with other content', () => {
     expect(review.body).toMatchObject({ changed: [], unchanged: [{ order_id: order.order_id, held: true }] });
   });
 
-  test('wakes the worker by itself, without the sweeper', async () => {
+  test('wakes the worker without the sweeper', async () => {
     await begin();
     const unswept = { SWEEP_INTERVAL: '1h', SWEEP_AFTER: '1h' };
     const worker = await stack.worker(unswept);
@@ -131,8 +131,8 @@ describe('under a used key the same order with other content', () => {
   });
 });
 
-describe('under a used key another order', () => {
-  test('is kept dead, without an attempt, an outbox row or an order', async () => {
+describe('another order under a used key', () => {
+  test('is kept as dead without an attempt, an outbox row or an order', async () => {
     await begin();
     const original = await acceptFirst('other');
     const { receipt_id, kept_as } = await sendKept(OTHER, 'other');
@@ -155,7 +155,7 @@ describe('under a used key another order', () => {
     expect(body.results.map(({ status }: { status: string }) => status)).toEqual(['written', 'dead', 'never_seen']);
   });
 
-  test('is an order of its own once it is redriven in the portal, which names the original', async () => {
+  test('becomes a separate order when it is redriven in the portal, which shows the original', async () => {
     await begin();
     const original = await acceptFirst('redriven');
     const { kept_as } = await sendKept(OTHER, 'redriven');
@@ -187,7 +187,7 @@ describe('under a used key another order', () => {
     expect((await rows('orders')).map((order) => order.source_order_id).sort()).toEqual(['A', 'B']);
   });
 
-  test('each of 50 orders under one constant key, sent at once to two intakes, is kept and can be redriven', async () => {
+  test('is kept and can be redriven for each of 50 orders sent at once to two intakes under one key', async () => {
     await begin();
     const orders = Array.from({ length: 50 }, (_, index) => ({ source_order_id: `constant ${index}`, total: index }));
     const replies = await Promise.all(orders.map((order, index) => send(order, 'constant', intakes[index % 2])));
@@ -213,7 +213,7 @@ describe('under a used key another order', () => {
     expect(written).toHaveLength(50);
   });
 
-  test('is counted by what it is kept as', async () => {
+  test('is counted by the state it is kept in', async () => {
     await begin();
     const read = async (name: string, label: string, value: string) =>
       (await readMetrics(intakes[0].adminUrl)).get(name)?.samples.find(({ labels }) => labels[label] === value)
@@ -236,8 +236,8 @@ describe('under a used key another order', () => {
   });
 });
 
-describe('the same content again', () => {
-  test('returns what it is kept as, in whatever spelling; a third content gets a receipt of its own', async () => {
+describe('the same content again under a used key', () => {
+  test('returns the kept receipt in any spelling, and new content gets its own receipt', async () => {
     await begin();
     const original = await acceptFirst('again');
     for (const order of [RESENT, OTHER]) {
@@ -255,7 +255,7 @@ describe('the same content again', () => {
   test.each([
     [49, '49.00'],
     ['49', 49.0],
-  ])('with a total of %p and then %p is no mismatch at all', async (total, again) => {
+  ])('with a total of %p and then %p is not a mismatch', async (total, again) => {
     await begin();
     const original = await acceptFirst('number', { ...FIRST, total, items: [{ quantity: 2 }] });
     const { body } = await send({ ...FIRST, total: again, items: [{ quantity: '2' }] }, 'number');
@@ -265,7 +265,7 @@ describe('the same content again', () => {
   test.each([
     ['the same order', RESENT],
     ['another order', OTHER],
-  ])('twenty times at once at two intakes, %s: one receipt, which all name', async (_, order) => {
+  ])('gets one receipt when it arrives twenty times at once at two intakes, %s', async (_, order) => {
     await begin();
     await acceptFirst('at-once');
     const replies = await Promise.all(
@@ -273,12 +273,12 @@ describe('the same content again', () => {
     );
     expect(new Set(replies.map(({ kept_as }) => kept_as)).size).toBe(1);
     expect(await rows('receipts')).toHaveLength(2);
-    // What lost the race leaves no body behind.
+    // The delivery that lost the race leaves no body behind.
     expect(await storedBytes()).toBe(bytesOf(FIRST, order));
     expect(await rows('receipt_payloads')).toHaveLength(2);
   });
 
-  test('at two intakes in the same moment: the second waits for the first and names its receipt', async () => {
+  test('waits at the second intake for the first and gets its receipt', async () => {
     await begin();
     const { knex } = stack.database;
     await acceptFirst('moment');
@@ -293,10 +293,10 @@ describe('the same content again', () => {
   });
 });
 
-describe('in a batch', () => {
+describe('a batch with used keys', () => {
   const lines = (orders: object[]) => Buffer.from(orders.map((order) => JSON.stringify(order)).join('\n'));
 
-  test('each order is accepted, mismatched or refused, and the three add up', async () => {
+  test('counts each order as accepted, mismatched or refused', async () => {
     await begin();
     const orders = [FIRST, { source_order_id: 'C' }, { source_order_id: 'D' }];
     const first = await intakes[0].api.batch(account, lines(orders), key('batch'));
@@ -329,7 +329,7 @@ describe('in a batch', () => {
     );
   });
 
-  test('the body of what is kept already is not stored again beside one that is new', async () => {
+  test('stores only new bodies, not those that are already kept', async () => {
     await begin();
     const named = (...names: string[]) => names.map((name) => ({ source_order_id: name }));
     for (const orders of [named('A', 'B'), named('C', 'B'), named('C', 'D')])
@@ -338,7 +338,7 @@ describe('in a batch', () => {
     expect(await storedBytes()).toBe(bytesOf(...named('A', 'B', 'C', 'D')));
   });
 
-  test('with other orders at every place none is lost', async () => {
+  test('keeps every order if all 700 differ', async () => {
     await begin();
     const orders = (name: string) => Array.from({ length: 700 }, (_, n) => ({ source_order_id: `${name} ${n}` }));
     await intakes[0].api.batch(account, lines(orders('first')), key('all'));
@@ -349,13 +349,13 @@ describe('in a batch', () => {
   });
 });
 
-describe('where the original is gone', () => {
+describe('a missing original', () => {
   async function eraseCustomer(): Promise<void> {
     const { code, stderr } = await runOrders(stack, 'erase', String(account.id), '--phone', '0501234567', '--json');
     expect([code, stderr]).toEqual([0, '']);
   }
 
-  test('because its customer was erased: another order is kept; the same one is not stored again', async () => {
+  test('whose customer was erased: another order is kept, and the same order is not stored again', async () => {
     await begin();
     const original = await acceptFirst('erased');
     await withWorker(async () => {
@@ -370,7 +370,7 @@ describe('where the original is gone', () => {
     expect(await rows('receipts')).toHaveLength(2);
   });
 
-  test('because its week was dropped: the key has outlived it, and is free', async () => {
+  test('whose week was dropped frees its key', async () => {
     await begin();
     const original = await acceptFirst('dropped');
     await withWorker(async () => {
@@ -381,7 +381,7 @@ describe('where the original is gone', () => {
     expect((await send(OTHER, 'dropped')).body).toEqual({ receipt_id: next, duplicate: true });
   });
 
-  test('an erasure finds a kept delivery, dead or not', async () => {
+  test('an erasure finds kept deliveries, dead or not', async () => {
     await begin();
     const original = await acceptFirst('found', { source_order_id: 'A' });
     const [resend, dead] = [await sendKept(FIRST, 'found'), await sendKept(OTHER, 'found')];
@@ -396,13 +396,13 @@ describe('where the original is gone', () => {
   });
 });
 
-test('a worker that starts later finds the kept ones where they were: the resend is processed, the dead one stays', async () => {
+test('a worker that starts later processes the kept resend and leaves the dead delivery', async () => {
   await begin();
   const original = await acceptFirst('later');
   const [resend, dead] = [await sendKept(RESENT, 'later'), await sendKept(OTHER, 'later')];
   for (let start = 0; start < 2; start += 1) {
     await withWorker(async () => {
-      await until('what can be written is', async () => (await finalOf(resend.kept_as)).status === 'duplicate');
+      await until('the resend is processed', async () => (await finalOf(resend.kept_as)).status === 'duplicate');
     });
   }
   expect((await finalOf(original)).status).toBe('written');

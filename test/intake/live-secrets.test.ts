@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-test('however often a signing secret is rotated, two of them verify at most', async () => {
+test('at most two signing secrets are valid after many rotations', async () => {
   const shop = await openShop(stack, portal);
   const codes = new Set<string>();
   for (let round = 0; round < 600; round += 1) {
@@ -39,7 +39,7 @@ test('a rotation with overlap is refused while an older secret verifies, and not
   expect((await shop.post('/signing/rotate', { overlap: 'none' })).body.secrets).toHaveLength(1);
 });
 
-test('an account has 100 keys that work at most', async () => {
+test('an account has at most 100 valid keys', async () => {
   const shop = await openShop(stack, portal);
   const made = await Promise.all(Array.from({ length: 110 }, () => shop.post('/keys', { name: 'one of many' })));
   expect(made.filter(({ status }) => status === 201)).toHaveLength(99);
@@ -52,7 +52,7 @@ test('an account has 100 keys that work at most', async () => {
   expect((await shop.post('/keys', { name: 'the next' })).status).toBe(201);
 });
 
-test('what is refused repeats no value', async () => {
+test('the problem for an invalid name does not repeat it', async () => {
   const shop = await openShop(stack, portal);
   const secret = 'Secret\u0000value';
   const { status, body } = await shop.post('/keys', { name: secret });
@@ -60,7 +60,7 @@ test('what is refused repeats no value', async () => {
   expect(JSON.stringify(body)).not.toContain('Secret');
 });
 
-test('long replies are compressed, those that carry a secret are not', async () => {
+test('long replies are compressed, except those with a secret', async () => {
   const shop = await openShop(stack, portal);
   for (let n = 0; n < 12; n += 1) await shop.post('/keys', { name: 'x'.repeat(150) });
   expect((await shop.get('/keys')).headers['content-encoding']).toMatch(/br|gzip/);

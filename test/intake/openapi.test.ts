@@ -30,7 +30,7 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
   expect(body.servers).toEqual([{ url: '/delivery/api' }]);
 });
 
-test('/docs is a page whose scripts, styles and images this service ships', async () => {
+test('/docs refers only to scripts, styles and images that this service ships', async () => {
   const page = await intake.api.send('GET', '/docs');
   expect(page.headers['content-type']).toMatch(/^text\/html/);
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
@@ -48,17 +48,17 @@ test('/docs is a page whose scripts, styles and images this service ships', asyn
 test.each([
   ['POST', '/docs', 405],
   ['GET', '/docs/none.js', 404],
-])('%s %s: %d', async (method, path, status) => {
+])('%s %s gets %d', async (method, path, status) => {
   expect((await intake.api.send(method, path)).status).toBe(status);
 });
 
-test('a precondition or a range on a file of the page is no fault of ours', async () => {
+test('a precondition or a range on a file of the page causes no 5xx reply', async () => {
   const file = `${intake.api.url}/docs/swagger-ui.css`;
   expect((await fetch(file, { headers: { Range: 'bytes=99999999-' } })).status).toBe(200);
   expect((await fetch(file, { headers: { 'If-Match': '"x"' } })).status).toBe(404);
 });
 
-test('BASE_PATH is the prefix of every route, and of Location', async () => {
+test('BASE_PATH prefixes every route and Location', async () => {
   const account = await stack.account();
   const { status, headers, body } = await intake.api.order(account, { source_order_id: 'prefixed' });
   expect(status).toBe(202);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { withStack } from '../harness/stack.ts';
 
-test('a sequence of order numbers that is behind, as after a move, costs no receipt an attempt', () =>
+test('an order number sequence that is behind after a move uses up no attempt', () =>
   withStack(QUEUE_KINDS[0] as QueueKind, async (stack) => {
     const [{ api }, account] = [await stack.intake(), await stack.account()];
     await stack.worker({ RETRY_ATTEMPTS: '1' });

@@ -47,20 +47,20 @@ const inFlight = (count: number) =>
 
 const PATH = '/ingest/orders/batch';
 
-test('no spelling of its target takes a batch around the slots of batches', async () => {
+test('every spelling of the batch path uses the slots of batches', async () => {
   intake = await stack.intake({ MAX_IN_FLIGHT: '64', PG_QUERY_TIMEOUT: '50s' });
   const lock = await stack.database.knex.transaction();
   await lock.raw('lock table receipts in access exclusive mode');
   begin(PATH, await stack.account(), '[{"source_order_id":"holds the slot"}]');
   await inFlight(1);
-  const answerTo = async (target: string) => {
+  const outcomeOf = async (target: string) => {
     const reply = await exchange(intake.api.url, headOf(target, account, 2), '[]');
     return [target, reply?.body.code ?? reply?.status];
   };
-  const leadThere = ['', '#x', '?x', '?x#y', '#?'].map((end) => PATH + end);
-  for (const target of [...leadThere, `http://x${PATH}#x`])
-    expect(await answerTo(target)).toEqual([target, 'overloaded']);
-  const leadNowhere = [
+  const batchTargets = ['', '#x', '?x', '?x#y', '#?'].map((end) => PATH + end);
+  for (const target of [...batchTargets, `http://x${PATH}#x`])
+    expect(await outcomeOf(target)).toEqual([target, 'overloaded']);
+  const otherTargets = [
     `${PATH}/`,
     `${PATH}/#x`,
     PATH.toUpperCase(),
@@ -73,14 +73,14 @@ test('no spelling of its target takes a batch around the slots of batches', asyn
     `${PATH};x`,
     '/ingest/x/../orders/batch',
   ];
-  for (const target of leadNowhere) expect(await answerTo(target)).toEqual([target, 'not_found']);
-  // These the parser refuses.
-  for (const end of ['\t', '\f', '\xa0', '#\xa0']) expect(await answerTo(PATH + end)).toEqual([PATH + end, 400]);
+  for (const target of otherTargets) expect(await outcomeOf(target)).toEqual([target, 'not_found']);
+  // The HTTP parser rejects these.
+  for (const end of ['\t', '\f', '\xa0', '#\xa0']) expect(await outcomeOf(PATH + end)).toEqual([PATH + end, 400]);
   await lock.rollback();
   await inFlight(0);
 });
 
-test('lists of ids have few slots of their own: they keep no batch out, and no account keeps another out', async () => {
+test('lists of ids have their own slots, which each account shares with others and which do not block batches', async () => {
   intake = await stack.intake({ PG_QUERY_TIMEOUT: '50s' });
   const lock = await stack.database.knex.transaction();
   await lock.raw('lock table orders in access exclusive mode');
@@ -99,7 +99,7 @@ test('lists of ids have few slots of their own: they keep no batch out, and no a
   const one = await lists(8);
   await until('the first account has half of the slots', async () => one.length === 4);
   const other = await lists(8);
-  await until('the second has half of what is left', async () => other.length === 6);
+  await until('the second account has half of the rest', async () => other.length === 6);
   expect([...one, ...other]).toEqual(Array(10).fill('overloaded'));
   expect((await intake.api.batch(account, [{ source_order_id: 'beside lists' }])).status).toBe(202);
   const third = intake.api.reconcile(account, ['beside lists']);
@@ -107,19 +107,22 @@ test('lists of ids have few slots of their own: they keep no batch out, and no a
   expect((await third).status).toBe(200);
 });
 
-test('bodies that exceed the share of their account together arrive one after the other', async () => {
+test('bodies that together exceed the share of their account are read one after the other', async () => {
   const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
   intake = await stack.intake(limits);
   const halves = Array.from({ length: 4 }, (_, index) =>
     begin(PATH, account, `[{"source_order_id":"half ${index}"}]`.padEnd(60_000, ' '), 30_000),
   );
-  await until('as many are here as may be', async () => (await metric('intake_body_bytes_in_flight')) >= 90_000);
+  await until(
+    'the bytes reach the share of the account',
+    async () => (await metric('intake_body_bytes_in_flight')) >= 90_000,
+  );
   for (const { socket } of halves) socket.write(' '.repeat(30_000));
   const replies = await Promise.all(halves.map(({ reply }) => reply()));
   expect(replies.map((reply) => reply?.status)).toEqual([202, 202, 202, 202]);
 });
 
-test('a body that waits until it is read is not slow meanwhile', async () => {
+test('a body that waits to be read is not considered slow', async () => {
   const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
   // A sixth of the timeout is 3 s.
   intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '18s' });
@@ -131,36 +134,36 @@ test('a body that waits until it is read is not slow meanwhile', async () => {
     return body?.code ?? status;
   };
   const first = beginTwo();
-  await until('two are read', async () => (await metric('intake_body_bytes_in_flight')) === 120_000);
+  await until('two bodies are read', async () => (await metric('intake_body_bytes_in_flight')) === 120_000);
   const waiting = [...beginTwo(), ...beginTwo()];
   await sleep(1500);
   first.map(complete);
   expect(await Promise.all(first.map(outcome))).toEqual([202, 202]);
   const outcomes: unknown[] = [];
   const all = Promise.all(waiting.map(async (one) => outcomes.push(await outcome(one))));
-  await until('two are told to come again', async () => outcomes.length === 2);
+  await until('two bodies are rejected', async () => outcomes.length === 2);
   waiting.map(complete);
   await all;
   expect(outcomes).toEqual(['overloaded', 'overloaded', 202, 202]);
 });
 
-test('a body that is slow to arrive keeps its bytes only until another account needs them', async () => {
+test('a slow body keeps its bytes only until another account needs them', async () => {
   // A sixth of the timeout is 3 s.
   const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
   intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '18s' });
   const bodyOf = (id: string, length: number) => `[{"source_order_id":"${id}"}]`.padEnd(length, ' ');
   const first = begin(PATH, await stack.account(), bodyOf('slow', 95_000), 1000);
-  await until('the first is here', async () => (await metric('intake_body_bytes_in_flight')) === 95_000);
+  await until('the first body is counted', async () => (await metric('intake_body_bytes_in_flight')) === 95_000);
   const second = begin(PATH, await stack.account(), bodyOf('slow', 48_001), 1);
-  await until('the second is here', async () => (await metric('intake_body_bytes_in_flight')) === 143_001);
-  await until('another gets its bytes', async () => {
+  await until('the second body is counted', async () => (await metric('intake_body_bytes_in_flight')) === 143_001);
+  await until('another body gets the bytes', async () => {
     const { status, body } = await intake.api.batch(account, bodyOf('quick', 70_000));
     if (status !== 202) expect(body.code).toBe('overloaded');
     return status === 202;
   });
   expect((await first.reply())?.status).toBe(408);
-  // The younger one had to give nothing up, and its order is accepted when it is complete.
+  // The newer body keeps its bytes, and its order is accepted when it is complete.
   second.socket.write(' ');
   expect(await second.reply()).toMatchObject({ status: 202, body: { accepted: 1 } });
-  await until('no byte is counted any more', async () => (await metric('intake_body_bytes_in_flight')) === 0);
+  await until('no bytes are counted', async () => (await metric('intake_body_bytes_in_flight')) === 0);
 });

@@ -6,14 +6,14 @@ import { exchange, head } from '../harness/raw-http.ts';
 import { type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-describe('more than intake takes at once', () => {
+describe('orders above the limit of intake', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack('redis');
   });
   afterAll(() => stack.close());
 
-  test('is rejected, one account leaves half of the slots to others and two leave a third, and afterwards all is as before', async () => {
+  test('are rejected, one account uses at most half of the slots and two use two thirds, and all slots are free afterwards', async () => {
     const { knex } = stack.database;
     const intake = await stack.intake({ MAX_IN_FLIGHT: '20' });
     const [flooding, other] = [await stack.account(), await stack.account()];
@@ -31,8 +31,8 @@ describe('more than intake takes at once', () => {
     const lock = await knex.transaction();
     await lock.raw('lock table receipts in access exclusive mode');
     const flood = send(flooding, 'flood', 60);
-    await until('what is beyond half of the slots is rejected', async () => replies.length === 50);
-    // Of what the first one left, this account gets half.
+    await until('orders above half of the slots are rejected', async () => replies.length === 50);
+    // This account gets half of the slots that the first one left.
     const beside = send(other, 'beside', 5);
     await until('the other account has its share', async () => {
       const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
@@ -57,9 +57,9 @@ describe('more than intake takes at once', () => {
     });
   });
 
-  test('batches have slots of their own: one account leaves half of them to others, and single orders are not kept out', async () => {
+  test('batches have their own slots: one account uses at most half of them, and single orders are not blocked', async () => {
     const { knex } = stack.database;
-    // A 64th of it, so four.
+    // A 64th of MAX_IN_FLIGHT is for batches: four slots.
     const intake = await stack.intake({ MAX_IN_FLIGHT: '256', PG_QUERY_TIMEOUT: '50s' });
     const [flooding, other] = [await stack.account(), await stack.account()];
     await intake.api.order(flooding, { source_order_id: 'known' });
@@ -107,11 +107,11 @@ describe('more than intake takes at once', () => {
 });
 
 describe.each(QUEUE_KINDS)('fairness, the queue on %s', (kind) => {
-  test.each(['one by one', 'in batches'])("one account's flood, %s, does not hold up another's orders", (how) =>
+  test.each(['one by one', 'in batches'])('a flood of one account, %s, does not delay the orders of another', (how) =>
     withStack(kind, async (stack) => {
       const { knex } = stack.database;
-      const unhurried = { LEASE: '30s', SWEEP_AFTER: '60s' };
-      const intake = await stack.intake(unhurried);
+      const slowTimers = { LEASE: '30s', SWEEP_AFTER: '60s' };
+      const intake = await stack.intake(slowTimers);
       const [flooding, quiet] = [await stack.account(), await stack.account()];
       await knex.raw(`
         create function be_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.005); return new; end $$;
@@ -122,11 +122,11 @@ describe.each(QUEUE_KINDS)('fairness, the queue on %s', (kind) => {
         else await Promise.all(orders.map((order) => intake.api.order(flooding, order)));
       }
       const { body } = await intake.api.order(quiet, { source_order_id: 'quiet' });
-      await stack.worker(unhurried);
+      await stack.worker(slowTimers);
       const { body: outcome } = await intake.api.final(quiet, body.receipt_id);
       expect(outcome.status).toBe('written');
       const count = async (query: Knex.QueryBuilder) => Number((await query.count('* as orders').first())?.orders);
-      // Behind the flood it would be in the last group or the one beside it, of 300 each.
+      // Without fairness it would be among the last 600 orders, in one of the last two jobs.
       expect(await count(knex('orders').where('order_id', '<', outcome.order_id))).toBeLessThan(1301 - 600);
       await until('the flood is written too', async () => (await count(knex('orders'))) === 1301);
     }),

@@ -25,7 +25,7 @@ const MESSY = {
 };
 
 describe('a preview', () => {
-  test('says what would become of an order, and stores nothing', async () => {
+  test('shows the normalized order and its warnings, and stores nothing', async () => {
     const before = await countStored(stack.database.knex);
     const { status, body } = await intake.api.preview(account, MESSY, { 'Idempotency-Key': 'preview' });
     expect(status).toBe(200);
@@ -52,7 +52,7 @@ describe('a preview', () => {
     expect(await countStored(stack.database.knex)).toBe(before);
   });
 
-  test('is what the order becomes when it is sent, and then names that one', async () => {
+  test('equals the order that is written later, and then names that order', async () => {
     const order = { ...MESSY, source_order_id: 'preview-2' };
     const { body: preview } = await intake.api.preview(account, order);
     const { body: sent } = await intake.api.order(account, order, { Prefer: 'wait=30' });
@@ -62,7 +62,7 @@ describe('a preview', () => {
     expect(again).toEqual({ ...preview, duplicate_of: { receipt_id: sent.receipt_id, order_id: sent.order_id } });
   });
 
-  test('does not tell of an order of another account', async () => {
+  test('does not reveal an order of another account', async () => {
     const other = await stack.account();
     await intake.api.order(account, { source_order_id: 'preview-3' }, { Prefer: 'wait=30' });
     expect((await intake.api.preview(account, { source_order_id: 'preview-3' })).body.duplicate_of).not.toBeNull();
@@ -75,7 +75,7 @@ describe('a preview', () => {
     ['no JSON', {}, '{', 400, 'malformed_body'],
     ['no id', {}, '{"emirate":"Dubai"}', 422, 'validation_failed'],
     ['too large', {}, `{"source_order_id":"${'x'.repeat(300_000)}"}`, 413, 'payload_too_large'],
-  ])('is refused like an order: %s', async (what, headers, body, status, code) => {
+  ])('is rejected like an order: %s', async (what, headers, body, status, code) => {
     const authorization = what === 'no key' ? {} : { Authorization: `Bearer ${account.key}` };
     const sent = { 'Content-Type': 'application/json', ...authorization, ...headers } as Record<string, string>;
     const reply = await intake.api.send('POST', '/ingest/preview', sent, body);

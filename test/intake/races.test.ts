@@ -15,7 +15,7 @@ import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-describe('races at the door, forced', () => {
+describe('forced races between requests', () => {
   let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let worker: RunningWorker | undefined;
@@ -24,8 +24,8 @@ describe('races at the door, forced', () => {
 
   beforeAll(async () => {
     stack = await startStack('postgres');
-    const patient = { PG_QUERY_TIMEOUT: '50s' };
-    intakes = [await stack.intake(patient), await stack.intake(patient)];
+    const longTimeout = { PG_QUERY_TIMEOUT: '50s' };
+    intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
     await installBarriers(stack.database.knex);
   });
   afterAll(() => stack.close());
@@ -40,38 +40,38 @@ describe('races at the door, forced', () => {
     holds.push(hold);
     return hold;
   };
-  const shut = async (gate: BarrierName) => keep(await closeBarrier(stack.database.knex, gate));
+  const shut = async (barrier: BarrierName) => keep(await closeBarrier(stack.database.knex, barrier));
   const lock = async (tables: string) => keep(await lockTables(stack.database.knex, tables));
 
-  /** Lets a worker loose, and expects each of these receipts to end as it should. */
+  /** Starts a worker and expects the given final state of each receipt. */
   async function expectEnds(expected: Record<string, string>): Promise<void> {
     worker = await stack.worker();
     await expectSettled(stack, account, expected);
   }
 
-  test('one idempotency key at two intakes in the same moment: one receipt, which both replies name', async () => {
+  test('two intakes that get one idempotency key at the same time create one receipt, which both replies name', async () => {
     const { knex } = stack.database;
     account = await stack.account({ signing: true });
     const key = { 'Idempotency-Key': 'same-moment' };
     const order = { source_order_id: 'one key' };
-    const gate = await shut('keys taken');
+    const barrier = await shut('keys taken');
     const first = intakes[0].api.order(account, order, key);
     await whoWait(knex, 1, 'advisory');
     const second = intakes[1].api.webhook(account, order, key);
     await whoWait(knex, 1, 'transactionid');
-    await gate.release();
+    await barrier.release();
     const { receipt_id } = (await first).body;
     expect((await first).body).toEqual({ receipt_id });
     expect((await second).body).toEqual({ receipt_id, duplicate: true });
     await expectEnds(written([receipt_id]));
   });
 
-  test('and where the first of them is cut off before its commit, the key is the second’s, also for a retry of the first', async () => {
+  test('if the first of two requests with one key is cut off before its commit, the second owns the key, also for retries', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     const key = { 'Idempotency-Key': 'cut-off' };
     const order = { source_order_id: 'one key, cut off' };
-    const gate = await shut('keys taken');
+    const barrier = await shut('keys taken');
     const first = intakes[0].api.order(account, order, key);
     const [backend] = await whoWait(knex, 1, 'advisory');
     const second = intakes[1].api.order(account, order, key);
@@ -79,14 +79,14 @@ describe('races at the door, forced', () => {
     await knex.raw('select pg_terminate_backend(?)', [backend as number]);
     expect(await first).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
     await whoWait(knex, 1, 'advisory');
-    await gate.release();
+    await barrier.release();
     const { receipt_id } = (await second).body;
     expect((await second).body).toEqual({ receipt_id });
     expect((await intakes[0].api.order(account, order, key)).body).toEqual({ receipt_id, duplicate: true });
     await expectEnds(written([receipt_id]));
   });
 
-  test('a key revoked while it is in use: what is under way is answered as ever, and within 5 seconds the key works nowhere', async () => {
+  test('revoking a key lets requests in flight finish, and every intake rejects the key within 5 seconds', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     const { key, key_id } = await createKey(knex, account.id, 'to be revoked');
@@ -107,7 +107,7 @@ describe('races at the door, forced', () => {
     await expectEnds(written(replies.map(({ body }) => body.receipt_id)));
   });
 
-  test('a signing secret rotated while it is in use: from that moment both verify everywhere, and after the overlap only the new one', async () => {
+  test('rotating a signing secret with overlap makes both valid everywhere, and after the overlap only the new one', async () => {
     const { knex } = stack.database;
     account = await stack.account({ signing: true });
     const old = account;
@@ -138,35 +138,35 @@ describe('races at the door, forced', () => {
     await expectEnds(written(accepted.map(({ body }) => body.receipt_id)));
   });
 
-  describe('a client that hangs up', () => {
-    let narrow: RunningIntake;
+  describe('a client that disconnects', () => {
+    let smallIntake: RunningIntake;
     const BODY = '{"source_order_id":"hung up"}';
 
     beforeAll(async () => {
-      narrow = await stack.intake({ MAX_IN_FLIGHT: '1', PG_QUERY_TIMEOUT: '50s' });
+      smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1', PG_QUERY_TIMEOUT: '50s' });
     });
 
     async function post(body: string): Promise<Socket> {
-      const socket = connect(Number(new URL(narrow.api.url).port), '127.0.0.1');
+      const socket = connect(Number(new URL(smallIntake.api.url).port), '127.0.0.1');
       await once(socket, 'connect');
       socket.write(
         `POST /ingest/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${body}`,
       );
       return socket;
     }
-    const isTaken = async () => (await narrow.api.order(account, {})).body.code === 'overloaded';
+    const isTaken = async () => (await smallIntake.api.order(account, {})).body.code === 'overloaded';
     const hangUp = async (socket: Socket) => {
-      const noticed = () => narrow.log.lines.filter(({ status }) => status === 499).length;
+      const noticed = () => smallIntake.log.lines.filter(({ status }) => status === 499).length;
       const before = noticed();
       socket.destroy();
-      await until('it is noticed', async () => noticed() > before);
+      await until('the disconnect is counted', async () => noticed() > before);
     };
 
-    test('in the middle of its body leaves nothing behind, and its bytes are free', async () => {
+    test('during its body leaves nothing behind, and its bytes are released', async () => {
       account = await stack.account();
       const before = await countStored(stack.database.knex);
       const bytes = async () => {
-        const metrics = await (await fetch(`${narrow.adminUrl}/metrics`)).text();
+        const metrics = await (await fetch(`${smallIntake.adminUrl}/metrics`)).text();
         return Number(/^intake_body_bytes_in_flight (\d+)$/m.exec(metrics)?.[1]);
       };
       const socket = await post(BODY.slice(0, -1));
@@ -176,7 +176,7 @@ describe('races at the door, forced', () => {
       expect(await countStored(stack.database.knex)).toBe(before);
     });
 
-    test('behind its body keeps its slot until its order is recorded, and then that is whole', async () => {
+    test('after its body keeps its slot until its order is stored completely', async () => {
       const { knex } = stack.database;
       account = await stack.account();
       const table = await lock('receipts');
@@ -191,7 +191,7 @@ describe('races at the door, forced', () => {
       await expectEnds(written(receiptIds));
     });
 
-    test('behind its body, where that cannot be recorded: nothing is left behind, and its slot is free', async () => {
+    test('after its body leaves nothing behind if the order cannot be stored, and its slot is released', async () => {
       const { knex } = stack.database;
       account = await stack.account();
       const before = await countStored(knex);

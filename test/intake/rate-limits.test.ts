@@ -12,7 +12,7 @@ import { until } from '../harness/until.ts';
 describeWith('redis-server')('rate limits', () => {
   let redis: FaultyRedis;
   let stack: Stack;
-  /** Two with RATE_LIMIT, and two without. */
+  /** Two intakes with RATE_LIMIT and two without. */
   let limited: RunningIntake[];
   let free: RunningIntake[];
 
@@ -32,7 +32,7 @@ describeWith('redis-server')('rate limits', () => {
     return account;
   }
 
-  /** Sends requests of an account to each intake in turn. What they carry is refused, but only once it is counted. */
+  /** Sends requests of an account to each intake in turn. They are invalid, but they are counted before they are rejected. */
   async function send(account: TestAccount, count: number, intakes: RunningIntake[]): Promise<Reply[]> {
     const replies: Reply[] = [];
     for (let sent = 0; sent < count; sent++) {
@@ -42,7 +42,7 @@ describeWith('redis-server')('rate limits', () => {
     return replies;
   }
 
-  /** How many are granted, and that none is after the first that is not. */
+  /** The number of granted requests. Expects that none is granted after the first rejected one. */
   async function granted(account: TestAccount, count: number, intakes: RunningIntake[]): Promise<number> {
     const statuses = (await send(account, count, intakes)).map((reply) => reply.status);
     const grants = statuses.filter((status) => status === 422).length;
@@ -50,7 +50,7 @@ describeWith('redis-server')('rate limits', () => {
     return grants;
   }
 
-  test('two intakes share one limit, and no other account is touched by it', async () => {
+  test('two intakes share one limit, and other accounts are not affected', async () => {
     const [one, other] = [await stack.account(), await stack.account()];
     expect(await granted(one, 6, limited)).toBe(3);
     expect(await granted(other, 6, limited)).toBe(3);
@@ -62,7 +62,7 @@ describeWith('redis-server')('rate limits', () => {
     ['a lower one', { requests: 2, seconds: 60 }, 2, 2],
     ['one in another window', { requests: 6, seconds: 3600 }, 6, 6],
     ['none', 'none', 8, 8],
-  ])('%s set for an account: that holds, with RATE_LIMIT and without', async (_, limit, withGeneral, without) => {
+  ])('the limit of an account (%s) applies with and without RATE_LIMIT', async (_, limit, withGeneral, without) => {
     expect(await granted(await accountWith(limit), 8, limited)).toBe(withGeneral);
     expect(await granted(await accountWith(limit), 8, free)).toBe(without);
   });
@@ -70,7 +70,7 @@ describeWith('redis-server')('rate limits', () => {
   const batchOf = (count: number, name = 'batch') =>
     Array.from({ length: count }, (_, index) => ({ source_order_id: `${name} ${index}` }));
 
-  test('a batch counts as a request for each of its orders, those refused too, at every intake', async () => {
+  test('a batch counts as one request for each of its orders, rejected ones included, at every intake', async () => {
     const account = await accountWith({ requests: 10, seconds: 3600 });
     const [one, two] = limited as [RunningIntake, RunningIntake];
     const reply = await one.api.batch(account, [...batchOf(5), {}, 7]);
@@ -80,7 +80,7 @@ describeWith('redis-server')('rate limits', () => {
     expect((await two.api.batch(account, batchOf(1))).status).toBe(429);
   });
 
-  test('a batch refused whole counts as one request', async () => {
+  test('a batch that is rejected whole counts as one request', async () => {
     const account = await accountWith({ requests: 3, seconds: 3600 });
     const [{ api }] = limited as [RunningIntake];
     expect(leftOf(await api.batch(account, Buffer.from('\n')))).toBe(2);
@@ -89,13 +89,13 @@ describeWith('redis-server')('rate limits', () => {
     expect((await api.batch(account, batchOf(1))).status).toBe(429);
   });
 
-  test('a batch over what is left is taken whole, and every intake waits until that is paid off', async () => {
+  test('a batch above the remaining limit is accepted whole, and every intake rejects requests until the excess has passed', async () => {
     const account = await accountWith({ requests: 100, seconds: 3600 });
     const [one, two] = limited as [RunningIntake, RunningIntake];
     expect(leftOf(await one.api.batch(account, batchOf(50)))).toBe(50);
     const reply = await one.api.batch(account, batchOf(250));
     expect([reply.status, reply.body.accepted, leftOf(reply)]).toEqual([202, 250, 0]);
-    // Three hours' worth in the first hour: the next may come at the end of the third.
+    // Three hours' worth was used in the first hour, so the next request may come at the end of the third hour.
     for (const { api } of [one, two]) {
       const refused = await api.order(account, { source_order_id: 'too early' });
       expect(refused.status).toBe(429);
@@ -106,7 +106,7 @@ describeWith('redis-server')('rate limits', () => {
     }
   });
 
-  test('of batches at once only one may exceed the limit, and nothing of the others is stored', async () => {
+  test('only one of several simultaneous batches may exceed the limit, and the others store nothing', async () => {
     const account = await accountWith({ requests: 10, seconds: 3600 });
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -122,13 +122,13 @@ describeWith('redis-server')('rate limits', () => {
     expect(stored).toEqual({ receipts: 100 });
     const refused = await limited[0]?.api.order(account, {});
     expect(refused?.status).toBe(429);
-    // A hundred and seven requests at ten an hour.
+    // 107 requests at ten an hour take about eleven hours.
     const hours = Number(refused?.headers['retry-after']) / 3600;
     expect(hours).toBeGreaterThan(9);
     expect(hours).toBeLessThanOrEqual(11);
   });
 
-  test('a list of ids counts as a request for each ten, a preview as one for each 16 KiB', async () => {
+  test('a list of ids counts as one request per ten ids, and a preview as one per 16 KiB', async () => {
     const account = await accountWith({ requests: 100, seconds: 3600 });
     const [{ api }] = limited as [RunningIntake];
     const ids = Array.from({ length: 95 }, (_, index) => `id ${index}`);
@@ -139,7 +139,7 @@ describeWith('redis-server')('rate limits', () => {
     expect(leftOf(await api.preview(account, long))).toBe(85);
   });
 
-  test('status look-ups are limited apart, five for each request of the limit', async () => {
+  test('status requests have a separate limit of five times the account limit', async () => {
     const account = await accountWith({ requests: 2, seconds: 3600 });
     const { body } = await (limited[0] as RunningIntake).api.order(account, { source_order_id: 'polled' });
     const statuses: number[] = [];
@@ -153,7 +153,7 @@ describeWith('redis-server')('rate limits', () => {
     expect((await (limited[0] as RunningIntake).api.order(account, { source_order_id: 'another' })).status).toBe(202);
   });
 
-  test('a batch bigger than the limit is taken again once it is paid off', async () => {
+  test('a batch bigger than the limit is accepted again once the excess has passed', async () => {
     const account = await accountWith({ requests: 10, seconds: 1 });
     const [one, two] = limited as [RunningIntake, RunningIntake];
     const startedAt = Date.now();
@@ -165,7 +165,7 @@ describeWith('redis-server')('rate limits', () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(2900);
   });
 
-  test('without a limit there are no headers of one', async () => {
+  test('without a limit there are no rate limit headers', async () => {
     const replies = [
       ...(await send(await accountWith('none'), 2, limited)),
       ...(await send(await accountWith(null), 2, free)),
@@ -175,7 +175,7 @@ describeWith('redis-server')('rate limits', () => {
       expect(Object.keys(headers).filter((name) => /rate|retry/.test(name))).toEqual([]);
   });
 
-  test('grants and refusals say what is left, and after Retry-After a request is granted', async () => {
+  test('replies state the remaining requests, and a request after Retry-After is accepted', async () => {
     const [{ api }] = limited as [RunningIntake];
     const account = await accountWith({ requests: 2, seconds: 2 });
     const replies = [];
@@ -196,7 +196,7 @@ describeWith('redis-server')('rate limits', () => {
     expect([again.status, leftOf(again)]).toEqual([202, 1]);
   });
 
-  test('a refusal leaves nothing behind and uses no idempotency key up', async () => {
+  test('a rejected request leaves nothing behind and does not use up its idempotency key', async () => {
     const account = await stack.account();
     expect(await granted(account, 4, limited)).toBe(3);
     const before = await countStored(stack.database.knex);
@@ -210,7 +210,7 @@ describeWith('redis-server')('rate limits', () => {
     expect(accepted.body).not.toHaveProperty('duplicate');
   });
 
-  test('a limit that is changed is heeded within 5 seconds, however much was refused by the one before', async () => {
+  test('a changed limit applies within 5 seconds, whatever the old limit rejected', async () => {
     const account = await accountWith({ requests: 1, seconds: 3600 });
     expect(await granted(account, 6, limited)).toBe(1);
     const changedAt = Date.now();
@@ -219,7 +219,7 @@ describeWith('redis-server')('rate limits', () => {
     expect(Date.now() - changedAt).toBeLessThan(5000);
   });
 
-  test('Redis frozen: replies do not wait for it, each intake counts for itself, and together again after the thaw', async () => {
+  test('with Redis frozen replies do not wait, and each intake counts alone until Redis is back', async () => {
     const account = await stack.account();
     redis.freeze();
     try {
@@ -236,7 +236,7 @@ describeWith('redis-server')('rate limits', () => {
     await untilTogether(stack, limited);
   });
 
-  test('Redis frozen: a batch is not held up, and what it overdraws is paid off at the intake that took it', async () => {
+  test('with Redis frozen a batch is not delayed, and its intake alone counts the excess', async () => {
     const account = await accountWith({ requests: 10, seconds: 3600 });
     const [{ api }] = limited as [RunningIntake];
     redis.freeze();
@@ -252,7 +252,7 @@ describeWith('redis-server')('rate limits', () => {
     await untilTogether(stack, limited);
   });
 
-  test('Redis killed: each intake counts for itself, and together again when one runs', async () => {
+  test('with Redis killed each intake counts alone until Redis is back', async () => {
     const account = await stack.account();
     await redis.stop();
     for (const intake of limited) expect(await granted(account, 6, [intake])).toBe(3);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-test('a replica whose connections are all in use does not count as down', async () => {
+test('a replica whose connections are all in use is not considered down', async () => {
   const outages: unknown[] = [];
   const log = { failed: (error: unknown) => outages.push(error), recovered: () => {} };
   const replica = openReadReplica({ url: db.url, poolSize: 1, prepared: PREPARED }, log);

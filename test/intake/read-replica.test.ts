@@ -8,7 +8,7 @@ import { type RunningIntake, type Stack, startStack, type TestAccount } from '..
 import { FOLLOWED, type Standby, startStandby } from '../harness/standby.ts';
 import { until } from '../harness/until.ts';
 
-describe('status look-ups by a read replica', () => {
+describe('status requests with a read replica', () => {
   let primary: FaultyPostgres;
   let replica: Standby;
   let stack: Stack;
@@ -28,7 +28,7 @@ describe('status look-ups by a read replica', () => {
     await stack.close();
   });
 
-  /** How many look-ups the replica or the primary has answered. */
+  /** The number of status requests that the replica or the primary answered. */
   async function answeredBy(who: 'replica' | 'primary'): Promise<number> {
     const text = await (await fetch(`${intake.adminUrl}/metrics`)).text();
     return Number(new RegExp(`intake_receipt_lookups_total{answered_by="${who}"} (\\d+)`).exec(text)?.[1] ?? 0);
@@ -43,7 +43,7 @@ describe('status look-ups by a read replica', () => {
   /** The status of a receipt, or that of an HTTP reply that has none. */
   const poll = async (receiptId: string) => String((await intake.api.status(account, receiptId)).body.status);
 
-  test('dispatchable_orders is refused there: it could show an order whose confirmation was taken back', async () => {
+  test('dispatchable_orders is rejected there, because it could show an order whose confirmation was undone', async () => {
     await expect(replica.query('select * from dispatchable_orders')).rejects.toMatchObject({
       code: '55000',
       message: 'dispatchable_orders can be read on the primary only',
@@ -51,28 +51,28 @@ describe('status look-ups by a read replica', () => {
     await primary.knex('dispatchable_orders');
   });
 
-  test('a receipt that the replica does not know yet is looked up on the primary, and so is its outcome', async () => {
+  test('a receipt that is not on the replica yet is read from the primary, and so is its outcome', async () => {
     await replica.fallBehind();
     const receiptId = await accept('just-accepted');
     expect(await replica.query(`select * from receipts where receipt_id = '${receiptId}'`)).toEqual([]);
     const reply = await intake.api.status(account, receiptId);
     expect(reply.status).toBe(200);
-    // Somebody who waits learns it from the primary as well.
+    // A waiting request reads the outcome from the primary too.
     expect((await intake.api.final(account, receiptId)).body.status).toBe('written');
     expect(await poll(receiptId)).toBe('written');
     await replica.catchUp();
   });
 
-  test('what stays as it is the replica answers alone, with the primary locked', async () => {
+  test('final receipts are read from the replica alone, even if the primary is locked', async () => {
     const receiptIds = [await accept('settled'), await accept('settled')];
     for (const receiptId of receiptIds) await intake.api.final(account, receiptId);
     await replica.catchUp();
-    // A standby replays such a lock, too.
+    // A standby replays this lock too.
     await replica.fallBehind();
     const lock = await lockTables(primary.knex, 'receipts');
     const before = await answeredBy('replica');
     const seen = new Set<string>();
-    // On a machine that is held up the replica counts as away for a while; the primary, asked then, answers with a 503.
+    // On a busy machine the replica may count as down for a while. The locked primary then causes a 503.
     await until('the replica has answered twenty times', async () => {
       for (const receiptId of receiptIds) seen.add(await poll(receiptId));
       return (await answeredBy('replica')) >= before + 20;
@@ -83,7 +83,7 @@ describe('status look-ups by a read replica', () => {
     expect([...seen]).toEqual(['written', 'duplicate']);
   });
 
-  test('a receipt of another account is unknown on the replica as well', async () => {
+  test('a receipt of another account is unknown on the replica too', async () => {
     const receiptId = await accept('of-one-account');
     await intake.api.final(account, receiptId);
     await replica.catchUp();
@@ -91,7 +91,7 @@ describe('status look-ups by a read replica', () => {
     expect((await intake.api.status(other, receiptId)).body.code).toBe('receipt_not_found');
   });
 
-  test('a dead receipt that was redriven is not called dead, though it is on the replica', async () => {
+  test('a redriven receipt is not reported as dead although the replica still says so', async () => {
     await poisonOrders(primary.knex);
     const receiptId = await accept('redriven', { order_number: 'poison' });
     expect((await intake.api.final(account, receiptId)).body.status).toBe('dead');
@@ -104,7 +104,7 @@ describe('status look-ups by a read replica', () => {
     await replica.catchUp();
   });
 
-  test('frozen: the primary answers after one time limit, not one for each request; thawed, it is used again', async () => {
+  test('with the replica frozen the primary replies after one timeout in total, and the replica is used again after the thaw', async () => {
     const receiptId = await accept('frozen');
     await intake.api.final(account, receiptId);
     await replica.catchUp();
@@ -114,14 +114,14 @@ describe('status look-ups by a read replica', () => {
     const took = performance.now() - startedAt;
     expect((await fetch(`${intake.adminUrl}/health/ready`)).status).toBe(200);
     replica.server.thaw();
-    // A time limit for each would be half a minute.
+    // One timeout for each request would take half a minute.
     expect(took).toBeLessThan(10_000);
     await untilUsed(receiptId);
     const outages = intake.log.lines.filter(({ message }) => String(message).startsWith('read replica'));
     expect(outages.map(({ level }) => level)).toEqual(['warn', 'info']);
   });
 
-  test('killed: the primary answers, and intake starts without it; started again, it is used again', async () => {
+  test('with the replica killed the primary replies and intake starts, and the replica is used again after its restart', async () => {
     const receiptId = await accept('killed');
     await intake.api.final(account, receiptId);
     await replica.server.kill();

@@ -27,7 +27,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Records an outbox row of receipts of these accounts, one of each. */
+/** Records one receipt for each of these accounts in one outbox row. */
 async function record(accountIds: number[], sourceOrderId: string, idempotencyKey: string | null = null) {
   const receipts = accountIds.map((accountId, index) => ({
     receiptId: randomUUIDv7(),
@@ -40,7 +40,7 @@ async function record(accountIds: number[], sourceOrderId: string, idempotencyKe
   return recordReceipts(database, randomUUIDv7(), 3_600_000, receipts);
 }
 
-/** Rows, index entries and blocks read by what `work` asks. */
+/** The number of rows, index entries and blocks that the statements of `work` read. */
 async function readsOf(work: () => Promise<unknown>): Promise<number> {
   const read = async () => {
     await database.pool.query('select pg_stat_force_next_flush()');
@@ -57,7 +57,7 @@ async function readsOf(work: () => Promise<unknown>): Promise<number> {
 
 const stateOf = async (id: string) => (await reconcileReceipts(database, OWN, [id])).get(id)?.state;
 
-test("reconcile reads as much beside another account's backlog as without it", async () => {
+test('a backlog of another account does not increase the number of rows that reconcile reads', async () => {
   await record([OWN], 'mine');
   const ask = () => reconcileReceipts(database, OWN, ['mine', 'never']);
   await ask();
@@ -68,7 +68,7 @@ test("reconcile reads as much beside another account's backlog as without it", a
   expect(await readsOf(ask)).toBeLessThan(quiet + 100);
 });
 
-test('what is pending is found in a row of several accounts, with keys and without, redriven, and as the version before wrote it', async () => {
+test('pending receipts are found in shared outbox rows, with and without keys, redriven, and in rows of the previous version', async () => {
   await record([OTHER, OWN, OTHER], 'mixed');
   await record([OTHER, OWN, OTHER], 'keyed', 'key');
   const [, died] = await record([OTHER, OWN], 'dead');
@@ -92,7 +92,7 @@ test('what is pending is found in a row of several accounts, with keys and witho
   ]);
 });
 
-test('beyond half a million ids of the account itself it says so at once, and other accounts are answered', async () => {
+test('an account with more than half a million pending ids gets an error at once, and other accounts get replies', async () => {
   await record([OTHER], 'theirs');
   await db.knex.raw(
     `insert into outbox (batch_id, receipt_ids, account_ids, due_at)
@@ -105,7 +105,7 @@ test('beyond half a million ids of the account itself it says so at once, and ot
   expect([...seen.keys()]).toEqual(['theirs-0']);
 });
 
-test('the reply is then 503 overloaded, with the time after which to retry', async () => {
+test('a backlog that is too long causes 503 overloaded with Retry-After', async () => {
   const stack = await startStack('postgres');
   try {
     const [{ api }, account] = [await stack.intake(), await stack.account()];

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** What is said of one id, and that the reply is one of success. */
+/** The result for one id. Expects a 200 reply. */
 async function ask(id: string, by = account): Promise<Record<string, unknown>> {
   const { status, body } = await intake.api.reconcile(by, [id]);
   expect(status).toBe(200);
@@ -45,7 +45,7 @@ const becomes = (id: string, status: string) =>
   });
 
 describe('a list of ids', () => {
-  test('is answered in its order, repeated ids and those never seen too, each compared exactly', async () => {
+  test('gets results in its order, including repeated and unknown ids, and compares each id exactly', async () => {
     const { receipt_id } = await send('Exact 1');
     const asked = ['never', 'Exact 1', 'exact 1', 'Exact 1 ', 'Exact 1', 'e\u0301', '%', 'a,"b"\\{}', 'NULL'];
     const { body } = await intake.api.reconcile(account, asked);
@@ -59,7 +59,7 @@ describe('a list of ids', () => {
       ]);
   });
 
-  test('may hold 1,000 ids of the greatest length', async () => {
+  test('may hold 1,000 ids of the maximum length', async () => {
     const whole = Array.from({ length: 1000 }, (_, index) => String(1000 + index) + '\u{1F354}'.repeat(251));
     const last = whole.at(-1) as string;
     const { receipt_id } = await send(last);
@@ -88,7 +88,7 @@ describe('a list of ids', () => {
         '/source_order_ids/8 not_a_string',
       ],
     ],
-  ])('is refused when it is %s', async (_, body, errors) => {
+  ])('is rejected when it is %s', async (_, body, errors) => {
     const headers = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json' };
     const reply = await intake.api.send('POST', '/ingest/reconcile', headers, JSON.stringify(body));
     expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
@@ -102,7 +102,7 @@ describe('a list of ids', () => {
     ['no JSON', {}, '["x"', 400, 'malformed_body'],
     ['a bare list', {}, '["x"]', 400, 'malformed_body'],
     ['too large', {}, ' '.repeat(1_048_577), 413, 'payload_too_large'],
-  ])('is refused like an order: %s', async (_, headers, body, status, code) => {
+  ])('is rejected like an order: %s', async (_, headers, body, status, code) => {
     const sent = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json', ...headers };
     const reply = await intake.api.send('POST', '/ingest/reconcile', sent, body);
     expect([reply.status, reply.body.code]).toEqual([status, code]);
@@ -117,27 +117,27 @@ describe('a list of ids', () => {
     await limited.close();
   });
 
-  test('never tells of another account', async () => {
+  test('never reveals ids of another account', async () => {
     const other = await stack.account();
     await send('mine alone');
     expect(await ask('mine alone')).toMatchObject({ status: 'received' });
     expect(await ask('mine alone', other)).toEqual(NEVER_SEEN);
   });
 
-  test('is answered storage_unavailable while Postgres is not', async () => {
-    const impatient = await stack.intake({ PG_QUERY_TIMEOUT: '500ms' });
-    await impatient.api.reconcile(account, ['x']);
+  test('causes storage_unavailable while Postgres is down', async () => {
+    const fastWorker = await stack.intake({ PG_QUERY_TIMEOUT: '500ms' });
+    await fastWorker.api.reconcile(account, ['x']);
     const held = await lockTables(stack.database.knex, 'outbox');
-    const reply = await impatient.api.reconcile(account, ['x']).finally(held.release);
+    const reply = await fastWorker.api.reconcile(account, ['x']).finally(held.release);
     expect([reply.status, reply.body.code]).toEqual([503, 'storage_unavailable']);
-    await impatient.close();
+    await fastWorker.close();
   });
 });
 
-describe('each state', () => {
+describe('the status of an id', () => {
   beforeAll(() => poisonOrders(stack.database.knex));
 
-  test('received while no worker runs, then written, then a repeat of that', async () => {
+  test('is received without a worker, then written, then duplicate after a resend', async () => {
     const { receipt_id } = await send('rc-1');
     expect(await ask('rc-1')).toMatchObject({ status: 'received', receipt_id, order_id: null });
     const worker = await stack.worker();
@@ -151,7 +151,7 @@ describe('each state', () => {
     expect(await ask('rc-1')).toMatchObject({ status: 'received', receipt_id: repeat.receipt_id, order_id });
     const again = await stack.worker();
     await intake.api.final(account, repeat.receipt_id);
-    // It is found by its outbox row until that is settled, and then in `resends`.
+    // The duplicate is found by its outbox row until that is settled, and then in `resends`.
     await noteResend(order_id, repeat.receipt_id);
     await until('the outbox is empty', async () => (await stack.database.knex('outbox')).length === 0);
     expect(await ask('rc-1')).toMatchObject({ status: 'duplicate', receipt_id: repeat.receipt_id, order_id });
@@ -160,7 +160,7 @@ describe('each state', () => {
     await again.close();
   });
 
-  test('normalized under a lease', async () => {
+  test('is normalized under a lease', async () => {
     const { receipt_id } = await send('rc-2');
     await stack.database
       .knex('receipts')
@@ -173,19 +173,19 @@ describe('each state', () => {
     expect(await ask('rc-2')).toMatchObject({ status: 'normalized', receipt_id });
   });
 
-  test('failed while it waits for its next attempt, also after its outbox row was settled', async () => {
-    const patient = await stack.worker({ RETRY_BASE: '1h', RETRY_CAP: '1h' });
+  test('is failed while the next attempt is due, also after the outbox row was settled', async () => {
+    const slowWorker = await stack.worker({ RETRY_BASE: '1h', RETRY_CAP: '1h' });
     const { receipt_id } = await send('rc-3', { order_number: 'poison 3' });
     expect(await becomes('rc-3', 'failed')).toMatchObject({ receipt_id, order_id: null });
     await until('its outbox row is settled', async () => {
-      const [promise] = await stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id]);
-      return promise && promise.due_at > new Date(Date.now() + 600_000);
+      const [outboxRow] = await stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id]);
+      return outboxRow && outboxRow.due_at > new Date(Date.now() + 600_000);
     });
     expect(await ask('rc-3')).toMatchObject({ status: 'failed', receipt_id });
-    await patient.close();
+    await slowWorker.close();
   });
 
-  test('dead, redriven, and then that', async () => {
+  test('is dead, received after a redrive, and then written', async () => {
     const { knex } = stack.database;
     const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
     const { receipt_id } = await send('rc-4', { order_number: 'poison 4' });
@@ -206,7 +206,7 @@ describe('each state', () => {
     await poisonOrders(knex);
   });
 
-  test('an order whose receipt is past its retention is still known', async () => {
+  test('is known for an order whose receipt is past its retention', async () => {
     const worker = await stack.worker();
     const { receipt_id } = await send('rc-5', {}, { Prefer: 'wait=30' });
     const written = await becomes('rc-5', 'written');
@@ -222,7 +222,7 @@ describe('each state', () => {
     stack.database.knex('resends').insert({ account_id: account.id, order_id, receipt_id }).onConflict().ignore();
 });
 
-test('an id whose 202 has come is never called never_seen, whatever moves meanwhile', async () => {
+test('is never never_seen after a 202, even while receipts change', async () => {
   const { knex } = stack.database;
   await poisonOrders(knex);
   const busy = await stack.account();
@@ -231,7 +231,7 @@ test('an id whose 202 has come is never called never_seen, whatever moves meanwh
   let left = 240;
   const sender = async () => {
     for (let number = left--; number > 0; number = left--) {
-      // Some fail and die, some repeat what came before.
+      // Some orders fail until they are dead, and some are resends.
       const id = `load-${number % 7 === 0 ? number + 1 : number}`;
       const order_number = number % 10 === 3 ? `poison ${number}` : null;
       const { status } = await intake.api.order(busy, { source_order_id: id, order_number });
@@ -266,7 +266,7 @@ test('an id whose 202 has come is never called never_seen, whatever moves meanwh
   await until(
     'there is an order for each',
     async () => {
-      // An attempt that began before orders were fixed may end after that.
+      // An attempt that began before the fault was removed may end afterwards.
       await redriveReceipts(knex, await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
       const { body } = await intake.api.reconcile(busy, ids);
       return body.results.every((result: { order_id: number | null }) => result.order_id !== null);
@@ -278,7 +278,7 @@ test('an id whose 202 has come is never called never_seen, whatever moves meanwh
   await worker.close();
 }, 240_000);
 
-test('a long backlog is answered in time, with the worker stopped', async () => {
+test('a long backlog gets a reply in time with the worker stopped', async () => {
   const backlog = Number(process.env.TEST_RECONCILE_BACKLOG ?? 5000);
   const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
   const own = await stack.account();
@@ -307,20 +307,20 @@ test('a long backlog is answered in time, with the worker stopped', async () => 
   if (process.env.TEST_RECONCILE_BACKLOG) console.info(`${backlog} pending: ${times.join(', ')} ms`);
 });
 
-describeWith('redis-server')('with Redis gone', () => {
-  test('it is answered all the same, and by it what is accepted then', async () => {
+describeWith('redis-server')('with Redis stopped', () => {
+  test('reconcile replies and knows newly accepted orders', async () => {
     const redis = await startFaultyRedis();
-    const lone = await startStack('redis', { queue: redis });
+    const ownStack = await startStack('redis', { queue: redis });
     try {
-      const { api } = await lone.intake();
-      const own = await lone.account();
+      const { api } = await ownStack.intake();
+      const own = await ownStack.account();
       await redis.stop();
       expect((await api.order(own, { source_order_id: 'no redis' })).status).toBe(202);
       const { status, body } = await api.reconcile(own, ['no redis', 'never']);
       expect(status).toBe(200);
       expect(body.results).toMatchObject([{ status: 'received' }, NEVER_SEEN]);
     } finally {
-      await lone.close();
+      await ownStack.close();
     }
   });
 });

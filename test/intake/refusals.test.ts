@@ -40,7 +40,7 @@ describe('the key', () => {
     ['another scheme', { Authorization: 'Basic abc' }],
     ['no key after the scheme', { Authorization: 'Bearer ' }],
     ['two words after the scheme', { Authorization: 'Bearer a b' }],
-  ])('%s: missing_api_key', async (_what, headers) => {
+  ])('%s causes missing_api_key', async (_what, headers) => {
     const reply = await intake.api.send('POST', '/ingest/orders', headers as Record<string, string>, '{}');
     expectProblem(reply, 401, 'missing_api_key');
     expect(reply.headers['www-authenticate']).toBe('Bearer');
@@ -50,18 +50,18 @@ describe('the key', () => {
     ['not of our form', () => 'secret'],
     ['of our form and unknown', createApiKey],
     ['with one character mistyped', () => signed.key.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
-  ])('a key %s: invalid_api_key', async (_what, key) => {
+  ])('a key %s causes invalid_api_key', async (_what, key) => {
     const reply = await intake.api.order({ ...signed, key: key() }, ORDER);
     expectProblem(reply, 401, 'invalid_api_key');
     expect(reply.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
   });
 
-  test('the scheme is taken in any case', async () => {
+  test('the Bearer scheme is accepted in any case', async () => {
     const reply = await intake.api.order(signed, {}, { Authorization: `bEARER ${signed.key}` });
     expectProblem(reply, 422, 'validation_failed');
   });
 
-  test('a revoked key stops working within 5 seconds, though it was used just before', async () => {
+  test('a revoked key stops working within 5 seconds, even if it was just used', async () => {
     const { id, key } = await stack.account();
     const account = { id, key, secret: null };
     expect((await intake.api.order(account, {})).status).toBe(422);
@@ -77,20 +77,20 @@ describe('the key', () => {
     expect(Date.now() - revokedAt).toBeLessThan(5000);
   });
 
-  test('a replaced key works through its grace and not after it', async () => {
+  test('a replaced key works during its grace period and not afterwards', async () => {
     const { id } = await stack.account();
     const { knex } = stack.database;
-    const gone = await createKey(knex, id, 'no grace');
+    const expiredKey = await createKey(knex, id, 'no grace');
     const kept = await createKey(knex, id, 'grace');
-    await replaceKey(knex, gone.key_id, 0);
+    await replaceKey(knex, expiredKey.key_id, 0);
     const next = await replaceKey(knex, kept.key_id, 60_000);
     const withKey = (key: string) => intake.api.order({ id, key, secret: null }, {});
-    expectProblem(await withKey(gone.key), 401, 'invalid_api_key');
+    expectProblem(await withKey(expiredKey.key), 401, 'invalid_api_key');
     expectProblem(await withKey(kept.key), 422, 'validation_failed');
     expectProblem(await withKey(next?.key as string), 422, 'validation_failed');
   });
 
-  test('a suspended account: account_suspended, on each route', async () => {
+  test('a suspended account gets account_suspended on each route', async () => {
     const account = await stack.account({ signing: true });
     await setSuspended(stack.database.knex, account.id, true);
     expectProblem(await intake.api.order(account, ORDER), 403, 'account_suspended');
@@ -100,13 +100,13 @@ describe('the key', () => {
 });
 
 describe('the signature', () => {
-  test('an account without signing: signing_unavailable, with what to do', async () => {
+  test('of an account without signing causes signing_unavailable with advice', async () => {
     const reply = await intake.api.webhook(unsigned, ORDER);
     expectProblem(reply, 403, 'signing_unavailable');
     expect(reply.body.detail).toMatch(/operator/);
   });
 
-  test('no header: missing_signature', async () => {
+  test('without its header causes missing_signature', async () => {
     const headers = { Authorization: `Bearer ${signed.key}`, 'Content-Type': 'application/json' };
     expectProblem(await intake.api.send('POST', '/ingest/webhook', headers, '{}'), 401, 'missing_signature');
   });
@@ -119,12 +119,12 @@ describe('the signature', () => {
     ['by another secret', () => sign('oss_other', body)],
     ['over re-serialized JSON', (secret: string) => sign(secret, JSON.stringify(ORDER, null, 2))],
     ['over the body and a newline', (secret: string) => sign(secret, `${body}\n`)],
-  ])('%s: invalid_signature', async (_what, signature) => {
+  ])('is rejected as invalid_signature: %s', async (_what, signature) => {
     const headers = { 'x-service-signature': signature(signed.secret as string) };
     expectProblem(await intake.api.webhook(signed, body, headers), 401, 'invalid_signature');
   });
 
-  test('it is over the bytes as they came, never over what they would be re-serialized to', async () => {
+  test('covers the bytes as sent, never a re-serialized form', async () => {
     const spaced = JSON.stringify(ORDER, null, 2);
     const overCompact = { 'x-service-signature': sign(signed.secret, JSON.stringify(ORDER)) };
     expectProblem(await intake.api.webhook(signed, spaced, overCompact), 401, 'invalid_signature');
@@ -137,12 +137,12 @@ describe('the signature', () => {
     ['with the prefix', (hex: string) => `sha256=${hex}`],
     ['bare', (hex: string) => hex],
     ['in upper case', (hex: string) => `SHA256=${hex.toUpperCase()}`],
-  ])('hex %s is right', async (_what, write) => {
+  ])('is accepted as hex %s', async (_what, write) => {
     const headers = { 'x-service-signature': write(sign(signed.secret, '{}')) };
     expectProblem(await intake.api.webhook(signed, '{}', headers), 422, 'validation_failed');
   });
 
-  test('it is checked before the idempotency key and the body', async () => {
+  test('is checked before the idempotency key and the body', async () => {
     const headers = { 'x-service-signature': '0'.repeat(64), 'Idempotency-Key': 'not ok' };
     expectProblem(await intake.api.webhook(signed, 'no json', headers), 401, 'invalid_signature');
   });
@@ -153,25 +153,28 @@ describe('the body', () => {
     ['text/plain', { 'Content-Type': 'text/plain' }],
     ['application/jsonp', { 'Content-Type': 'application/jsonp' }],
     ['a charset other than UTF-8', { 'Content-Type': 'application/json; charset=latin1' }],
-  ])('%s: unsupported_media_type', async (_what, headers) => {
+  ])('with %s causes unsupported_media_type', async (_what, headers) => {
     expectProblem(await intake.api.order(unsigned, ORDER, headers), 415, 'unsupported_media_type');
   });
 
-  test.each(['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])('%s is taken', async (type) => {
-    expectProblem(await intake.api.order(unsigned, {}, { 'Content-Type': type }), 422, 'validation_failed');
-  });
+  test.each(['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+    'is accepted as %s',
+    async (type) => {
+      expectProblem(await intake.api.order(unsigned, {}, { 'Content-Type': type }), 422, 'validation_failed');
+    },
+  );
 
-  test('compressed: unsupported_content_encoding', async () => {
+  test('that is compressed causes unsupported_content_encoding', async () => {
     const reply = await intake.api.order(unsigned, ORDER, { 'Content-Encoding': 'gzip' });
     expectProblem(reply, 415, 'unsupported_content_encoding');
   });
 
-  test('of 1 MB: payload_too_large', async () => {
+  test('of 1 MB causes payload_too_large', async () => {
     const reply = await intake.api.order(unsigned, { ...ORDER, address: 'x'.repeat(1_000_000) });
     expectProblem(reply, 413, 'payload_too_large');
   });
 
-  test('that announces a gigabyte is refused at once, and so is one that only grows', async () => {
+  test('that announces a gigabyte, or grows beyond the limit, is rejected at once', async () => {
     const { port } = new URL(intake.api.url);
     for (const framing of ['Content-Length: 1000000000', 'Transfer-Encoding: chunked']) {
       const socket = connect(Number(port), '127.0.0.1');
@@ -186,7 +189,7 @@ describe('the body', () => {
     }
   });
 
-  test('of exactly the limit is taken, of one byte more it is not', async () => {
+  test('is accepted at exactly the limit and rejected one byte above it', async () => {
     const filled = (size: number) => JSON.stringify({ a: '' }).replace('""', `"${'x'.repeat(size - 8)}"`);
     expectProblem(await intake.api.order(unsigned, filled(262_144)), 422, 'validation_failed');
     expectProblem(await intake.api.order(unsigned, filled(262_145)), 413, 'payload_too_large');
@@ -202,7 +205,7 @@ describe('the body', () => {
     ['nested too deep', `{"source_order_id":"a","x":${'['.repeat(64)}${']'.repeat(64)}}`],
     ['nested absurdly deep', '['.repeat(200_000)],
     ['two values', '{}{}'],
-  ])('%s: malformed_body', async (_what, body) => {
+  ])('that is invalid (%s) causes malformed_body', async (_what, body) => {
     expectProblem(await intake.api.order(unsigned, body), 400, 'malformed_body');
   });
 
@@ -215,13 +218,13 @@ describe('the body', () => {
     ['too long', { source_order_id: 'x'.repeat(256) }],
     ['with a control character', { source_order_id: 'a\nb' }],
     ['with U+0000', { source_order_id: 'a\u0000' }],
-  ])('source_order_id %s: validation_failed', async (_what, order) => {
+  ])('with source_order_id %s causes validation_failed', async (_what, order) => {
     const reply = await intake.api.order(unsigned, order);
     expectProblem(reply, 422, 'validation_failed');
     expect(reply.body.errors).toMatchObject([{ pointer: '/source_order_id' }]);
   });
 
-  test('source_order_id with a lone surrogate: validation_failed', async () => {
+  test('with a lone surrogate in source_order_id causes validation_failed', async () => {
     expectProblem(await intake.api.order(unsigned, '{"source_order_id":"a\\ud800"}'), 422, 'validation_failed');
   });
 
@@ -229,12 +232,12 @@ describe('the body', () => {
     ['with a space', 'a b'],
     ['too long', 'k'.repeat(256)],
     ['not ASCII', 'schl\u00fcssel'],
-  ])('Idempotency-Key %s: invalid_idempotency_key', async (_what, key) => {
+  ])('with Idempotency-Key %s causes invalid_idempotency_key', async (_what, key) => {
     const reply = await intake.api.order(unsigned, ORDER, { 'Idempotency-Key': key });
     expectProblem(reply, 400, 'invalid_idempotency_key');
   });
 
-  test('an Idempotency-Key of exactly 255 characters is taken', async () => {
+  test('with an Idempotency-Key of exactly 255 characters is accepted', async () => {
     expectProblem(
       await intake.api.order(unsigned, {}, { 'Idempotency-Key': 'k'.repeat(255) }),
       422,
@@ -243,7 +246,7 @@ describe('the body', () => {
   });
 
   test.each(['order', 'webhook'] as const)(
-    'strict handling rejects by %s what would be corrected, all of it, and stores nothing',
+    'that needs corrections is rejected by strict handling in %s with all of them, and stores nothing',
     async (route) => {
       const before = await countStored(stack.database.knex);
       const order = { source_order_id: 's', customer: 'Aisha', items: [{ name: 'A', quantity: 1.5 }], gift: true };
@@ -261,14 +264,17 @@ describe('the body', () => {
     },
   );
 
-  test.each(['order', 'webhook'] as const)('strict handling accepts by %s what needs no correction', async (route) => {
-    const order = { source_order_id: `strict ${route}`, customer: { phone: '050 123 4567' }, emirate: 'dxb' };
-    const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
-    expect(reply.status).toBe(202);
-    expect(reply.headers['preference-applied']).toBe('handling=strict');
-  });
+  test.each(['order', 'webhook'] as const)(
+    'that needs no correction is accepted by strict handling in %s',
+    async (route) => {
+      const order = { source_order_id: `strict ${route}`, customer: { phone: '050 123 4567' }, emirate: 'dxb' };
+      const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
+      expect(reply.status).toBe(202);
+      expect(reply.headers['preference-applied']).toBe('handling=strict');
+    },
+  );
 
-  test('lenient handling, asked for, is said to be applied', async () => {
+  test('with lenient handling gets Preference-Applied', async () => {
     const reply = await intake.api.order(signed, { source_order_id: 'l', gift: true }, { Prefer: 'handling=lenient' });
     expect(reply.status).toBe(202);
     expect(reply.headers['preference-applied']).toBe('handling=lenient');
@@ -277,7 +283,7 @@ describe('the body', () => {
 
 describe('the path and the method', () => {
   test.each(['/', '/ingest', '/ingest/orders/', '/Ingest/orders', '/ingest/status', '/%E0%A4%A'])(
-    '%s: not_found, also without a key',
+    '%s is not_found, also without a key',
     async (path) => expectProblem(await intake.api.send('GET', path), 404, 'not_found'),
   );
 
@@ -288,18 +294,18 @@ describe('the path and the method', () => {
     ['GET', '/ingest/reconcile', 'POST'],
     ['POST', '/ingest/status/x', 'GET, HEAD'],
     ['OPTIONS', '/ingest/orders', 'POST'],
-  ])('%s %s: method_not_allowed', async (method, path, allow) => {
+  ])('%s %s is method_not_allowed', async (method, path, allow) => {
     const reply = await intake.api.send(method, path);
     expect({ status: reply.status, code: reply.body.code }).toEqual({ status: 405, code: 'method_not_allowed' });
     expect(reply.headers.allow).toBe(allow);
   });
 
   test.each(['x', '%E0%A4%A', '00000000-0000-4000-8000-000000000000', '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'])(
-    'status of %s: receipt_not_found',
+    'the status of %s is receipt_not_found',
     async (id) => expectProblem(await intake.api.status(unsigned, id), 404, 'receipt_not_found'),
   );
 
-  test("another account's receipt is exactly as unknown as one that never existed", async () => {
+  test('a receipt of another account gets the same reply as an unknown one', async () => {
     const accepted = await intake.api.order(signed, { source_order_id: 'mine' });
     expect(accepted.status).toBe(202);
     const foreign = await intake.api.status(unsigned, accepted.body.receipt_id, { 'X-Request-Id': 'r' });
@@ -309,7 +315,7 @@ describe('the path and the method', () => {
   });
 });
 
-test('X-Request-Id is the sender’s where that is sane, else a new one', async () => {
+test('X-Request-Id is kept if it is valid, and replaced otherwise', async () => {
   const idOf = async (sent: string) =>
     (await intake.api.send('GET', '/', { 'X-Request-Id': sent })).headers['x-request-id'];
   expect(await idOf('trace-1/2')).toBe('trace-1/2');
@@ -317,7 +323,7 @@ test('X-Request-Id is the sender’s where that is sane, else a new one', async 
   expect(await idOf('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('a refusal stores nothing and never uses its idempotency key up', async () => {
+test('a rejected request stores nothing and does not use up its idempotency key', async () => {
   const before = await countStored(stack.database.knex);
   const key = { 'Idempotency-Key': 'used-by-a-refusal' };
   expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
@@ -345,7 +351,7 @@ test.each(LOGGED)('%s leaves one clear line in the log', async (code, status, bo
 });
 
 test.each(QUEUE_KINDS)(
-  'over the account’s rate (%s): rate_limited, with when to come back; no other account is touched',
+  'an account above its rate (%s) gets rate_limited with Retry-After, and other accounts are not affected',
   (kind) =>
     withStack(kind, async (limits) => {
       const [limited, beside] = [
@@ -370,14 +376,14 @@ test.each(QUEUE_KINDS)(
 );
 
 test.each(['order', 'preview'] as const)(
-  'too many in flight (%s): overloaded, with when to come back',
+  'too many requests in flight (%s) cause overloaded with Retry-After',
   async (call) => {
-    const narrow = await stack.intake({ MAX_IN_FLIGHT: '1' });
+    const smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1' });
     const account = await stack.account();
     await stack.database.knex.transaction(async (trx) => {
       await trx.raw('lock table receipts, orders in access exclusive mode');
-      const first = narrow.api[call](account, { source_order_id: `held ${call}` });
-      const second = await firstRefusal(() => narrow.api[call](account, { source_order_id: `too many ${call}` }));
+      const first = smallIntake.api[call](account, { source_order_id: `held ${call}` });
+      const second = await firstRefusal(() => smallIntake.api[call](account, { source_order_id: `too many ${call}` }));
       expectProblem(second, 503, 'overloaded');
       expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
       await trx.commit();
@@ -386,30 +392,30 @@ test.each(['order', 'preview'] as const)(
   },
 );
 
-/** The first order that arrives has the only slot. */
+/** The first request takes the only slot, so the other is rejected. */
 async function firstRefusal(send: () => Promise<Reply>): Promise<Reply> {
   return Promise.any(
     [send(), send()].map((reply) => reply.then((it) => (it.status === 503 ? it : Promise.reject(it)))),
   );
 }
 
-test('Postgres away: storage_unavailable on every route, for a known key and an unknown one, never 401 or 404', async () => {
-  const lonely = await stack.intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
+test('with Postgres down every route replies storage_unavailable, for known and unknown keys', async () => {
+  const withoutPostgres = await stack.intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
   for (const account of [signed, { ...signed, key: createApiKey() }]) {
     for (const reply of [
-      await lonely.api.order(account, ORDER),
-      await lonely.api.webhook(account, ORDER),
-      await lonely.api.preview(account, ORDER),
-      await lonely.api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
+      await withoutPostgres.api.order(account, ORDER),
+      await withoutPostgres.api.webhook(account, ORDER),
+      await withoutPostgres.api.preview(account, ORDER),
+      await withoutPostgres.api.status(account, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
     ]) {
       expectProblem(reply, 503, 'storage_unavailable');
       expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     }
   }
-  expect(lonely.log.text()).not.toContain(signed.key);
+  expect(withoutPostgres.log.text()).not.toContain(signed.key);
 });
 
-test('Postgres that cannot store: storage_unavailable', () =>
+test('a Postgres that cannot store causes storage_unavailable', () =>
   withStack('postgres', async (readOnly) => {
     const account = await readOnly.account();
     const name = new URL(readOnly.database.url).pathname.slice(1);
@@ -428,7 +434,7 @@ test.each([
     /^HTTP\/1\.1 400 /,
   ],
   ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
-])('what is no HTTP, %s, gets the plain answer of the parser', async (_what, bytes, answer) => {
+])('bytes that are not HTTP (%s) get the plain reply of the parser', async (_what, bytes, answer) => {
   const socket = connect(Number(new URL(intake.api.url).port), '127.0.0.1');
   socket.write(bytes);
   const [head] = await once(socket, 'data');
@@ -436,7 +442,7 @@ test.each([
   socket.destroy();
 });
 
-test('anything else: internal_error, which says nothing of itself', () =>
+test('any other error causes internal_error without details', () =>
   withStack('postgres', async (broken) => {
     const { api, log } = await broken.intake();
     const account = await broken.account();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** The account's log, once it has `count` rows. */
+/** Waits until the log of the account has `count` rows. */
 async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {
   return until(`${count} rejected deliveries`, async () => {
     const rows = await listRejected(stack.database.knex, id, 1000);
@@ -52,7 +52,7 @@ describe('the log of rejected deliveries', () => {
   ];
 
   test.each(cases)(
-    '%s (%s) is in it, without a word of what was sent',
+    'lists %s (%s) without anything of the sent content',
     async (code, diagnosis, channel, headers, body) => {
       const account = await stack.account({ signing: true });
       const path = channel === 'rest' ? '/ingest/orders' : '/ingest/webhook';
@@ -69,7 +69,7 @@ describe('the log of rejected deliveries', () => {
     },
   );
 
-  test('a name that is cut in the middle of a character costs nobody a row', async () => {
+  test('lists a rejection whose field name is cut inside a character', async () => {
     const [one, other] = [await stack.account(), await stack.account()];
     const body = JSON.stringify({ source_order_id: 'x', [`${'n'.repeat(198)}😀`]: 1 });
     const strict = { ...json, Prefer: 'handling=strict' };
@@ -82,7 +82,7 @@ describe('the log of rejected deliveries', () => {
     expect((await logOf(other, 1))[0]?.code).toBe('validation_failed');
   });
 
-  test('a secret that cannot be opened any more costs the diagnosis, not the row', async () => {
+  test('lists a rejection without a diagnosis if a secret cannot be opened', async () => {
     const account = await stack.account({ signing: true });
     await stack.database.knex('signing_secrets').insert({
       account_id: account.id,
@@ -94,7 +94,7 @@ describe('the log of rejected deliveries', () => {
     expect(await logOf(account, 1)).toMatchObject([{ code: 'invalid_signature', diagnosis: null }]);
   });
 
-  test('a suspended account and one without signing are told of it', async () => {
+  test('lists rejections of a suspended account and of one without signing', async () => {
     const account = await stack.account();
     expect((await intake.api.webhook(account, ORDER)).body.code).toBe('signing_unavailable');
     const other = await stack.account();
@@ -104,21 +104,21 @@ describe('the log of rejected deliveries', () => {
     expect(await logOf(other, 1)).toMatchObject([{ code: 'account_suspended' }]);
   });
 
-  test('every code of it was met above', () => {
-    const met = new Set([...cases.map(([code]) => code), 'signing_unavailable', 'account_suspended']);
-    expect(met).toEqual(new Set(Object.keys(REJECTIONS)));
+  test('has a case above for every code', () => {
+    const tested = new Set([...cases.map(([code]) => code), 'signing_unavailable', 'account_suspended']);
+    expect(tested).toEqual(new Set(Object.keys(REJECTIONS)));
   });
 
-  test('a wrong signature is held against the secrets of its own account, the former ones too', async () => {
+  test('diagnoses a wrong signature with the secrets of its own account, former ones included', async () => {
     const account = await stack.account({ signing: true });
     const other = await stack.account({ signing: true });
     const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
-    const wrongs = [
+    const signatures = [
       sign(account.secret, ORDER),
       sign(newer?.secret as string, `${ORDER}\n`),
       sign(other.secret, ORDER),
     ];
-    for (const [index, wrong] of wrongs.entries()) {
+    for (const [index, wrong] of signatures.entries()) {
       const reply = await intake.api.webhook(account, ORDER, { 'x-service-signature': wrong });
       expect(reply.body.code).toBe('invalid_signature');
       await logOf(account, index + 1);
@@ -127,7 +127,7 @@ describe('the log of rejected deliveries', () => {
     expect(found).toEqual(['another_secret', 'trailing_newline', 'previous_secret']);
   });
 
-  test('what is not for it is not in it: accepted orders, other routes, keys of nobody, rates', async () => {
+  test('lists no accepted orders, other routes, unknown keys or rate limits', async () => {
     const account = await stack.account();
     await intake.api.order(account, ORDER);
     await intake.api.preview(account, '{');
@@ -139,8 +139,8 @@ describe('the log of rejected deliveries', () => {
   });
 });
 
-describe('a flood of refusals', () => {
-  test('leaves a handful of rows and the number of the others', async () => {
+describe('a flood of rejections', () => {
+  test('stores a few rows and the number of the others', async () => {
     const account = await stack.account();
     const before = await unrecorded();
     const startedAt = performance.now();
@@ -149,7 +149,7 @@ describe('a flood of refusals', () => {
     const missed = (await unrecorded()) - before;
     const rows = await logOf(account, 300 - missed);
     expect(rows.length + missed).toBe(300);
-    // Ten at once, and two for each second that it took.
+    // Ten at once, and two for each second of the test.
     expect(rows.length).toBeLessThanOrEqual(11 + (2 * (performance.now() - startedAt)) / 1000);
     await until('all are accounted for', async () => {
       const all = await listRejected(stack.database.knex, account.id, 1000);
@@ -157,7 +157,7 @@ describe('a flood of refusals', () => {
     });
   });
 
-  /** Rows of the account, and the refusals that these say were only counted. */
+  /** The number of listed rows of the account, and of rejections that are only counted. */
   async function countsOf({ id }: TestAccount): Promise<{ listed: number; counted: number }> {
     const rows = await listRejected(stack.database.knex, id, 1000);
     return { listed: rows.length, counted: rows.reduce((sum, { more }) => sum + more, 0) };
@@ -166,7 +166,7 @@ describe('a flood of refusals', () => {
   const refuse = (api: RunningIntake['api'], account: TestAccount, count: number) =>
     Promise.all(Array.from({ length: count }, () => api.order(account, '{}')));
 
-  test('is listed or counted in full although no refusal follows it', async () => {
+  test('is listed or counted completely even if no rejection follows', async () => {
     const account = await stack.account();
     await refuse(intake.api, account, 30);
     const { listed, counted } = await until('all 30 are accounted for', async () => {
@@ -177,7 +177,7 @@ describe('a flood of refusals', () => {
     expect(counted).toBeGreaterThan(0);
   });
 
-  test('is counted in full by an intake that closes right after it', async () => {
+  test('is counted completely by an intake that closes right afterwards', async () => {
     const closing = await stack.intake();
     const account = await stack.account();
     await refuse(closing.api, account, 30);
@@ -186,7 +186,7 @@ describe('a flood of refusals', () => {
     expect(listed + counted).toBe(30);
   });
 
-  test('is counted once Postgres takes it again', async () => {
+  test('is counted after Postgres accepts rows again', async () => {
     const own = await stack.intake();
     const account = await stack.account();
     const { knex } = stack.database;
@@ -205,8 +205,8 @@ describe('a flood of refusals', () => {
     await own.close();
   });
 
-  test('holds up no reply and little memory while Postgres does not take it', async () => {
-    // One that has all its share yet, and more accounts than may wait.
+  test('delays no reply and uses little memory while the table is locked', async () => {
+    // A new intake with its full budget, and more accounts than may wait.
     const fresh = await stack.intake();
     const accounts = await Promise.all(Array.from({ length: 45 }, () => stack.account()));
     const ids = accounts.map(({ id }) => id);
@@ -217,7 +217,7 @@ describe('a flood of refusals', () => {
     const locked = await lockTables(stack.database.knex, 'rejected_deliveries');
     await refuse();
     expect((await fresh.api.order(accounts[0] as TestAccount, { source_order_id: 'meanwhile' })).status).toBe(202);
-    // One statement waits, and what came after it waits for that.
+    // One statement waits for the lock, and later rows wait for this statement.
     expect(await whoWait(stack.database.knex, 1, 'relation')).toHaveLength(1);
     await locked.release();
     await fresh.close();
@@ -225,7 +225,7 @@ describe('a flood of refusals', () => {
     expect(rows).toHaveLength(32);
   });
 
-  test('leaves each account no more than its newest, and nothing that is a week old', async () => {
+  test('keeps only the newest rejections of an account and none older than a week', async () => {
     const { knex } = stack.database;
     const [full, old] = [await stack.account(), await stack.account()];
     const row = { channel: 'rest', code: 'malformed_body', request_id: 'x', key_id: 1 };
@@ -238,7 +238,7 @@ describe('a flood of refusals', () => {
   });
 });
 
-test('an old secret in use is noted, the newest one is not', async () => {
+test('use of an old secret is recorded, and use of the newest is not', async () => {
   const { knex } = stack.database;
   const account = await stack.account({ signing: true });
   await intake.api.webhook(account, ORDER);

@@ -37,7 +37,7 @@ describe.each(QUEUE_KINDS)('samples, the queue on %s', (kind) => {
   }
 
   test.each(['order', 'webhook'] as const)(
-    'all 300 at once by %s are written; sent again, duplicate',
+    'all 300 sent at once by %s are written, and sent again they are duplicates',
     async (route) => {
       const account = await stack.account({ signing: true });
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['written']));
@@ -56,27 +56,27 @@ describe.each(QUEUE_KINDS)('samples, the queue on %s', (kind) => {
     },
   );
 
-  test('no key, secret, signature, phone, e-mail, name or address of all that reached a log', async () => {
+  test('no key, secret, signature or personal data of them is in a log', async () => {
     const account = await stack.account({ signing: true });
-    const [door, desk] = [await stack.intake(), await stack.worker({ LOG_LEVEL: 'debug' })];
+    const [ownIntake, ownWorker] = [await stack.intake(), await stack.worker({ LOG_LEVEL: 'debug' })];
     const lines = ORDERS.slice(0, 40);
     const personal = lines.flatMap((line) => {
       const { customer, address } = JSON.parse(line);
       return [customer?.phone, customer?.email, customer?.name, address].filter((text) => text?.length > 6);
     });
     for (const line of lines) {
-      await door.api.webhook(account, line, { Prefer: 'wait=20' });
-      await door.api.webhook(account, `${line} `, { 'x-service-signature': sign(account.secret, line) });
-      await door.api.order(account, line.slice(0, -1));
-      await door.api.order(account, { ...JSON.parse(line), gift: 1 }, { Prefer: 'handling=strict' });
+      await ownIntake.api.webhook(account, line, { Prefer: 'wait=20' });
+      await ownIntake.api.webhook(account, `${line} `, { 'x-service-signature': sign(account.secret, line) });
+      await ownIntake.api.order(account, line.slice(0, -1));
+      await ownIntake.api.order(account, { ...JSON.parse(line), gift: 1 }, { Prefer: 'handling=strict' });
     }
-    const logged = door.log.text() + desk.log.text();
+    const logged = ownIntake.log.text() + ownWorker.log.text();
     expect(logged.length).toBeGreaterThan(10_000);
     const secrets = [account.key, account.secret as string, ...lines.map((line) => sign(account.secret, line))];
     expect([...secrets, ...personal].filter((text) => logged.includes(text))).toEqual([]);
   });
 
-  test('messy payloads are stored as a dispatcher needs them', async () => {
+  test('messy payloads are stored as their expected orders', async () => {
     const account = await stack.account();
     for (const { payload } of MESSY) {
       const { body } = await intake.api.order(account, payload, { Prefer: 'wait=30' });

@@ -4,7 +4,7 @@ import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** How often a dripping sender sends its next byte: far more often than any timeout, so that none of them sees silence. */
+/** Far below any timeout, so that the connection never counts as silent. */
 const DRIP_MS = 50;
 
 let stack: Stack;
@@ -50,7 +50,7 @@ function sendOrder({ socket }: RawConnection, body: string, ...headers: [string,
 
 const send = (id: string) => intake.api.order(account, { source_order_id: id });
 
-/** Whether a connection gets its reply. What was sent on others before has been read by then. */
+/** Whether a connection gets its reply. By then, everything sent earlier on other connections was read. */
 async function isServed(connection: RawConnection): Promise<boolean> {
   connection.socket.write(head('GET /none HTTP/1.1', [['Host', 'x']]));
   return (await connection.reply())?.status === 404;
@@ -58,15 +58,15 @@ async function isServed(connection: RawConnection): Promise<boolean> {
 
 const TOO_LONG_MS = 15_000;
 
-describe('a sender that drips', () => {
-  test('the request line or headers is cut off with 408, sooner than one that drips its body', async () => {
+describe('a sender of single bytes', () => {
+  test('is cut off with 408 in the request line or headers, sooner than in the body', async () => {
     intake = await stack.intake({ REQUEST_TIMEOUT: '3s' });
-    const begun = [
+    const heads = [
       'POST /ingest/orders?',
       'POST /ingest/orders HTTP/1.1\r\nHost: x\r\nX: ',
       orderHead(['Content-Length', 10_000]),
     ];
-    const slow = begun.map((begin) => {
+    const slow = heads.map((begin) => {
       const connection = open();
       connection.socket.write(begin);
       drip(connection, 'x'.repeat(10_000));
@@ -82,40 +82,37 @@ describe('a sender that drips', () => {
   test.each([
     ['a body of announced length', ['Content-Length', 10_000], ''],
     ['a body in chunks', ['Transfer-Encoding', 'chunked'], '1\r\n \r\n'.repeat(1000)],
-  ] as const)(
-    '%s is cut off with 408, takes no slot from others meanwhile, and leaves nothing',
-    async (_what, framing, bytes) => {
-      intake = await stack.intake({ REQUEST_TIMEOUT: '1500ms', MAX_IN_FLIGHT: '4' });
-      const before = await countStored(stack.database.knex);
-      const slow = [open(), open(), open(), open()];
-      for (const connection of slow) {
-        connection.socket.write(orderHead([...framing], ['X-Request-Id', 'slow']));
-        drip(connection, bytes);
-      }
-      await isServed(open());
-      expect((await send('')).status).toBe(422);
-      const replies = await Promise.all(slow.map((connection) => connection.reply(TOO_LONG_MS)));
-      expect(replies.map((reply) => reply?.status)).toEqual([408, 408, 408, 408]);
-      expect(await countStored(stack.database.knex)).toBe(before);
-      const logged = () => intake.log.lines.filter((line) => line.request_id === 'slow');
-      await until('all are logged', async () => logged().length === 4);
-      expect(logged().map(({ status }) => status)).toEqual([408, 408, 408, 408]);
-      expect((await send(`after ${framing[0]}`)).status).toBe(202);
-    },
-  );
+  ] as const)('of %s is cut off with 408, blocks no slot and leaves nothing behind', async (_what, framing, bytes) => {
+    intake = await stack.intake({ REQUEST_TIMEOUT: '1500ms', MAX_IN_FLIGHT: '4' });
+    const before = await countStored(stack.database.knex);
+    const slow = [open(), open(), open(), open()];
+    for (const connection of slow) {
+      connection.socket.write(orderHead([...framing], ['X-Request-Id', 'slow']));
+      drip(connection, bytes);
+    }
+    await isServed(open());
+    expect((await send('')).status).toBe(422);
+    const replies = await Promise.all(slow.map((connection) => connection.reply(TOO_LONG_MS)));
+    expect(replies.map((reply) => reply?.status)).toEqual([408, 408, 408, 408]);
+    expect(await countStored(stack.database.knex)).toBe(before);
+    const logged = () => intake.log.lines.filter((line) => line.request_id === 'slow');
+    await until('all are logged', async () => logged().length === 4);
+    expect(logged().map(({ status }) => status)).toEqual([408, 408, 408, 408]);
+    expect((await send(`after ${framing[0]}`)).status).toBe(202);
+  });
 
-  test('a body behind its refusal holds no slot, and is cut off too', async () => {
+  test('of a body that was already rejected holds no slot and is cut off', async () => {
     intake = await stack.intake({ REQUEST_TIMEOUT: '1s', MAX_IN_FLIGHT: '1' });
     const slow = open();
     slow.socket.write(orderHead(['Content-Length', 10_000_000]));
     drip(slow);
     expect((await slow.reply())?.body.code).toBe('payload_too_large');
     expect((await send('')).status).toBe(422);
-    // One request, one reply.
+    // There is only one reply to the request.
     expect(await slow.reply(TOO_LONG_MS)).toBeNull();
   });
 
-  test('a second request costs the first neither its order nor its reply', async () => {
+  test('of a second request does not affect the order and the reply of the first', async () => {
     intake = await stack.intake({ REQUEST_TIMEOUT: '1s' });
     const both = open();
     sendOrder(both, '{"source_order_id":"before a slow one"}', ['Prefer', 'wait=2']);
@@ -126,7 +123,7 @@ describe('a sender that drips', () => {
   });
 });
 
-test('what a body holds is given back when a connection breaks on which several requests wait', async () => {
+test('the bytes of a body are released when a connection with several pipelined requests breaks', async () => {
   intake = await stack.intake();
   const bytes = async () => {
     const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
@@ -141,15 +138,15 @@ test('what a body holds is given back when a connection breaks on which several 
   broken.socket.write('0123456789');
   await until('the second is counted', async () => (await bytes()) === 1000);
   broken.socket.destroy();
-  await until('nothing is held any more', async () => (await bytes()) === 0);
+  await until('no bytes are counted', async () => (await bytes()) === 0);
 });
 
 describe('a connection', () => {
-  test('that says nothing, before or after a request, keeps no other from being served, and is closed', async () => {
+  test('that is silent before or after a request is closed and does not block others', async () => {
     intake = await stack.intake({ REQUEST_TIMEOUT: '8s', IDLE_TIMEOUT: '4s' });
     const idle: RawConnection[] = [];
     while (idle.length < 1000) {
-      // No more at once than a server lets wait to be accepted.
+      // At most as many at once as fit into the listen backlog.
       const [unused, used] = [Array.from({ length: 125 }, open), Array.from({ length: 125 }, open)];
       expect(await Promise.all(used.map(isServed))).not.toContain(false);
       idle.push(...unused, ...used);
@@ -157,33 +154,33 @@ describe('a connection', () => {
     const startedAt = Date.now();
     expect((await send('beside a thousand')).status).toBe(202);
     expect(Date.now() - startedAt).toBeLessThan(5000);
-    expect(idle.some(({ socket }) => socket.destroyed)).toBe(false);
+    expect(idle.filter(({ socket }) => socket.destroyed).length).toBe(0);
     await Promise.all(idle.map(({ closed }) => closed));
   });
 
-  test('that takes no replies is closed', async () => {
+  test('that reads no replies is closed', async () => {
     intake = await stack.intake({ IDLE_TIMEOUT: '500ms', MAX_CONNECTIONS: '1' });
-    const deaf = await until('it has the only slot', async () => {
+    const unread = await until('it has the only slot', async () => {
       const connection = open();
       return (await isServed(connection)) && connection;
     });
-    deaf.socket.pause();
-    deaf.socket.write(Buffer.concat(Array(400).fill(head('GET /openapi.json HTTP/1.1', [['Host', 'x']]))));
-    await until('there is room for one more', () => isServed(open()));
+    unread.socket.pause();
+    unread.socket.write(Buffer.concat(Array(400).fill(head('GET /openapi.json HTTP/1.1', [['Host', 'x']]))));
+    await until('a connection is free', () => isServed(open()));
   });
 
-  test('whose request waits for its outcome may be silent for longer', async () => {
+  test('that waits for an outcome may be silent for longer', async () => {
     intake = await stack.intake({ IDLE_TIMEOUT: '500ms' });
-    const patient = open();
-    sendOrder(patient, '{"source_order_id":"patient"}', ['Prefer', 'wait=2']);
-    expect((await patient.reply())?.status).toBe(202);
+    const waiting = open();
+    sendOrder(waiting, '{"source_order_id":"patient"}', ['Prefer', 'wait=2']);
+    expect((await waiting.reply())?.status).toBe(202);
   });
 });
 
-test('connections beyond MAX_CONNECTIONS are closed at once and counted; those inside are served, and one that goes makes room', async () => {
+test('above MAX_CONNECTIONS is closed at once and counted, and a free place is used again', async () => {
   intake = await stack.intake({ MAX_CONNECTIONS: '5' });
   const inside: RawConnection[] = [];
-  await until('it is full', async () => {
+  await until('all connections are used', async () => {
     const connection = open();
     const served = await isServed(connection);
     if (served) inside.push(connection);
@@ -198,5 +195,5 @@ test('connections beyond MAX_CONNECTIONS are closed at once and counted; those i
   const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
   expect(Number(/^intake_dropped_connections_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(20);
   inside[0]?.socket.destroy();
-  await until('there is room', () => isServed(open()));
+  await until('a connection is free', () => isServed(open()));
 });

@@ -16,7 +16,7 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
   });
   afterAll(() => stack.close());
 
-  test('says what the contract says, before and after', async () => {
+  test('has the documented members, before and after processing', async () => {
     const { api } = intake;
     const { body: accepted } = await api.order(account, { source_order_id: 'st-1', total: 'free' });
     const before = await api.status(account, accepted.receipt_id);
@@ -42,7 +42,7 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
     await worker.close();
   });
 
-  test('Prefer: wait holds the reply until the receipt is final, on a status and on both POST routes', async () => {
+  test('Prefer: wait holds the reply until the receipt is final, on the status route and on both POST routes', async () => {
     const { api } = intake;
     const early = api.order(account, { source_order_id: 'st-2' }, { Prefer: 'wait=20' });
     const { body: other } = await api.order(account, { source_order_id: 'st-3' });
@@ -60,7 +60,7 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
     await worker.close();
   });
 
-  test('when the time is up it says how far the receipt is', async () => {
+  test('a wait that times out returns the current state', async () => {
     const reply = await intake.api.order(account, { source_order_id: 'st-5' }, { Prefer: 'respond-async, wait=1' });
     expect(reply.status).toBe(202);
     expect(reply.body).toMatchObject({ status: 'received', order_id: null });
@@ -69,36 +69,36 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
     expect(status.body.status).toBe('received');
   });
 
-  test('an account has as many waiters as are left to others; beyond, the reply comes at once and does not claim to have waited', async () => {
-    const [greedy, other] = [await stack.account(), await stack.account()];
-    const alone = await stack.intake();
+  test('waits above the share of an account get a reply at once without Preference-Applied', async () => {
+    const [firstAccount, other] = [await stack.account(), await stack.account()];
+    const ownIntake = await stack.intake();
     const orderOf = async (by: TestAccount) =>
-      (await alone.api.order(by, { source_order_id: 'waits' })).body.receipt_id;
-    const [greedyId, otherId] = [await orderOf(greedy), await orderOf(other)];
+      (await ownIntake.api.order(by, { source_order_id: 'waits' })).body.receipt_id;
+    const [firstReceiptId, otherId] = [await orderOf(firstAccount), await orderOf(other)];
     const later = { state: 'failed', next_attempt_at: new Date(Date.now() + 3_600_000) };
-    await stack.database.knex('receipts').where({ receipt_id: greedyId }).update(later);
+    await stack.database.knex('receipts').where({ receipt_id: firstReceiptId }).update(later);
     const replies: Reply[] = [];
     const waits = Array.from({ length: 520 }, () =>
-      alone.api.status(greedy, greedyId, { Prefer: 'wait=30' }).then((reply) => replies.push(reply)),
+      ownIntake.api.status(firstAccount, firstReceiptId, { Prefer: 'wait=30' }).then((reply) => replies.push(reply)),
     );
-    await until('those beyond half of a thousand are answered', async () => replies.length === 20);
+    await until('the waits above half of 1,000 have replies', async () => replies.length === 20);
     expect(replies.map(({ headers }) => headers['preference-applied'])).toEqual(Array(20).fill(undefined));
-    const held = alone.api.status(other, otherId, { Prefer: 'wait=30' });
+    const held = ownIntake.api.status(other, otherId, { Prefer: 'wait=30' });
     const worker = await stack.worker();
     const reply = await held;
     expect([reply.headers['preference-applied'], reply.body.status]).toEqual(['wait=30', 'written']);
     await worker.close();
-    await alone.close();
+    await ownIntake.close();
     await Promise.allSettled(waits);
   });
 
-  test('a drain releases those who wait', async () => {
+  test('a drain releases waiting requests', async () => {
     const draining = await stack.intake();
     const { body } = await draining.api.order(account, { source_order_id: 'st-6' });
     const waiting = draining.api.status(account, body.receipt_id, { Prefer: 'wait=30' });
     while (!draining.log.text().includes(body.receipt_id)) await new Promise(setImmediate);
     const startedAt = Date.now();
-    // The wait begins once its request has arrived; a health check behind it has then been answered.
+    // The wait begins when its request arrives. A health check sent later gets its reply after that.
     await fetch(`${draining.adminUrl}/health/ready`);
     await draining.close();
     expect((await waiting).body.status).toBe('received');

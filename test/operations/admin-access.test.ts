@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 const TOKEN = 'a-token-of-the-tests';
-/** An address of this machine that is not of the loopback; a caller that uses it comes from it. */
+/** An address of this machine outside the loopback. Callers that connect to it also come from it. */
 const [own] = Object.values(networkInterfaces())
   .flat()
   .filter((address) => address?.family === 'IPv4' && !address.internal);
@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** The same port by another address of this machine. */
+/** The same port on another address of this machine. */
 const by = (adminUrl: string, hostname: string) => Object.assign(new URL(adminUrl), { hostname }).origin;
 
 const silence = async (origin: string, headers: Record<string, string> = {}) => {
@@ -35,37 +35,37 @@ const levelOf = async (origin: string) => (await (await fetch(`${origin}/log-lev
 testElsewhere('who is not on the loopback reads, and changes the log level of no app', async () => {
   const apps = [stack.intake, stack.worker, stack.portal].map((start) => start({ ADMIN_HOST: '0.0.0.0' }));
   for (const { adminUrl } of await Promise.all(apps)) {
-    const elsewhere = by(adminUrl, own?.address as string);
-    expect((await fetch(`${elsewhere}/metrics`)).status).toBe(200);
+    const otherUrl = by(adminUrl, own?.address as string);
+    expect((await fetch(`${otherUrl}/metrics`)).status).toBe(200);
     for (const headers of [
       {},
       { Authorization: `Bearer ${TOKEN}` },
       { 'X-Forwarded-For': '127.0.0.1', Forwarded: 'for=127.0.0.1', 'X-Real-IP': '127.0.0.1', Host: 'localhost' },
     ])
-      expect(await silence(elsewhere, headers)).toEqual({
+      expect(await silence(otherUrl, headers)).toEqual({
         status: 403,
         text: 'ask from the loopback of this process, or set ADMIN_TOKEN and send it\n',
       });
-    expect(await levelOf(elsewhere)).toEqual({ level: 'debug' });
+    expect(await levelOf(otherUrl)).toEqual({ level: 'debug' });
   }
 });
 
 testElsewhere('with ADMIN_TOKEN set, that token changes the log level from anywhere', async () => {
   const settings = { ADMIN_HOST: '0.0.0.0', ADMIN_TOKEN_FILE: join(directory, 'token') };
   const { adminUrl, log } = await stack.worker(settings);
-  const elsewhere = by(adminUrl, own?.address as string);
+  const otherUrl = by(adminUrl, own?.address as string);
   for (const headers of [{}, { Authorization: 'Bearer another-token-of-it' }] as Record<string, string>[])
-    expect(await silence(elsewhere, headers)).toEqual({
+    expect(await silence(otherUrl, headers)).toEqual({
       status: 401,
       text: 'send Authorization: Bearer <ADMIN_TOKEN>, or ask from the loopback of this process\n',
     });
-  expect(await levelOf(elsewhere)).toEqual({ level: 'debug' });
-  expect((await silence(elsewhere, { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
-  expect(await levelOf(elsewhere)).toEqual({ level: 'error' });
+  expect(await levelOf(otherUrl)).toEqual({ level: 'debug' });
+  expect((await silence(otherUrl, { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+  expect(await levelOf(otherUrl)).toEqual({ level: 'error' });
   expect(log.text()).not.toContain(TOKEN);
 });
 
-test('the loopback needs no token, also where the socket shows it as a mapped IPv6 address', async () => {
+test('callers on the loopback need no token, also with a mapped IPv6 address', async () => {
   const { adminUrl } = await stack.portal({ ADMIN_HOST: '::', ADMIN_TOKEN: TOKEN });
   for (const hostname of ['127.0.0.1', '[::1]'])
     expect(await silence(by(adminUrl, hostname))).toEqual({ status: 200, text: '{"level":"error"}' });

@@ -11,17 +11,17 @@ const alerts = rules.filter((rule): rule is Rule & { alert: string } => rule.ale
 const names = alerts.map(({ alert }) => alert);
 
 describeWith('promtool')('the alert rules, by promtool', () => {
-  test('are valid, and so is the example of a scrape configuration', async () => {
+  test('are valid, and so is the example configuration for scraping', async () => {
     expect(await promtool('check', 'rules', 'alerts.yml')).toMatchObject({ ok: true });
     expect(await promtool('check', 'config', 'prometheus.yml')).toMatchObject({ ok: true });
   });
 
-  test('fire and do not fire as alerts.test.yml says', async () => {
+  test('fire exactly as alerts.test.yml expects', async () => {
     expect(await promtool('test', 'rules', 'alerts.test.yml')).toMatchObject({ ok: true });
   }, 180_000);
 });
 
-test('alerts.test.yml sees each alert fire, and each stay silent', () => {
+test('alerts.test.yml covers each alert both firing and silent', () => {
   type Check = { expr: string; exp_samples: unknown[] };
   const file = parse(readFileSync(join(PROMETHEUS_FILES, 'alerts.test.yml'), 'utf8'));
   const checks: Check[] = file.tests.flatMap((one: { promql_expr_test?: Check[] }) => one.promql_expr_test ?? []);
@@ -32,10 +32,10 @@ test('alerts.test.yml sees each alert fire, and each stay silent', () => {
   expect({ fire: checked(true), silent: checked(false) }).toEqual({ fire: names, silent: names });
 });
 
-test('each alert says how urgent it is, what happened, and where its entry in the runbook is', () => {
+test('each alert has a severity, a summary and a link to its runbook', () => {
   const runbooks = resolve(import.meta.dirname, '../../docs/operating/runbooks');
   const index = readFileSync(join(runbooks, 'README.md'), 'utf8');
-  // In the order of the rules, so that neither is without the other.
+  // In the same order as the rules, so that every rule has an entry and every entry a rule.
   expect([...index.matchAll(/^- \[(\w+)\]\(\1\.md\)$/gm)].map(([, name]) => name)).toEqual(names);
   for (const name of names) expect(readFileSync(join(runbooks, `${name}.md`), 'utf8')).toMatch(`# ${name}\n`);
   expect(new Set(names).size).toBe(names.length);
@@ -52,13 +52,13 @@ test('each alert says how urgent it is, what happened, and where its entry in th
   }
 });
 
-test('no rule adds up across cells', () => {
+test('no rule aggregates across cells', () => {
   const across = rules.filter(({ expr }) =>
     /(?<![\w:])(?:sum|max|min|avg|count)\b(?! by \(cluster, namespace[,)])/.test(expr),
   );
   expect(across.map(({ alert, record }) => alert ?? record)).toEqual([]);
 });
 
-test('rules and records name no series that nobody shows', () => {
+test('rules and records name only existing series', () => {
   expect(unknownSeriesIn(rules.map(({ expr }) => expr))).toEqual([]);
 });

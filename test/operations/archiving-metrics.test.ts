@@ -8,9 +8,9 @@ import { ARCHIVED } from '../harness/restore.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-const FIGURES = ['postgres_archive_failing', 'postgres_archive_age_seconds', 'postgres_archive_waiting_segments'];
+const METRICS = ['postgres_archive_failing', 'postgres_archive_age_seconds', 'postgres_archive_waiting_segments'];
 
-/** Its archive is a directory that a test makes and takes away; without it each attempt fails. */
+/** The archive is a directory that a test creates and removes. Without it each attempt fails. */
 let postgres: FaultyPostgres;
 let stack: Stack;
 let archive: string;
@@ -40,12 +40,12 @@ async function makeArchive(): Promise<void> {
   await chmod(archive, 0o700);
 }
 
-test('an archive that fails, keeps up and falls behind, as each intake shows it', async () => {
+test('each intake shows if archiving fails, keeps up or falls behind', async () => {
   const intake = await stack.intake();
   const database = stack.openDatabase();
   const shown = async () => {
     const metrics = await readMetrics(intake.adminUrl);
-    return FIGURES.map((name) => gaugeOf(metrics, name));
+    return METRICS.map((name) => gaugeOf(metrics, name));
   };
   await fill(1);
   await until('an attempt has failed', async () => (await readArchiving(database))?.isFailing);
@@ -56,7 +56,7 @@ test('an archive that fails, keeps up and falls behind, as each intake shows it'
   await makeArchive();
   // After three failures the archiver waits a minute, or for the next segment.
   await fill(1);
-  await until('all is archived', async () => (await readArchiving(database))?.waitingSegments === 0);
+  await until('all segments are archived', async () => (await readArchiving(database))?.waitingSegments === 0);
   expect(await readArchiving(database)).toMatchObject({ isFailing: false, ageSeconds: expect.any(Number) });
   await until('intake shows it', async () => (await shown())[0] === 0);
   expect((await shown()).slice(1)).toEqual([expect.any(Number), 0]);
@@ -73,22 +73,22 @@ test('an archive that fails, keeps up and falls behind, as each intake shows it'
   expect((await readdir(archive)).length).toBeGreaterThanOrEqual(3);
 });
 
-test('a role without any grant may read all of it', async () => {
+test('a role without grants can read all of these metrics', async () => {
   await postgres.knex.raw("create role nobody login password 'x'");
   const url = Object.assign(new URL(postgres.directUrl), { username: 'nobody', password: 'x' });
   const database = openDatabase({ url: url.href, poolSize: 1, prepared: false });
   await fill(1);
-  await until('all is archived', async () => (await readArchiving(database))?.waitingSegments === 0);
+  await until('all segments are archived', async () => (await readArchiving(database))?.waitingSegments === 0);
   expect(await readArchiving(database)).toMatchObject({ isFailing: false, ageSeconds: expect.any(Number) });
   expect(await readDatabaseSize(database)).toBeGreaterThan(0);
   await closeDatabase(database);
 });
 
-test('without archiving there are no such figures, and the size of the database is there', async () => {
+test('without archiving these metrics are absent, and the database size is present', async () => {
   const plain = await startStack('postgres');
   const intake = await plain.intake();
   const metrics = await readMetrics(intake.adminUrl);
-  expect(FIGURES.map((name) => gaugeOf(metrics, name))).toEqual([undefined, undefined, undefined]);
+  expect(METRICS.map((name) => gaugeOf(metrics, name))).toEqual([undefined, undefined, undefined]);
   const { rows } = await plain.database.knex.raw('select pg_database_size(current_database())::float8 as bytes');
   expect((gaugeOf(metrics, 'postgres_database_bytes') ?? 0) / rows[0].bytes).toBeCloseTo(1, 0);
   await plain.close();

@@ -11,11 +11,11 @@ import { until } from '../harness/until.ts';
 
 const KIND = QUEUE_KINDS[0] as QueueKind;
 
-/** The confirmed orders behind a cursor, as the dispatching system reads them. */
+/** The confirmed orders behind a cursor, read like the dispatching system does. */
 const follow = (knex: Knex, xid: string): Promise<{ source_order_id: string; confirmed_xid: string }[]> =>
   knex('dispatchable_orders').whereRaw('confirmed_xid > ?::xid8', [xid]).orderBy(['confirmed_xid', 'order_id']);
 
-/** Confirms the oldest order that waits for it, as if the time for undoing were over, and tells its `source_order_id`. */
+/** Confirms the oldest unconfirmed order as if its undo time was over. @returns its `source_order_id`. */
 async function confirmNext(knex: Knex): Promise<string> {
   return until('an order waits for its review', async () => {
     const next = knex('orders').where({ review_state: 'needs_review' }).orderBy('order_id').limit(1).select('order_id');
@@ -36,23 +36,23 @@ const cursorBehind = async (knex: Knex, sourceOrderId: string): Promise<string> 
   return (await until(`${sourceOrderId} can be dispatched`, shown)).confirmed_xid;
 };
 
-describe('a Postgres lost, and restored from a base backup and its archive; the queue is empty', () => {
+describe('a lost Postgres, restored from a base backup and its archive, with an empty queue', () => {
   let primary: FaultyPostgres;
   let backup: Backup;
   let account: TestAccount;
-  /** On what a test has restored. */
+  /** The stack on a restored database. */
   let stack: Stack;
-  /** Receipt ids by `source_order_id`, which is the idempotency key as well: of all orders, and of those before the restore point. */
+  /** Receipt ids by `source_order_id` (also the idempotency key) of all orders, and of those before the restore point. */
   let accepted: Map<string, string>;
   let acceptedBefore: Map<string, string>;
   let refused: Map<string, string>;
-  /** How far the dispatching system has come. */
+  /** The cursor of the dispatching system. */
   let cursor: string;
 
   const send = (api: Api, name: string) => api.order(account, { source_order_id: name }, { 'Idempotency-Key': name });
 
   beforeAll(async () => {
-    // Past a pooler, as what is restored is.
+    // Without a pooler, like the restored database.
     primary = await startFaultyPostgres(ARCHIVED, { direct: true });
     const lost = await startStack(KIND, { database: { ...primary, close: async () => {} } });
     const [intake, worker] = [await lost.intake(), await lost.worker()];
@@ -70,7 +70,7 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
     await worker.close();
     await untilAccepted(20);
     await primary.kill();
-    await until('a refusal', async () => refused.size > 0);
+    await until('a request is rejected', async () => refused.size > 0);
     await stop();
     expect(new Set(refused.values())).toEqual(new Set(['503 storage_unavailable']));
     await lost.close();
@@ -79,27 +79,27 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
   afterEach(() => stack.close());
   afterAll(() => primary.close());
 
-  test('to its end: all that was accepted is there, what was pending is finished, nothing is written twice', async () => {
+  test('to the end of the archive has everything accepted, finishes pending receipts and writes nothing twice', async () => {
     stack = await startStack(KIND, { database: await backup.restore() });
     const { knex } = stack.database;
     expect(await knex('receipts').where({ state: 'received' })).not.toEqual([]);
     const { api } = await stack.intake();
     await stack.worker();
-    // What was refused may have been stored or not; sent again with its key it is one receipt.
+    // A rejected order may have been stored or not. Sent again with its key, it has one receipt.
     for (const name of refused.keys()) accepted.set(name, (await send(api, name)).body.receipt_id);
     await expectSettled(stack, account, written(accepted.values()), { history: NO_FAILED_ATTEMPT });
 
     for (const [name, receipt_id] of [...accepted].slice(-10))
       expect(await send(api, name)).toMatchObject({ status: 202, body: { receipt_id, duplicate: true } });
 
-    // The dispatching system goes on where it was.
+    // The dispatching system continues from its cursor.
     expect(await follow(knex, cursor)).toEqual([]);
     const next = await confirmNext(knex);
     await cursorBehind(knex, next);
     expect((await follow(knex, cursor)).map((order) => order.source_order_id)).toEqual([next]);
   });
 
-  test('to a point in time: what came later is unknown, and what senders send again is there once', async () => {
+  test('to a point in time does not know later orders, and orders sent again are there once', async () => {
     stack = await startStack(KIND, { database: await backup.restore(['recovery_target_name=noon']) });
     const { knex } = stack.database;
     const { api } = await stack.intake();
@@ -108,7 +108,7 @@ describe('a Postgres lost, and restored from a base backup and its archive; the 
     const [lastName, lastId] = [...accepted].at(-1) as [string, string];
     expect((await api.status(account, lastId)).body.code).toBe('receipt_not_found');
 
-    // Transaction ids go on from the restore point: a cursor from the lost time would pass over what is confirmed now.
+    // Transaction ids continue from the restore point, so a cursor from the lost time would skip new confirmations.
     const [lastShown] = (await follow(knex, '0')).slice(-1);
     const next = await confirmNext(knex);
     await cursorBehind(knex, next);

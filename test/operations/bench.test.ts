@@ -14,7 +14,7 @@ const run = (...args: string[]) =>
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
 
-testWith('redis-server')('a run measures, verifies every order, draws, and writes down', async () => {
+testWith('redis-server')('a run measures, verifies every order, draws a chart and writes its results', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'orders-bench-test-'));
   const [json, chart] = [join(directory, 'figures.json'), join(directory, 'chart.svg')];
   const options = [
@@ -42,16 +42,16 @@ testWith('redis-server')('a run measures, verifies every order, draws, and write
 });
 
 test.each([
-  ['--only nobody', /"nobody" is none of ceiling,/],
-  ['--loads fast', /"fast" is no load/],
+  ['--only nobody', /"nobody" is not one of ceiling,/],
+  ['--loads fast', /"fast" is not a load/],
   ['--rounds 0', /whole number above zero/],
   ['aging --keys some', /whole number above zero/],
   ['growth --rows some', /whole number above zero/],
   ['review --rows some', /whole number above zero/],
   ['send --orders some', /whole number above zero/],
-])('wrong usage is one line and exit code 2: %s', async (args, said) => {
+])('wrong usage causes one line and exit code 2: %s', async (args, message) => {
   const { code, stderr } = await run(...args.split(' '));
   expect(code).toBe(2);
-  expect(stderr.trim()).toMatch(said);
+  expect(stderr.trim()).toMatch(message);
   expect(stderr.trim().split('\n')).toHaveLength(1);
 });

@@ -31,14 +31,14 @@ const expressions = [
   ...dashboard.annotations.list.flatMap(({ expr }) => expr ?? []),
 ].map((expr) => expr.replaceAll('$__rate_interval', '1m'));
 
-test('the dashboard goes the way of an order, and each panel says what is normal and what to do', () => {
+test('the dashboard follows the path of an order, and each panel explains its normal state and what to do', () => {
   const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
   expect(rows).toEqual(['The way of an order', 'Intake', 'Worker', 'Queue', 'Postgres pools', 'Processes']);
   expect(panels.filter(({ description }) => !/\*\*Normal:\*\*|above over time/.test(description ?? ''))).toEqual([]);
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
 
-test('whose Prometheus it asks can be chosen', () => {
+test('the Prometheus data source can be chosen', () => {
   expect(dashboard.templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource' });
   const sources = panels.flatMap(({ datasource, targets = [] }) => [
     datasource,
@@ -48,14 +48,14 @@ test('whose Prometheus it asks can be chosen', () => {
   expect([...uids]).toEqual([expect.stringMatching(/^\$\{datasource\}$/)]);
 });
 
-test('the namespaces that it shows can be chosen, all of them where there are none, and each query keeps to them', () => {
+test('the namespaces can be chosen, and each query is limited to them', () => {
   expect(dashboard.templating.list[1]).toMatchObject({ name: 'namespace', includeAll: true, allValue: '.*' });
   const selectors = expressions.map((expr) => expr.match(/[a-z]\w*(?=\{)/gi)?.length ?? 0);
   expect(expressions.map((expr) => expr.split('namespace=~"$namespace"').length - 1)).toEqual(selectors);
   expect(selectors).not.toContain(0);
 });
 
-test('no panel lies on another or reaches beyond the width', () => {
+test('no panel overlaps another or exceeds the width', () => {
   const overlaps = dashboard.panels.filter(({ id, gridPos: a }) =>
     dashboard.panels.some(
       ({ id: other, gridPos: b }) =>
@@ -66,7 +66,7 @@ test('no panel lies on another or reaches beyond the width', () => {
   expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
 });
 
-test('it asks for no series that nobody shows', () => {
+test('it queries only existing series', () => {
   expect(expressions.length).toBeGreaterThan(30);
   expect(unknownSeriesIn(expressions)).toEqual([]);
 });

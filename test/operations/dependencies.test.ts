@@ -7,16 +7,16 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
 const MANIFESTS = ['package.json', ...globSync('{apps,packages}/*/package.json', { cwd: ROOT })];
 
-test.each(MANIFESTS)('%s asks for exact versions', (path) => {
+test.each(MANIFESTS)('%s requires exact versions', (path) => {
   const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(path));
   const asked = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies });
   const loose = asked.filter(([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*)$/.test(version));
   expect(loose).toEqual([]);
-  // Who installs the client gets nothing else with it.
+  // The client has no dependencies.
   expect(asked.length > 0).toBe(path !== 'packages/client/package.json');
 });
 
-test('everything is installed with one version of pnpm, and only as the lockfile says', () => {
+test('everything is installed with one version of pnpm and the frozen lockfile', () => {
   const texts = ['package.json', 'Dockerfile', 'CONTRIBUTING.md'].map(read).join('\n');
   expect(new Set(texts.match(/pnpm@[\w.-]+/g))).toHaveProperty('size', 1);
   const installs = texts.split('\n').filter((line) => /pnpm@\S+ (install|i|ci)\b/.test(line));
@@ -24,12 +24,12 @@ test('everything is installed with one version of pnpm, and only as the lockfile
   for (const line of installs) expect(line).toContain('--frozen-lockfile');
 });
 
-test('dependencies are held against the Node that they run on', () => {
+test('dependencies are checked against the Node version in use', () => {
   const { devDependencies } = JSON.parse(read('package.json'));
   expect(read('pnpm-workspace.yaml')).toContain(`\nnodeVersion: ${devDependencies.node}\n`);
 });
 
-test('what is tested in containers is what Compose starts, named by its major version', () => {
+test('tests and Compose use the same images, named by their major version', () => {
   const services = [...read('docker-compose.yml').matchAll(/^ {4}image: (?:"\$\{\w+:-)?(\w+:[^\s}]+)/gm)].map(
     ([, image]) => image,
   );
@@ -37,7 +37,7 @@ test('what is tested in containers is what Compose starts, named by its major ve
   for (const image of services) expect(image).toMatch(/:\d+$/);
 });
 
-test('the version that is deployed is that of the root, and the changelog begins with it', () => {
+test('the deployed version is that of the root package, and the changelog begins with it', () => {
   const { version } = JSON.parse(read('package.json'));
   expect(read('deploy/kubernetes/example/orders/kustomization.yaml')).toContain(`newTag: ${version}\n`);
   expect(/^## (\S+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await db.close();
 });
 
-test('the SQL of the page shows each confirmed order once, behind the cursor', async () => {
+test('the SQL of the page returns each confirmed order once, behind the cursor', async () => {
   const accountId = 1;
   const orderIds = [await insertOrder(db.knex, accountId), await insertOrder(db.knex, accountId)];
   await reviewOrders(db.knex, { accountId, orderIds, to: 'confirmed', by: 'reviewer' });
@@ -47,7 +47,7 @@ test('the SQL of the page shows each confirmed order once, behind the cursor', a
   expect((await reader.query(READ_AGAIN, [accountId, order_id])).rows).toEqual([{ is_confirmed: true }]);
 });
 
-test('the role of the page reads nothing else', async () => {
+test('the role of the page can read nothing else', async () => {
   for (const table of ['receipts', 'accounts', 'signing_secrets'])
     await expect(reader.query(`select * from ${table}`)).rejects.toMatchObject({ code: '42501' });
 });

@@ -28,7 +28,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     return { status: reply.status, text: await reply.text() };
   };
 
-  test('the admin port tells liveness, readiness and metrics of both apps', async () => {
+  test('the admin port of both apps has liveness, readiness and metrics', async () => {
     const [intake, worker] = [await stack.intake(), await stack.worker()];
     for (const { adminUrl } of [intake, worker]) {
       expect(await get(`${adminUrl}/health/live`)).toEqual({ status: 200, text: '{"live":true}' });
@@ -46,7 +46,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     await worker.close();
   });
 
-  test('with Postgres away neither is ready, and both live', async () => {
+  test('with Postgres down neither app is ready, and both are live', async () => {
     const away = { DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' };
     for (const { adminUrl, close } of [await stack.intake(away), await stack.worker(away)]) {
       expect((await get(`${adminUrl}/health/live`)).status).toBe(200);
@@ -57,7 +57,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     }
   });
 
-  test('an intake without a schema is not ready, and says what to do', async () => {
+  test('an intake without a schema is not ready and gives advice', async () => {
     const bare = new URL(stack.database.url);
     bare.pathname = '/postgres';
     const { adminUrl, close } = await stack.intake({ DATABASE_URL: bare.href });
@@ -71,7 +71,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     await close();
   });
 
-  test('a job in the queue carries ids and nothing else', async () => {
+  test('a job in the queue contains ids and nothing else', async () => {
     const intake = await stack.intake();
     const account = await stack.account();
     const order = { source_order_id: 'no-secret', customer: { name: 'Zubaida Q', phone: '+971509998877' } };
@@ -84,7 +84,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     expect(jobs.at(-1)).toEqual({ rings: [{ batchId: uuid, receiptIds: [body.receipt_id] }] });
   });
 
-  test('a single wake-up is a job at once; those that follow closely share jobs of 300 receipts', async () => {
+  test('a single wake-up becomes a job at once, and later ones share jobs of 300 receipts', async () => {
     const before = (await listJobs(stack.queue.url)).length;
     const wakeUps = Array.from({ length: 8 }, () => ({
       batchId: randomUUID(),
@@ -99,7 +99,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     expect(jobs).toEqual(expect.arrayContaining(shared.map((wakeUps) => ({ rings: wakeUps }))));
   });
 
-  test('an intake drains though clients keep their connections open', async () => {
+  test('an intake drains although clients keep their connections open', async () => {
     const intake = await stack.intake();
     const account = await stack.account();
     const { port } = new URL(intake.api.url);
@@ -107,9 +107,9 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     await once(unused, 'connect');
     const busy = connect(Number(port), '127.0.0.1');
     busy.setEncoding('utf8');
-    let heard = '';
+    let received = '';
     busy.on('data', (text) => {
-      heard += text;
+      received += text;
     });
     const held = await stack.database.knex.transaction();
     await held.raw('lock table receipts in access exclusive mode');
@@ -124,11 +124,11 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     const closing = intake.close();
     await held.commit();
     await closing;
-    expect(heard).toMatch(/^HTTP\/1\.1 202 .*Connection: close/s);
+    expect(received).toMatch(/^HTTP\/1\.1 202 .*Connection: close/s);
     unused.destroy();
   });
 
-  test('SIGTERM drains a process: what was accepted is written, and it ends with 0', async () => {
+  test('SIGTERM drains a process: accepted orders are written, and it exits with 0', async () => {
     const intake = await stack.intake();
     const account = await stack.account();
     const worker = await startApp('worker', stack.env);
@@ -147,8 +147,8 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
   });
 });
 
-describe('a wrong configuration is one line and exit code 2', () => {
-  const sound = {
+describe('a wrong configuration causes one line and exit code 2', () => {
+  const validSettings = {
     DATABASE_URL: 'postgres://a:b@127.0.0.1/c',
     QUEUE_URL: 'redis://127.0.0.1',
     SECRETS_KEY: 'a'.repeat(64),
@@ -180,17 +180,17 @@ describe('a wrong configuration is one line and exit code 2', () => {
     ['worker', { OTEL_TRACES_SAMPLER: 'xray' }, 'OTEL_TRACES_SAMPLER must be one of'],
     ['worker', { RECEIPT_RETENTION: '1d', IDEMPOTENCY_TTL: '7d' }, 'RECEIPT_RETENTION must not be less'],
   ])('%s with %j', (app, wrong, says) => {
-    const { status, stderr, stdout } = run(app, { ...sound, ...wrong });
+    const { status, stderr, stdout } = run(app, { ...validSettings, ...wrong });
     expect({ status, lines: stderr.trim().split('\n').length, stdout }).toEqual({ status: 2, lines: 1, stdout: '' });
     expect(stderr).toContain(says);
     expect(stderr).not.toMatch(/too( |%20)short/);
   });
 
-  test('and so is a port that is taken', async () => {
+  test('in case of a port in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
-    const { status, stderr } = run('intake', { ...sound, PORT: String(port) });
+    const { status, stderr } = run('intake', { ...validSettings, PORT: String(port) });
     expect({ status, stderr }).toEqual({
       status: 2,
       stderr: `Configuration: cannot listen on 127.0.0.1:${port}, it is taken.\n`,

@@ -23,7 +23,7 @@ import { until } from '../harness/until.ts';
 const OF_POSTGRES = ['orders_receipts_waiting', 'orders_receipts_dead', 'orders_oldest_waiting_seconds'];
 const OF_QUEUE = ['orders_jobs_waiting', 'orders_jobs_active', 'orders_lane_jobs'];
 
-describe('what waits in Postgres', () => {
+describe('the pending work in Postgres', () => {
   let db: TestDatabase;
   let database: Database;
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('what waits in Postgres', () => {
     return { batchId, receiptIds: await recordReceipts(database, batchId, 10_000, receipts) };
   }
 
-  /** Lets time pass for what is stored so far. */
+  /** Makes everything stored older. */
   const age = (seconds: number) =>
     db.knex.raw(
       `update receipts set received_at = received_at - :by::interval, updated_at = updated_at - :by::interval,
@@ -69,7 +69,7 @@ describe('what waits in Postgres', () => {
     expect(await readLoad(database)).toEqual({ waiting: 0, dead: 0, oldestSeconds: 0 });
   });
 
-  test('is each receipt without a final state, and how long the oldest has been due', async () => {
+  test('counts each receipt without a final state, and gives the age of the oldest due one', async () => {
     await store(3);
     await age(100);
     const { receiptIds } = await store(2);
@@ -80,7 +80,7 @@ describe('what waits in Postgres', () => {
     expect(oldestSeconds).toBeLessThan(200);
   });
 
-  test('one that waits for another attempt is counted, and is as old as that attempt is due', async () => {
+  test('counts a receipt that waits for another attempt, with the age since that attempt is due', async () => {
     await fail(await store(1));
     await db.knex('receipts').update({ received_at: new Date(0) });
     expect(await readLoad(database)).toEqual({ waiting: 1, dead: 0, oldestSeconds: 0 });
@@ -93,7 +93,7 @@ describe('what waits in Postgres', () => {
     expect(oldestSeconds).toBeLessThan(100);
   });
 
-  test('many that wait for another attempt do not hide one that is due', async () => {
+  test('shows a due receipt behind many that wait for another attempt', async () => {
     for (let batch = 0; batch < 60; batch += 1) await fail(await store(1));
     const { receiptIds } = await store(1);
     await db
@@ -103,7 +103,7 @@ describe('what waits in Postgres', () => {
     expect((await readLoad(database)).oldestSeconds).toBeGreaterThan(1e9);
   });
 
-  test('many that were just swept do not hide the oldest', async () => {
+  test('shows the oldest receipt behind many that were just swept', async () => {
     const { receiptIds } = await store(1);
     await db
       .knex('receipts')
@@ -114,7 +114,7 @@ describe('what waits in Postgres', () => {
     expect((await readLoad(database)).oldestSeconds).toBeGreaterThan(1e9);
   });
 
-  test('what is dead waits for nobody; redriven, it waits since then', async () => {
+  test('excludes dead receipts, and a redriven receipt has the age since its redrive', async () => {
     const batch = await store(2);
     await fail(batch, 1);
     await db.knex('receipts').update({ received_at: new Date(0) });
@@ -126,12 +126,12 @@ describe('what waits in Postgres', () => {
   });
 
   test.each([0, 1, 6, 7, 8, 100, 125, 126, 127, 500])('counts an outbox row with %i receipts', async (count) => {
-    await promise(1, count);
+    await insertOutboxRows(1, count);
     expect((await readLoad(database)).waiting).toBe(count);
   });
 
   test('reads the ids of large outbox rows only in the rows searched for the oldest receipt', async () => {
-    await promise(300, 500);
+    await insertOutboxRows(300, 500);
     const toastReads = async () => {
       await database.pool.query('select pg_stat_force_next_flush()');
       const { rows } = await database.pool.query(`
@@ -144,8 +144,8 @@ describe('what waits in Postgres', () => {
     expect((await toastReads()) - before).toBeLessThanOrEqual(50);
   });
 
-  /** Inserts outbox rows with `receipts` ids each, which are as close to each other as those of one batch. */
-  const promise = (count: number, receipts: number) =>
+  /** Inserts outbox rows with `receipts` ids each, with neighbouring ids like those of one batch. */
+  const insertOutboxRows = (count: number, receipts: number) =>
     db.knex('outbox').insert(
       Array.from({ length: count }, () => ({
         batch_id: randomUUIDv7(),
@@ -154,7 +154,7 @@ describe('what waits in Postgres', () => {
       })),
     );
 
-  test('costs the same for huge tables, also when planned for empty ones, and counts so far as it says', async () => {
+  test('costs the same for huge tables, also if planned for empty ones, and counts up to the documented limit', async () => {
     for (let time = 0; time < 6; time += 1) await readLoad(database);
     await db.knex.raw(`
       insert into outbox (batch_id, receipt_ids, due_at)
@@ -169,7 +169,7 @@ describe('what waits in Postgres', () => {
     expect(await readLoad(database)).toMatchObject({ waiting: 10_000, dead: 10_000 });
     const { sequential, byIndex } = await readsOf(database);
     expect(sequential - before.sequential).toBe(0);
-    // Ten thousand of each, and some hundreds of receipts.
+    // Ten thousand rows of each table, and several hundred receipts.
     expect(byIndex - before.byIndex).toBeLessThan(22_000);
   });
 });
@@ -182,8 +182,8 @@ async function readsOf({ pool }: Database): Promise<{ sequential: number; byInde
   return { sequential: Number(rows[0].sequential), byIndex: Number(rows[0].byIndex) };
 }
 
-describe.each(QUEUE_KINDS)('the load that each intake shows, the queue on %s', (kind) => {
-  test('is that of Postgres and of the queue, without any worker', () =>
+describe.each(QUEUE_KINDS)('the load metrics of each intake, the queue on %s', (kind) => {
+  test('include Postgres and the queue without any worker', () =>
     withStack(kind, async (stack) => {
       const [one, other] = [await stack.intake(), await stack.intake()];
       const account = await stack.account();
@@ -206,14 +206,14 @@ describe.each(QUEUE_KINDS)('the load that each intake shows, the queue on %s', (
     }));
 });
 
-describe('what cannot be read is absent, and everything else is there', () => {
+describe('load metrics that cannot be read are absent, and all others are present', () => {
   const samplesOf = async (adminUrl: string, names: string[]) => {
     const metrics = await readMetrics(adminUrl);
     expect(gaugeOf(metrics, 'intake_orders_in_flight')).toBe(0);
     return names.flatMap((name) => metrics.get(name)?.samples ?? []);
   };
 
-  test('where Postgres and the queue refuse', () =>
+  test('if Postgres and the queue reject connections', () =>
     withStack('postgres', async (stack) => {
       const noDatabase = await stack.intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
       expect(await samplesOf(noDatabase.adminUrl, OF_POSTGRES)).toEqual([]);
@@ -223,7 +223,7 @@ describe('what cannot be read is absent, and everything else is there', () => {
       expect(await samplesOf(noQueue.adminUrl, OF_POSTGRES)).not.toEqual([]);
     }));
 
-  test('where they take the connection and say nothing: the first reading waits two seconds, and no other', () =>
+  test('if both accept connections and never reply, and only the first read waits two seconds', () =>
     withStack('postgres', async (stack) => {
       const sockets: Socket[] = [];
       const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');

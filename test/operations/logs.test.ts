@@ -31,7 +31,7 @@ const change = async (adminUrl: string, body: string, query = '') => {
   return { status: reply.status, text: await reply.text() };
 };
 
-test('the level of each app changes while it runs, and for a time if that is asked for', async () => {
+test('the log level of each app changes at runtime, permanently or for a limited time', async () => {
   for (const { adminUrl, log } of [intake, worker, portal]) {
     expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
     expect(await change(adminUrl, 'warn\n')).toEqual({ status: 200, text: '{"level":"warn"}' });
@@ -40,7 +40,7 @@ test('the level of each app changes while it runs, and for a time if that is ask
     await change(adminUrl, 'error');
     const { status, text } = await change(adminUrl, 'info', '?for=100ms');
     expect([status, JSON.parse(text)]).toEqual([200, { level: 'info', until: expect.stringMatching(/Z$/) }]);
-    await until('it is back at what it began with', async () => (await levelOf(adminUrl)).level === 'debug');
+    await until('the original level is restored', async () => (await levelOf(adminUrl)).level === 'debug');
     expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
     const changes = log.lines.filter(({ message }) => message === 'log level changed');
     expect(changes.map(({ was, now }) => [was, now])).toEqual([
@@ -52,11 +52,11 @@ test('the level of each app changes while it runs, and for a time if that is ask
   }
 });
 
-test('a later change takes the place of one for a time', async () => {
+test('a later change replaces a temporary one', async () => {
   const { adminUrl } = portal;
   const first = await change(adminUrl, 'error', '?for=1s');
   await change(adminUrl, 'warn', '?for=24h');
-  await until('the time of the first is over', async () => Date.now() > Date.parse(JSON.parse(first.text).until) + 50);
+  await until('the first change has expired', async () => Date.now() > Date.parse(JSON.parse(first.text).until) + 50);
   expect(await levelOf(adminUrl)).toEqual({ level: 'warn', until: expect.any(String) });
   await change(adminUrl, 'debug');
   expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
@@ -68,14 +68,14 @@ test.each([
   ['x'.repeat(100_000), '', 'the body is one of error, warn, info, debug\n'],
   ['warn', '?for=soon', 'for is a time span such as 10m, at most 24h\n'],
   ['warn', '?for=25h', 'for is a time span such as 10m, at most 24h\n'],
-])('what is no level or no time is refused and changes nothing: %#', async (body, query, says) => {
+])('an invalid level or time is rejected and changes nothing: %#', async (body, query, says) => {
   const { adminUrl } = worker;
   expect(await change(adminUrl, body, query)).toEqual({ status: 400, text: says });
   expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
   expect((await fetch(`${adminUrl}/log-level`, { method: 'DELETE' })).status).toBe(405);
 });
 
-test('what is logged follows the level', async () => {
+test('the log contains lines of the current level and above', async () => {
   const written = () => worker.log.lines.filter(({ message }) => message === 'receipt written').length;
   const write = async (name: string) => {
     const { body } = await intake.api.order(account, { source_order_id: name });
@@ -104,8 +104,8 @@ test('the lines about one order are found by its request id and its receipt id',
     const all = [...intake.log.lines, ...worker.log.lines].filter((line) => line.receipt_id === receipt_id);
     return all.length >= 5 && all;
   });
-  const told = lines.map(({ service, message, request_id }) => [service, message, request_id]);
-  expect(told).toEqual([
+  const summary = lines.map(({ service, message, request_id }) => [service, message, request_id]);
+  expect(summary).toEqual([
     ['intake', 'request completed', 'followed-1'],
     ['intake', 'request completed', expect.any(String)],
     ['intake', 'idempotency key repeated with another payload', 'followed-2'],
@@ -115,7 +115,7 @@ test('the lines about one order are found by its request id and its receipt id',
   for (const { service, account_id } of lines) expect(account_id).toBe(service === 'intake' ? account.id : undefined);
 });
 
-test('a request that failed names the receipt that may have been stored all the same', async () => {
+test('the line of a failed request names the receipt that may be stored nevertheless', async () => {
   const { api, log } = await stack.intake();
   const locked = await stack.database.knex.transaction();
   await locked.raw('lock table outbox in access exclusive mode');
@@ -142,7 +142,7 @@ test('a request that failed names the receipt that may have been stored all the 
   ]);
 });
 
-test("a line of the portal's names the receipt that was looked at, and who looked", async () => {
+test('a log line of the portal names the viewed receipt and the user', async () => {
   const { body } = await intake.api.order(account, { source_order_id: 'looked at' });
   const client = await signIn(portal, await createPerson(stack, account.id));
   const { headers } = await client.get(`/accounts/${account.id}/receipts/${body.receipt_id}`);

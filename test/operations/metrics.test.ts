@@ -26,11 +26,11 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** A word in everything that a sender or a reviewer may choose. */
+/** Part of every value that a sender or a reviewer can choose. */
 const MARK = 'chosen7319';
 
-/** Orders that end in every way, refusals, and paths that nobody foresaw, of an account of their own. */
-async function traffic(): Promise<{ account: TestAccount; said: string[] }> {
+/** Orders with every outcome, rejections and unknown paths, from a new account. */
+async function traffic(): Promise<{ account: TestAccount; chosen: string[] }> {
   const account = await stack.account({ signing: true });
   const [key, name] = [randomUUID(), `${MARK}-${randomUUID()}`];
   const replies = [
@@ -39,7 +39,7 @@ async function traffic(): Promise<{ account: TestAccount; said: string[] }> {
     await intake.api.webhook(account, { source_order_id: name }),
     await intake.api.order(account, { source_order_id: `${name}-dead`, order_number: `poison ${MARK}` }),
   ];
-  // The second is answered with the first receipt, and kept by one of its own.
+  // The second delivery gets the first receipt and is kept under its own.
   const finals = replies.map(({ body }) => intake.api.final(account, body.kept_as ?? body.receipt_id));
   const states = (await Promise.all(finals)).map(({ body }) => body.status);
   expect(states).toEqual(['written', 'duplicate', 'duplicate', 'dead']);
@@ -74,7 +74,7 @@ async function traffic(): Promise<{ account: TestAccount; said: string[] }> {
   await fetch(`${portal.url}/accounts/${account.id}/orders`);
   return {
     account,
-    said: [
+    chosen: [
       MARK,
       key,
       account.key,
@@ -89,15 +89,15 @@ const allMetrics = () => Promise.all([intake, worker, portal].map(({ adminUrl })
 const samplesOf = (shown: Map<string, Metric>[]) =>
   shown.flatMap((metrics) => [...metrics.values()].flatMap(({ samples }) => samples));
 
-test('no label says what somebody chose, and other senders and paths make no new series', async () => {
+test('no label contains a value chosen by a client, and other senders and paths create no new series', async () => {
   const first = await traffic();
   const before = await allMetrics();
   const second = await traffic();
   const after = await allMetrics();
   const samples = samplesOf(after);
   const values = [...new Set(samples.flatMap(({ labels }) => Object.values(labels)))];
-  const said = [...first.said, ...second.said];
-  expect(values.filter((value) => said.some((word) => value.includes(word)))).toEqual([]);
+  const chosen = [...first.chosen, ...second.chosen];
+  expect(values.filter((value) => chosen.some((word) => value.includes(word)))).toEqual([]);
   expect(samples.filter((sample) => !hasKnownLabels(sample))).toEqual([]);
 
   const seriesOf = (shown: Map<string, Metric>[]) =>
@@ -110,7 +110,7 @@ test('no label says what somebody chose, and other senders and paths make no new
 
 const CODES = new Set(['', ...Object.keys(PROBLEMS), ...Object.keys(PORTAL_PROBLEMS)]);
 const KNOWN: Record<string, (value: string) => boolean> = {
-  // Patterns of the apps' own: words and names of parameters.
+  // Patterns of the apps: words and names of parameters.
   route: (value) => value === 'none' || /^(\/|(\/:?[A-Za-z_-]+(\.json)?|\/\{?\*\w+\}?)+)$/.test(value),
   status: (value) => /^[2-5]\d\d$/.test(value),
   code: (value) => CODES.has(value),
@@ -127,7 +127,7 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   le: (value) => value === '+Inf' || Number(value) > 0,
 };
 
-/** Node's own labels name its versions, and kinds of its memory and handles. */
+/** Default Node metrics have labels for versions and for kinds of memory and handles. */
 function hasKnownLabels({ name, labels }: Sample): boolean {
   if (name.startsWith('nodejs_')) return Object.values(labels).every((value) => /^[\w.+]+$/.test(value));
   return Object.entries(labels).every(([label, value]) => KNOWN[label]?.(value));
@@ -139,7 +139,7 @@ test('each order is counted by its outcome', async () => {
     const wanted = JSON.stringify(labels);
     return samples.find((sample) => sample.name === name && JSON.stringify(sample.labels) === wanted)?.value ?? 0;
   };
-  const figures = async () => ({
+  const readFigures = async () => ({
     accepted: await figure(intake, 'intake_receipts_total', { outcome: 'accepted' }),
     replayed: await figure(intake, 'intake_receipts_total', { outcome: 'replayed' }),
     kept: await figure(intake, 'intake_receipts_total', { outcome: 'kept' }),
@@ -156,9 +156,9 @@ test('each order is counted by its outcome', async () => {
     failed: await figure(worker, 'worker_receipts_total', { outcome: 'failed' }),
     dead: await figure(worker, 'worker_receipts_total', { outcome: 'dead' }),
   });
-  const before = await figures();
+  const before = await readFigures();
   await traffic();
-  const after = await figures();
+  const after = await readFigures();
   const grown = Object.fromEntries(
     Object.entries(after).map(([name, value]) => [name, value - before[name as 'dead']]),
   );
@@ -178,7 +178,7 @@ test('each order is counted by its outcome', async () => {
   expect(await figure(intake, 'postgres_pool_size', { pool: 'hot' })).toBe(10);
 });
 
-test('docs/operating/metrics.md names every metric that there is, and no other', async () => {
+test('docs/operating/metrics.md names exactly the existing metrics', async () => {
   await traffic();
   const shown = await allMetrics();
   const found = new Map<string, { type: string; labels: Set<string>; apps: string[] }>();
@@ -193,14 +193,14 @@ test('docs/operating/metrics.md names every metric that there is, and no other',
   }
   const isNode = (name: string) => /^(process|nodejs)_/.test(name);
   const documented = documentedMetrics();
-  // Which there are of Node's own depends on the system, and at a given moment some have no samples.
+  // The default Node metrics depend on the system, and some have no samples at times.
   const names = new Set(documented.map(({ name }) => name));
   expect(documented.map(({ name }) => name)).toEqual([...names]);
   expect([...found.keys()].filter((name) => !names.has(name))).toEqual([]);
-  const ours = documented.filter(({ name }) => !isNode(name));
-  const expected = ours.map(({ name }) => {
+  const ownMetrics = documented.filter(({ name }) => !isNode(name));
+  const expected = ownMetrics.map(({ name }) => {
     const { type, labels, apps } = found.get(name) ?? { type: 'none', labels: new Set<string>(), apps: [] };
     return { name, type, labels, apps };
   });
-  expect(ours.map((metric) => ({ ...metric, labels: new Set(metric.labels) }))).toEqual(expected);
+  expect(ownMetrics.map((metric) => ({ ...metric, labels: new Set(metric.labels) }))).toEqual(expected);
 });

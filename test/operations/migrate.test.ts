@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** What comes behind the migrations of now; names that no migration ever gets. */
+/** Runs extra migrations after the current ones, with names that no real migration uses. */
 const run = (...migrations: Migration[]) => runMigrations(db.knex, migrations);
 
 async function waitsForLock(table: string): Promise<boolean> {
@@ -22,12 +22,12 @@ async function waitsForLock(table: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-test('a migration that does not get its lock lets those pass who wait behind it, and comes again', async () => {
+test('a migration that does not get its lock lets waiting statements pass and retries', async () => {
   const reader = await db.knex.transaction();
   await reader('accounts').first();
   const migrating = run({ name: '901-lock', up: 'alter table accounts add column note text' });
   await until('it waits', () => waitsForLock('accounts'));
-  // Behind a lock that is waited for, this waits too; the reader is there all the while.
+  // This insert waits behind the requested lock while the reader still runs.
   await db.knex('accounts').insert({ name: 'written while a migration waits' });
   expect(reader.isCompleted()).toBe(false);
   await until('it waits again', () => waitsForLock('accounts'));
@@ -36,10 +36,10 @@ test('a migration that does not get its lock lets those pass who wait behind it,
   expect(await db.knex('accounts').first()).toHaveProperty('note', null);
 });
 
-test('a migration that Postgres ends in a deadlock comes again, and the reader in it is answered', async () => {
+test('a migration that is ended by a deadlock retries, and the reader in the deadlock continues', async () => {
   await run({ name: '9011-tables', up: 'create table first (id integer); create table second (id integer)' });
   const reader = await db.knex.transaction();
-  // So it is the migration that finds the deadlock and is ended.
+  // The migration then detects the deadlock first and is canceled.
   await reader.raw("set local deadlock_timeout = '10min'");
   await reader('second').first();
   const up = 'alter table first add column note text; alter table second add column note text';
@@ -50,25 +50,25 @@ test('a migration that Postgres ends in a deadlock comes again, and the reader i
   expect(await migrating).toEqual(['9012-deadlock']);
 });
 
-test('each migration is done for itself: what ran before one that fails stays, and is not done again', async () => {
-  const fine = { name: '902-fine', up: 'create table fine (id integer)' };
-  await expect(run(fine, { name: '903-broken', up: 'create table broken (id nonsense)' })).rejects.toMatchObject({
+test('each migration commits alone: the ones before a failed one stay and do not run again', async () => {
+  const valid = { name: '902-fine', up: 'create table fine (id integer)' };
+  await expect(run(valid, { name: '903-broken', up: 'create table broken (id nonsense)' })).rejects.toMatchObject({
     code: '42704',
   });
-  expect(await run(fine, { name: '903-broken', up: 'create table broken (id integer)' })).toEqual(['903-broken']);
+  expect(await run(valid, { name: '903-broken', up: 'create table broken (id integer)' })).toEqual(['903-broken']);
 });
 
-test('an index is made concurrently, though another waits to migrate meanwhile', async () => {
+test('an index is created concurrently while another process waits to migrate', async () => {
   const indexed: Migration = {
     name: '904-index',
     up: ['drop index concurrently if exists by_note', 'create index concurrently by_note on accounts (note)'],
   };
-  // It waits for this one, so that there is time for the other to come.
+  // The index waits for this transaction, which gives the other process time to start.
   const writer = await db.knex.transaction();
   await writer('accounts').insert({ name: 'writes' });
   const other = openKnex({ url: db.url, applicationName: 'the second to migrate' });
   const first = run(indexed);
-  await until('the index is being made', async () => {
+  await until('the index is being created', async () => {
     const { rows } = await db.knex.raw("select 1 from pg_stat_progress_create_index where phase like 'waiting%'");
     return rows.length > 0;
   });
@@ -86,7 +86,7 @@ test('an index is made concurrently, though another waits to migrate meanwhile',
   await other.destroy();
 });
 
-test('a list that failed in its middle runs again from its beginning', async () => {
+test('a list of statements that failed in the middle runs again from the start', async () => {
   const up = ['drop index concurrently if exists twice', 'create unique index concurrently twice on accounts (note)'];
   await db.knex('accounts').update({ note: 'the same' });
   await expect(run({ name: '905-again', up })).rejects.toMatchObject({ code: '23505' });

@@ -18,7 +18,7 @@ import { compareSchemas } from '../harness/describe-schema.ts';
 const CHECKSUMS = 'schema_migrations_checksums';
 const SAME = { missing: [], unexpected: [] };
 
-/** As it first landed on the main branch; it was edited there two hours later. */
+/** The first version on the main branch. It was edited two hours later. */
 const FIRST_RESENDS: Migration = {
   name: '010-resends',
   up: `
@@ -37,7 +37,7 @@ create table resends (
 };
 
 const before = (number: string) => MIGRATIONS.filter(({ name }) => name < number);
-/** What the version ran that first had 010 and 011. */
+/** The migrations of the version that introduced 010 and 011. */
 const FIRST_WITH_RESENDS = before('012').map((migration) =>
   migration.name === FIRST_RESENDS.name ? FIRST_RESENDS : migration,
 );
@@ -79,12 +79,12 @@ afterAll(async () => {
   await server.close();
 });
 
-test('a list is told from a string and from a list that is cut elsewhere', () => {
+test('the checksum distinguishes a list from a string and from a list with other boundaries', () => {
   const checksums = ['a;b', '["a;b"]', ['a;b'], ['a', 'b'], ['a;', 'b']].map((up) => checksumOf({ up }));
   expect(new Set(checksums).size).toBe(5);
 });
 
-test('each migration that runs leaves its checksum, and one that fails leaves none', async () => {
+test('each migration that runs stores its checksum, and a failed one stores none', async () => {
   const broken = { name: '902-broken', up: 'create table broken (id nonsense)' };
   const list = { name: '901-list', up: ['select 1', 'select 2'] };
   const knex = await openEmpty();
@@ -99,11 +99,11 @@ test('a system that ran 010 before it was edited gets the schema of a fresh one'
   const knex = await openOld(FIRST_WITH_RESENDS);
   expect(await migrate(knex)).toContain('018-erase-changes-trigger');
   expect(await compareSchemas(knex, fresh)).toEqual(SAME);
-  // Its own checksum is adopted, as 018 made up for the difference.
+  // Its checksum is adopted because 018 corrected the difference.
   expect(await planMigrations(knex)).toEqual({ pending: [], drift: [], unknown: [] });
 });
 
-test('the trigger of 010 stays as it is where it is there, and no writer waits for the repair', async () => {
+test('an existing trigger of 010 is unchanged, and the repair does not wait for writers', async () => {
   const knex = await openOld(before('018'));
   const writer = await knex.transaction();
   await writer.raw('lock table orders in row exclusive mode');
@@ -112,7 +112,7 @@ test('the trigger of 010 stays as it is where it is there, and no writer waits f
   expect(await compareSchemas(knex, fresh)).toEqual(SAME);
 });
 
-test('what ran under the names from before the renumbering does not run again', async () => {
+test('a migration that ran under its former name does not run again', async () => {
   const former = new Map([
     ['014-outbox-accounts', '018-outbox-accounts'],
     ['015-resends-received-at', '018b-resends-received-at'],
@@ -127,11 +127,11 @@ test('what ran under the names from before the renumbering does not run again', 
   });
   expect(await migrate(knex)).toEqual(['018-erase-changes-trigger']);
   expect(await compareSchemas(knex, fresh)).toEqual(SAME);
-  // The version that gave them these names finds them still, so that it can be taken back.
+  // The version with these names still finds them, so that an upgrade can be rolled back.
   expect(await ranIn(knex)).toEqual(expect.arrayContaining([...former.keys(), ...former.values()]));
 });
 
-test('a migration that ran with different SQL is refused, and nothing runs until it is accepted', async () => {
+test('a migration that ran with different SQL is rejected, and nothing runs until it is accepted', async () => {
   const knex = await openEmpty();
   await runMigrations(knex, FIRST_WITH_RESENDS);
   const ran = await ranIn(knex);
@@ -146,7 +146,7 @@ test('a migration that ran with different SQL is refused, and nothing runs until
   expect(await migrate(knex)).toEqual([]);
 });
 
-test('the version before, which knows no checksums, goes on migrating, and what it ran is adopted', async () => {
+test('the previous version without checksums can migrate, and its migrations are adopted', async () => {
   const knex = await openEmpty();
   await migrate(knex);
   const own: Migration = { name: '901-of-the-version-before', up: 'create table of_before (id integer)' };

@@ -4,7 +4,7 @@ import { expectSettled } from '../harness/settled.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** A deployment in the wrong order: the apps first, `orders migrate` after them. */
+/** A deployment in the wrong order: the apps before `orders migrate`. */
 let stack: Stack;
 let newest: string;
 
@@ -23,12 +23,12 @@ const forget = (name: string) => stack.database.knex('schema_migrations').where(
 const remember = (name: string) =>
   stack.database.knex('schema_migrations').insert({ name, batch: 1, migration_time: new Date() });
 
-test('on a schema that lacks its newest migration no app is ready, and each says so in one line', async () => {
+test('on a schema without its newest migration no app is ready, and each logs this in one line', async () => {
   await forget(newest);
   const [intake, worker, portal] = [await stack.intake(), await stack.worker(), await stack.portal()];
   for (const app of [intake, worker, portal]) {
     expect(await readiness(app)).toMatchObject({ status: 503, ready: false, schema: 'behind: run orders migrate' });
-    await until('it is said', async () => app.log.lines.some(({ schema }) => schema));
+    await until('it is logged', async () => app.log.lines.some(({ schema }) => schema));
     expect(app.log.lines.filter(({ schema }) => schema)).toEqual([
       expect.objectContaining({
         message: 'not ready: this version waits for its schema',
@@ -37,7 +37,7 @@ test('on a schema that lacks its newest migration no app is ready, and each says
     ]);
   }
 
-  // What comes all the same waits: a worker on another schema would use up the attempts of orders that nothing is wrong with.
+  // Orders wait, because a worker on an older schema would use up the attempts of valid orders.
   const account = await stack.account();
   const { body } = await intake.api.order(account, { source_order_id: 'early' });
   expect(worker.log.text()).not.toContain('worker ready');
@@ -53,7 +53,7 @@ test('on a schema that lacks its newest migration no app is ready, and each says
   for (const app of [intake, worker, portal]) await app.close();
 });
 
-test('a worker that still waits for its schema drains at once', async () => {
+test('a worker that waits for its schema drains at once', async () => {
   await forget(newest);
   const worker = await stack.worker();
   await worker.close();
@@ -61,7 +61,7 @@ test('a worker that still waits for its schema drains at once', async () => {
   await remember(newest);
 });
 
-test('a schema of a later version is as good, and migrating it to this one changes nothing', async () => {
+test('a schema of a later version is accepted, and migrating it changes nothing', async () => {
   await remember('999-of-a-later-version');
   const intake = await stack.intake();
   expect(await readiness(intake)).toMatchObject({ status: 200, schema: 'ok' });

@@ -8,12 +8,12 @@ import { startApp, untilReady } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startTlsStores, type TlsStores } from '../harness/tls-stores.ts';
 
-// Three apps and four commands, each a process of its own.
+// Three apps and four commands, each in its own process.
 jest.setTimeout(180_000);
 
 let stores: TlsStores;
 
-/** What an app has in its environment, as components/private-ca gives it unless said otherwise. */
+/** The environment of an app with components/private-ca by default. */
 function environment(own: Record<string, string> = {}): Record<string, string> {
   return {
     NODE_ENV: 'production',
@@ -43,7 +43,7 @@ describeWith('openssl', 'redis-server')('a Postgres and a Redis with certificate
   });
   afterAll(() => stores.close());
 
-  test('are trusted by every process that is given the CA, and an order goes all the way', async () => {
+  test('are trusted by every process with the CA, and an order is written', async () => {
     const env = environment();
     expect(await orders(['migrate'], env)).toMatchObject({ code: 0 });
     const [port, adminPort, portalPort, portalAdminPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
@@ -72,7 +72,7 @@ describeWith('openssl', 'redis-server')('a Postgres and a Redis with certificate
     }
   });
 
-  test('Postgres is also trusted by a CA in its address, and by no other', async () => {
+  test('Postgres is also trusted with a CA in its URL, and with no other CA', async () => {
     const { NODE_EXTRA_CA_CERTS, ...env } = environment();
     const named = `${stores.postgresUrl}?sslmode=verify-full&sslrootcert=${encodeURIComponent(stores.ca)}`;
     expect(await orders(['accounts', 'list'], { ...env, DATABASE_URL: named })).toMatchObject({ code: 0 });
@@ -80,7 +80,7 @@ describeWith('openssl', 'redis-server')('a Postgres and a Redis with certificate
     expect([code, output]).toEqual([1, expect.stringContaining('UNABLE_TO_VERIFY_LEAF_SIGNATURE')]);
   });
 
-  test('Postgres is refused under a name that is not in its certificate', async () => {
+  test('Postgres is rejected under a name that is not in its certificate', async () => {
     const DATABASE_URL = `${stores.postgresUrl.replace('localhost', '127.0.0.1')}?sslmode=verify-full`;
     const { code, output } = await orders(['accounts', 'list'], environment({ DATABASE_URL }));
     expect([code, output]).toEqual([1, expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID')]);

@@ -11,12 +11,12 @@ import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** As often as Prometheus scrapes here, in seconds; some of them make a range. */
+/** The scrape interval in this test in seconds. A range has several of them. */
 const SCRAPE = 1;
 const RANGE = '6s';
 const FOR = '2s';
 
-/** The rules as they are, but that nothing takes minutes. */
+/** The rules with seconds in place of minutes. */
 function hurried(file: RuleFile): RuleFile {
   const groups = file.groups.map(({ name, rules }) => ({
     name,
@@ -63,17 +63,17 @@ describeWith('prometheus')('a real Prometheus', () => {
   });
 
   const startWorker = () => stack.worker({ ADMIN_PORT: String(ports.worker) });
-  /** What of these fires. */
+  /** Those of the given alerts that fire. */
   const firing = async (...names: string[]) => {
     const alerts = await prometheus.alerts();
     return names.filter((name) => alerts[name] === 'firing');
   };
 
-  /** A scrape may be late on a busy machine, and then there is no figure for a moment. */
+  /** On a busy machine a scrape may be late, and a value is absent for a moment. */
   const untilItSays = (expression: string, value: number) =>
     until(`${expression} is ${value}`, async () => (await prometheus.ask(expression))[0] === value);
 
-  test('pages when the workers are gone and orders wait, and is content when they are back', async () => {
+  test('fires paging alerts when workers are gone and orders wait, and resolves them when they are back', async () => {
     const pages = ['NothingWritten', 'OrdersWaitTooLong'];
     const worker = await startWorker();
     await intake.api.order(account, { source_order_id: 'before' }, { Prefer: 'wait=30' });
@@ -86,7 +86,7 @@ describeWith('prometheus')('a real Prometheus', () => {
 
     await worker.close();
     for (const name of ['one', 'two', 'three']) await intake.api.order(account, { source_order_id: name });
-    // As if they had waited for ten minutes.
+    // As if the orders had waited for ten minutes.
     await stack.database
       .knex('receipts')
       .where({ state: 'received' })

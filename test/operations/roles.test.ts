@@ -21,7 +21,7 @@ const PASSWORDS = {
   WORKER_DB_PASSWORD: 'worker:own@password',
   PORTAL_DB_PASSWORD: 'portal%own?password',
 };
-/** What an account's pages of the portal ask for. */
+/** The portal routes of an account's pages. */
 const PAGES = [
   '/orders',
   '/orders/counts',
@@ -34,12 +34,12 @@ const PAGES = [
 ];
 const DAY = 24 * 3600 * 1000;
 
-/** A server of its own, as roles belong to all databases of one. */
+/** A separate server, because roles belong to all databases of a server. */
 let server: FaultyPostgres;
 let stack: Stack;
 let owner: Knex;
 
-/** A role that owns one database and may create roles, as a managed Postgres gives it. */
+/** A role that owns one database and may create roles, like that of a managed Postgres. */
 const OWNER = { username: 'manager', password: 'managed' };
 const urlAs = (role: { username: string; password: string }, database: string) =>
   Object.assign(new URL(server.directUrl), {
@@ -68,10 +68,10 @@ async function migrate(
   return { code, text };
 }
 
-/** `success`, or the status and code of a refusal. */
+/** `success`, or the status and code of a problem. */
 const statusOf = ({ status, body }: Reply) => (status < 300 ? 'success' : `${status} ${body.code}`);
 
-/** What every role holds: tables and columns, owners, members. */
+/** The grants of all roles on tables and columns, the owners and the members. */
 async function grants(knex: Knex): Promise<unknown> {
   const { rows } = await knex.raw(`
     select relname, relowner::regrole::text as owner, relacl::text as acl,
@@ -81,7 +81,7 @@ async function grants(knex: Knex): Promise<unknown> {
 }
 
 beforeAll(async () => {
-  // Past a pooler, which would not know these roles.
+  // Without a pooler, because it would not know these roles.
   server = await startFaultyPostgres([], { direct: true });
   await server.knex.raw(`create role ${OWNER.username} login createrole password '${OWNER.password}'`);
   await ensureDatabase(urlAs({ username: 'orders', password: 'test' }, 'managed'));
@@ -99,7 +99,7 @@ afterAll(async () => {
   await server.close();
 });
 
-test('with each app under its role and an owner who is no superuser, the acceptance story passes', async () => {
+test('with a role for each app and an owner without superuser rights the acceptance story passes', async () => {
   const intake = await stack.intake();
   const worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
   const portal = await stack.portal({ INTAKE_URL: intake.api.url });
@@ -170,7 +170,7 @@ test('with each app under its role and an owner who is no superuser, the accepta
   await portal.close();
 });
 
-test('under its role intake shows how long dispatching is held up, and once granted the ages of transactions', async () => {
+test('intake shows the delay of dispatching under its role, and after a grant the ages of transactions', async () => {
   const intake = await stack.intake();
   const worker = await stack.worker();
   const order = await sendOrder(intake, await stack.account(), { source_order_id: 'held up' });
@@ -200,7 +200,7 @@ test('under its role intake shows how long dispatching is held up, and once gran
   await intake.close();
 });
 
-test('the worker creates and drops partitions, also those that the owner made, and the owner can still alter them', async () => {
+test('the worker creates and drops partitions, including those of the owner, and the owner can still alter them', async () => {
   const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
   try {
     const made = await createPartitions(worker, Date.now() + 100 * DAY);
@@ -215,7 +215,7 @@ test('the worker creates and drops partitions, also those that the owner made, a
     expect(new Set(dropped)).toEqual(new Set(old));
     for (const name of ['receipts', ...made])
       await owner.raw(`alter table ${name} set (autovacuum_enabled = on)`).catch((error) => {
-        // Storage settings are of partitions only.
+        // Only partitions have storage settings.
         expect([name, error.code]).toEqual(['receipts', '42809']);
       });
   } finally {
@@ -223,7 +223,7 @@ test('the worker creates and drops partitions, also those that the owner made, a
   }
 });
 
-describe('a role is refused', () => {
+describe('a role is not allowed', () => {
   const REFUSED: Record<RoleOf, string[]> = {
     intake: [
       'select customer_phone from orders',
@@ -294,7 +294,7 @@ describe('a role is refused', () => {
     'create view v as select 1',
     'create function f() returns int language sql as $$select 1$$',
   ];
-  // It creates partitions.
+  // The worker creates partitions.
   const MAY_CREATE = /^create (table|view|function)/;
   const statements = APPS.flatMap((app) =>
     [...REFUSED[app], ...OF_ALL.filter((sql) => app !== 'worker' || !MAY_CREATE.test(sql))].map((sql) => ({
@@ -317,7 +317,7 @@ describe('a role is refused', () => {
   });
 });
 
-test('migrate again changes nothing, takes back what was granted beside, and restores what was revoked', async () => {
+test('another migration changes nothing, revokes extra grants and restores revoked ones', async () => {
   const url = urlAs(OWNER, 'managed');
   const before = await grants(owner);
   expect(await migrate(url)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
@@ -330,8 +330,8 @@ test('migrate again changes nothing, takes back what was granted beside, and res
   expect(await grants(owner)).toEqual(before);
 });
 
-test('a database whose apps shared one superuser gets the roles on an upgrade; until then nothing changes', async () => {
-  // The database of the server itself, migrated by its superuser; its roles exist, made for the other database.
+test('a database whose apps shared a superuser gets the roles only by an upgrade with passwords', async () => {
+  // The default database of the server, migrated by its superuser. The roles exist already for the other database.
   const { url, knex } = server;
   const before = await grants(knex);
   expect(await migrate(url)).toEqual({ code: 0, text: expect.stringContaining('"roles": "none"') });

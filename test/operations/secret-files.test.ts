@@ -26,7 +26,7 @@ async function secret(name: string, value: string): Promise<string> {
   return path;
 }
 
-test('processes whose secrets all lie in files accept an order and write it', async () => {
+test('processes with all secrets in files accept an order and write it', async () => {
   const { DATABASE_URL, QUEUE_URL, SECRETS_KEY, ...rest } = stack.env as Record<string, string>;
   const address = new URL(DATABASE_URL as string);
   const password = decodeURIComponent(address.password);
@@ -37,7 +37,7 @@ test('processes whose secrets all lie in files accept an order and write it', as
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
     DATABASE_URL: address.href,
-    // One that needs none would not tell whether it was read.
+    // An account without signing would not show whether the key was read.
     ...(password && { PGPASSWORD_FILE: await secret('password', password) }),
     QUEUE_URL_FILE: await secret('queue', QUEUE_URL as string),
     SECRETS_KEY_FILE: await secret('key', SECRETS_KEY as string),
@@ -56,7 +56,7 @@ test('processes whose secrets all lie in files accept an order and write it', as
   }
 });
 
-test.each(['intake', 'worker', 'portal', 'cli'])('%s refuses a file that it cannot read, in one line', (app) => {
+test.each(['intake', 'worker', 'portal', 'cli'])('%s rejects an unreadable file with one line', (app) => {
   const origin = 'https://orders.example.com';
   const env = {
     NODE_ENV: 'production',

@@ -39,11 +39,11 @@ async function statusOfWebhook({ api }: RunningIntake, account: TestAccount): Pr
   return (await api.webhook(account, { source_order_id: `webhook ${sent}` })).status;
 }
 
-test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () => {
+test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
   const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const [plain, rotated] = [await stack.account({ signing: true }), await stack.account({ signing: true })];
-  // First every process can decrypt with both keys: one that restarts late must read secrets that others sealed with the new key.
+  // First every process gets both keys, because one that restarts late must open secrets sealed with the new key.
   const late = await stack.intake({ SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next });
   expect(await statusOfWebhook(late, plain)).toBe(202);
 
@@ -52,7 +52,7 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   const portal = await stack.portal(both);
   expect([await statusOfWebhook(intake, plain), await statusOfWebhook(intake, rotated)]).toEqual([202, 202]);
 
-  // The portal shows what the old key sealed, and seals with the new one.
+  // The portal opens secrets sealed with the old key and seals with the new one.
   const shop = await openShop(stack, portal);
   expect((await shop.post('/signing/reveal')).body.secrets).toEqual([
     expect.objectContaining({ secret: shop.account.secret }),
@@ -63,7 +63,7 @@ test('SECRETS_KEY is exchanged, and no webhook is refused meanwhile', async () =
   expect([await statusOfWebhook(intake, withNew), await statusOfWebhook(late, withNew)]).toEqual([202, 202]);
   expect(await statusOfWebhook(intake, shop.account)).toBe(202);
 
-  // Without the old key what it sealed cannot be opened, until all is sealed again; the sender is told to come back.
+  // Without the old key its secrets cannot be opened until all are resealed, and senders get 503.
   const early = await stack.intake({ SECRETS_KEY: next });
   const refused = await early.api.webhook(plain, { source_order_id: 'too early' });
   expect([refused.status, refused.body.code]).toEqual([503, 'storage_unavailable']);
@@ -108,7 +108,7 @@ test('a secret that is created with the old key during a reseal is resealed too'
   expect(unseal(Buffer.from(next, 'base64'), id, row.sealed)).toBe(secret);
 });
 
-test('a secret that no key opens is named and kept, and does not prevent the reseal of others', async () => {
+test('a secret that no key opens is reported and kept, and others are resealed', async () => {
   const { knex } = stack.database;
   const lost = await stack.account({ signing: true });
   const foreign = await knex('signing_secrets')

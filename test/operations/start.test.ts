@@ -47,7 +47,7 @@ async function withKnex<T>(url: string, work: (knex: ReturnType<typeof openKnex>
   return work(knex).finally(() => knex.destroy());
 }
 
-/** The sample orders, once all are written. */
+/** Waits until all sample orders are written. */
 const samples = (url: string) =>
   withKnex(url, (knex) =>
     until('the samples are written', async () => {
@@ -56,7 +56,7 @@ const samples = (url: string) =>
     }),
   );
 
-/** Who the portal says one is after signing in. */
+/** Signs in. @returns the session of the portal. */
 async function session(portalUrl: string, { email, password }: { email: string; password: string }): Promise<unknown> {
   const signedIn = await fetch(`${portalUrl}/api/session`, {
     method: 'POST',
@@ -70,13 +70,13 @@ async function session(portalUrl: string, { email, password }: { email: string; 
   return (await fetch(`${portalUrl}/api/session`, { headers: { Cookie } })).json();
 }
 
-/** Processes that were started under this directory. */
+/** Processes that were started in this directory. */
 function leftBehind(): string[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' });
   return stdout.split('\n').filter((line) => line.includes(directory));
 }
 
-/** Runs what was printed in a shell, as a newcomer pastes it. */
+/** Runs the printed commands in a shell. */
 function paste(printed: string): string {
   const [, commands = ''] = printed.split('1. Send an order:');
   const script = (commands.split('\nThe portal lists')[0] ?? '').replaceAll(/^\d\. .*$/gm, 'sleep 1');
@@ -86,7 +86,7 @@ function paste(printed: string): string {
 }
 
 describe('npm start', () => {
-  test('prints three commands that work as they are pasted, and leaves no process behind when it ends', async () => {
+  test('prints three commands that work as pasted, and leaves no process behind', async () => {
     running = await start({ PORT: '0' });
     const pasted = paste(running.printed());
     expect(pasted.match(/HTTP\/1\.1 202/g)).toHaveLength(2);
@@ -114,7 +114,7 @@ describe('npm start', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  test('a second start keeps the data and the keys, and takes a free port where the wanted one is taken', async () => {
+  test('keeps the data and the keys at a second start, and takes a free port if the wanted one is in use', async () => {
     const before = await readDev();
     const taken = createServer().listen(0, '127.0.0.1');
     await until('it listens', async () => taken.listening);
@@ -128,12 +128,12 @@ describe('npm start', () => {
       withKnex(after.databaseUrl, (knex) => knex('receipts').where({ source_order_id: sourceOrderId }));
     expect(await receipts('TLB-48211')).toHaveLength(1);
     expect(after.intakeUrl).not.toContain(`:${port}`);
-    // Its key is known: the receipt of the first start comes back.
+    // The idempotency key is known, so the receipt of the first start is returned.
     expect(paste(running.printed())).toContain('"duplicate":true');
     taken.close();
   });
 
-  test('an app that is killed is started again', async () => {
+  test('restarts an app that is killed', async () => {
     const { intakeUrl } = await readDev();
     const children = () => {
       const { stdout } = spawnSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' });
@@ -157,14 +157,14 @@ describe('npm start', () => {
     );
   });
 
-  test('a second one at the same time is refused with one line', () => {
+  test('rejects a second start at the same time with one line', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [START], { env: environment({}), encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
     expect(stdout).toMatch(/^npm start: already running here as process \d+/);
     expect(stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('Ctrl-C ends it too', async () => {
+  test('ends on Ctrl-C', async () => {
     await running?.child.stop('SIGINT');
     expect(running?.child.process.exitCode).toBe(0);
     expect(leftBehind()).toEqual([]);

@@ -11,8 +11,8 @@ import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-const GONE = 'trace receiver unavailable; spans are dropped, orders are not affected';
-const BACK = 'trace receiver available again';
+const UNAVAILABLE = 'trace receiver unavailable; spans are dropped, orders are not affected';
+const AVAILABLE_AGAIN = 'trace receiver available again';
 
 let stack: Stack;
 let account: TestAccount;
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 type Settings = Record<string, string>;
 
-/** Starts both apps as processes, has one order written by them, and ends them; returns the addresses of all modules they loaded. */
+/** Starts both apps as processes, sends one order and stops them after it is written. @returns the URLs of all loaded modules. */
 async function writeOneOrder(name: string, settings: { intake: Settings; worker: Settings }): Promise<string[]> {
   const port = await freePort();
   const loaded = join(directory, randomBytes(4).toString('hex'));
@@ -38,7 +38,7 @@ async function writeOneOrder(name: string, settings: { intake: Settings; worker:
     NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../harness/loaded-modules.ts')}`,
     LOADED_MODULES: loaded,
   };
-  const [door, desk] = [
+  const [ownIntake, ownWorker] = [
     await startApp('intake', { ...env, PORT: String(port), ...settings.intake }),
     await startApp('worker', { ...env, ...settings.worker }),
   ];
@@ -47,31 +47,31 @@ async function writeOneOrder(name: string, settings: { intake: Settings; worker:
     const { body } = await api.order(account, { source_order_id: name });
     expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
   } finally {
-    await door.stop();
-    await desk.stop();
+    await ownIntake.stop();
+    await ownWorker.stop();
   }
-  expect([door.process.exitCode, desk.process.exitCode]).toEqual([0, 0]);
+  expect([ownIntake.process.exitCode, ownWorker.process.exitCode]).toEqual([0, 0]);
   return (await readFile(loaded, 'utf8')).split('\n');
 }
 
 const ofTracing = (modules: string[]) =>
   modules.filter((url) => /@opentelemetry\/(sdk|exporter|otlp|resources|core)|open-telemetry\.ts/.test(url));
 
-test('tracing is off unless a receiver is named, and with OTEL_SDK_DISABLED: nothing of it is loaded, nothing is sent', async () => {
+test('tracing without an endpoint or with OTEL_SDK_DISABLED loads no module and sends nothing', async () => {
   const receiver = await startOtlpReceiver();
   const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' };
   const modules = await writeOneOrder('off', { intake: {}, worker: disabled });
-  expect(modules.some((url) => url.includes('winston'))).toBe(true);
+  expect(modules).toContainEqual(expect.stringContaining('winston'));
   expect(ofTracing(modules)).toEqual([]);
   expect(receiver.requests).toEqual([]);
   await receiver.close();
 });
 
-test('a process that ends has sent its spans', async () => {
+test('a process sends its spans before it exits', async () => {
   const receiver = await startOtlpReceiver();
-  // The wake-up, not the sweeper, must deliver the order; and a slow machine has time to send.
-  const patient = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
-  const on = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient };
+  // The wake-up must deliver the order, not the sweeper, and a slow machine gets time to send spans.
+  const slowTimers = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
+  const on = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...slowTimers };
   const modules = await writeOneOrder('on', { intake: on, worker: on });
   expect(ofTracing(modules)).not.toEqual([]);
   const names = receiver.spans.map(({ name }) => name);
@@ -81,33 +81,34 @@ test('a process that ends has sent its spans', async () => {
   await receiver.close();
 });
 
-test('with the receiver gone, or refusing, orders are accepted and written, and the log says so once', async () => {
+test('with the receiver down or rejecting spans orders are written, and the log says so once', async () => {
   const { port, url, close } = await startOtlpReceiver();
   await close();
   const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '300' };
-  const [door, desk] = [await stack.intake(tracing), await stack.worker(tracing)];
+  const [ownIntake, ownWorker] = [await stack.intake(tracing), await stack.worker(tracing)];
   const accept = async (name: string) => {
-    const { status, body } = await door.api.order(account, { source_order_id: name });
+    const { status, body } = await ownIntake.api.order(account, { source_order_id: name });
     expect(status).toBe(202);
-    expect((await door.api.final(account, body.receipt_id)).body.status).toBe('written');
+    expect((await ownIntake.api.final(account, body.receipt_id)).body.status).toBe('written');
   };
-  const said = (text: string) => [...door.log.lines, ...desk.log.lines].filter(({ message }) => message === text);
+  const linesWith = (text: string) =>
+    [...ownIntake.log.lines, ...ownWorker.log.lines].filter(({ message }) => message === text);
   await accept('gone-1');
-  await until('both notice', async () => said(GONE).length === 2);
+  await until('both apps log the outage', async () => linesWith(UNAVAILABLE).length === 2);
   const refusing = await startOtlpReceiver({ port, status: 401 });
-  await until('it was tried again and again', async () => {
+  await until('the app retries several times', async () => {
     await accept(`refused-${randomBytes(4).toString('hex')}`);
     return refusing.requests.length > 4;
   });
   await refusing.close();
   const receiver = await startOtlpReceiver({ port });
-  await until('both notice that it is back', async () => {
+  await until('both apps log the recovery', async () => {
     await accept(`back-${randomBytes(4).toString('hex')}`);
-    return said(BACK).length === 2;
+    return linesWith(AVAILABLE_AGAIN).length === 2;
   });
-  expect(said(GONE)).toHaveLength(2);
+  expect(linesWith(UNAVAILABLE)).toHaveLength(2);
   expect(receiver.spans.length).toBeGreaterThan(0);
-  await door.close();
-  await desk.close();
+  await ownIntake.close();
+  await ownWorker.close();
   await receiver.close();
 });

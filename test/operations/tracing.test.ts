@@ -11,7 +11,7 @@ import { until } from '../harness/until.ts';
 
 const [SERVER, CONSUMER] = [2, 5];
 
-/** What a sender sends of the trace that it is in. */
+/** The trace headers of a sender. */
 function sender(isSampled = true) {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-0${Number(isSampled)}` } };
@@ -36,16 +36,16 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     await receiver.close();
   });
 
-  // The sweeper must not be quicker than the wake-up, which alone carries traces; and no slow machine to keep spans from being sent at the end.
-  const patient = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
-  /** The apps with tracing on; what they still have to send comes with `closeAll`. */
+  // Only wake-ups carry traces, so the sweeper must not be faster, and a slow machine gets time to send spans at the end.
+  const slowTimers = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
+  /** Starts the apps with tracing. `closeAll` sends their remaining spans. */
   async function intake(settings: Record<string, string> = {}) {
-    const app = await stack.intake({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient, ...settings });
+    const app = await stack.intake({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...slowTimers, ...settings });
     closes.push(app.close);
     return app;
   }
   async function worker(settings: Record<string, string> = {}) {
-    const app = await stack.worker({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...patient, ...settings });
+    const app = await stack.worker({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...slowTimers, ...settings });
     closes.push(app.close);
     return app;
   }
@@ -60,7 +60,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     return span;
   };
 
-  test("the sender's trace goes on from the request to the written order", async () => {
+  test('the trace of the sender continues from the request to the written order', async () => {
     const [{ api, log }, { log: workerLog }] = [await intake(), await worker()];
     const from = sender();
     const { body } = await api.order(account, { source_order_id: 'traced' }, from.headers);
@@ -95,7 +95,8 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(batch).toMatchObject({ kind: CONSUMER, parentSpanId: '', links: [request.spanId] });
     expect(batch.traceId).not.toBe(from.traceId);
     expect(write.links).toEqual([batch.spanId]);
-    expect(write.startedAt <= write.endedAt && request.startedAt < write.startedAt).toBe(true);
+    expect(write.startedAt).toBeLessThanOrEqual(write.endedAt);
+    expect(request.startedAt).toBeLessThan(write.startedAt);
     for (const step of ['claim', 'normalize', 'write']) {
       expect(only(ofTrace(batch.traceId), step)).toMatchObject({ parentSpanId: batch.spanId });
     }
@@ -105,7 +106,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     for (const line of lines) expect(line).toMatchObject({ receipt_id: body.receipt_id });
   });
 
-  test('a job of many requests has a span of its own, linked to each, and each request sees its order written', async () => {
+  test("a job of many requests has its own span with a link to each request, and each request's trace has its write", async () => {
     const { api } = await intake();
     const senders = Array.from({ length: 12 }, () => sender());
     const replies = await Promise.all(
@@ -129,7 +130,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(batches.length).toBeLessThan(senders.length);
   });
 
-  test('of a batch of orders each sees itself written in the trace of the one request', async () => {
+  test('the trace of a batch request has the write of each of its orders', async () => {
     const { api } = await intake();
     await worker();
     const from = sender();
@@ -150,10 +151,10 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     for (const { parentSpanId } of writes) expect(parentSpanId).toBe(request.spanId);
   });
 
-  // The rest is the same on either queue.
+  // The other tests are the same for both queues.
   if (kind !== QUEUE_KINDS[0]) return;
 
-  test('a batch that is wanted for the sake of a request has its steps, whatever share of traces is kept', async () => {
+  test('a batch that is sampled because of a request has all its spans, whatever the sampling ratio', async () => {
     const { api } = await intake();
     await worker({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' });
     const { body } = await api.order(account, { source_order_id: 'share-of-none' }, sender().headers);
@@ -164,7 +165,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(new Set(steps.map(({ name }) => name))).toEqual(new Set(['claim', 'normalize', 'write']));
   });
 
-  test('each attempt of an order that fails is seen in the trace of its request', async () => {
+  test('the trace of a request has each failed attempt of its order', async () => {
     const [{ api }] = [await intake(), await worker({ RETRY_ATTEMPTS: '100' })];
     const { knex } = stack.database;
     await poisonOrders(knex);
@@ -191,7 +192,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(attempts.at(-1)).toMatchObject({ isFailed: false, attributes: { 'orders.outcome': 'written' } });
   });
 
-  test('an attempt that met an outage is a failed one in the trace of its request, and the next one goes on there', async () => {
+  test('the trace of a request has an attempt that failed in an outage and the next attempt', async () => {
     const [{ api }] = [await intake(), await worker()];
     const { knex } = stack.database;
     const from = sender();
@@ -199,7 +200,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     await locked.raw('lock table orders in access exclusive mode');
     const { body } = await api.order(account, { source_order_id: 'outage' }, from.headers);
     try {
-      await until('the write waits, and is cut off', async () => {
+      await until('the waiting write is canceled', async () => {
         const { rows } = await knex.raw(`
           select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
           where relation = 'orders'::regclass and not granted and application_name = 'orders worker'`);
@@ -217,7 +218,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(attempts.at(-1)?.attributes).toMatchObject({ 'orders.outcome': 'written' });
   });
 
-  test('an order whose wake-up was lost is found by its receipt id in a trace of its own', async () => {
+  test('an order whose wake-up was lost has its own trace, found by the receipt id', async () => {
     const nowhere = kind === 'redis' ? 'redis://127.0.0.1:9' : 'postgres://x:x@127.0.0.1:9/x';
     const away = await intake({ QUEUE_URL: nowhere, SWEEP_AFTER: '100ms' });
     const from = sender();
@@ -234,12 +235,12 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(batch).toMatchObject({ links: [], parentSpanId: '' });
   });
 
-  test('a refusal is a span with its code, and one of ours is a failed one', async () => {
+  test('a rejection is a span with its code, and only a 5xx is a failed span', async () => {
     const { api } = await intake();
     const [mistake, outage] = [sender(), sender()];
     await api.order(account, { no: 'source_order_id' }, mistake.headers);
-    const gone = await intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
-    await gone.api.order(account, { source_order_id: 'x' }, outage.headers);
+    const withoutDatabase = await intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
+    await withoutDatabase.api.order(account, { source_order_id: 'x' }, outage.headers);
     await closeAll();
     expect(only(ofTrace(mistake.traceId), 'POST /ingest/orders')).toMatchObject({
       isFailed: false,
@@ -251,7 +252,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     });
   });
 
-  test('what is not sampled leaves no span and nothing in its job, and a mangled traceparent begins a new trace', async () => {
+  test('an unsampled request leaves no span and no trace in its job, and an invalid traceparent starts a new trace', async () => {
     const { api } = await intake({ OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
     const [no, yes] = [sender(false), sender()];
     await api.order(account, { source_order_id: 'unsampled' }, no.headers);
@@ -275,7 +276,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     expect(named(ofTrace(yes.traceId), 'write order')).toHaveLength(1);
   });
 
-  test('headers and resource go along by the usual variables, and nothing of an order or a key does', async () => {
+  test('headers and resource attributes come from the usual variables, and spans contain nothing of an order or a key', async () => {
     const settings = {
       OTEL_EXPORTER_OTLP_ENDPOINT: '',
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/elsewhere`,

@@ -6,7 +6,7 @@ import { findMarkers } from '../harness/markers.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { readTables } from '../harness/stored.ts';
 
-/** What must be nowhere of the account afterwards. */
+/** Values that must not be stored anywhere in the account after the erasure. */
 const ADDRESS = 'Villa Leftover 77';
 const PHONE = '050 827 7163';
 
@@ -61,7 +61,7 @@ function record(
   return recordReceipts(database, randomUUIDv7(), 3_600_000, batch);
 }
 
-/** Whether a text stands, in any form, anywhere in the rows of an account. */
+/** Whether any row of an account contains a string, in any form. */
 async function isStored(account: TestAccount, text: string): Promise<boolean> {
   const { rest } = await readTables(stack.database.knex, {});
   const ofAccount = new RegExp(`"account_id":${account.id}[,}]`);
@@ -72,7 +72,7 @@ async function isStored(account: TestAccount, text: string): Promise<boolean> {
 const rowOf = async (account: TestAccount, sourceOrderId: string) =>
   (await stack.database.knex('orders').where({ account_id: account.id, source_order_id: sourceOrderId }))[0];
 
-test('the body of a repeat that was refused beside another order of the account is not there', async () => {
+test('an erasure removes the body of a rejected resend that was stored next to another order', async () => {
   const account = await stack.account();
   const order = { source_order_id: 'first', customer: { phone: PHONE }, address: ADDRESS };
   await record(account, { order, key: 'k1' });
@@ -82,7 +82,7 @@ test('the body of a repeat that was refused beside another order of the account 
   expect(await isStored(account, ADDRESS)).toBe(false);
 });
 
-test("ids, skus and totals of other customers' orders are not taken for a phone number", async () => {
+test('ids, skus and totals of other orders do not match a phone number', async () => {
   const account = await stack.account();
   const aisha = await send(account, {
     source_order_id: 'hers',
@@ -116,12 +116,12 @@ test("ids, skus and totals of other customers' orders are not taken for a phone 
   expect(left).toHaveLength(4);
 });
 
-test('an order of many receipts is erased in short transactions, and one that was cut short is found again', async () => {
+test('an order with many receipts is erased in short transactions, and an interrupted erasure continues', async () => {
   const { knex } = stack.database;
   const account = await stack.account();
   const order = { source_order_id: 'many', address: ADDRESS };
   const nameless = (count: number) => Array.from({ length: count }, () => ({ order }));
-  // Of all the receipts one alone names the customer, and the first to be erased must not be that.
+  // Only one receipt names the customer, and it must not be the first one to be erased.
   await record(account, { order: { ...order, customer: { phone: PHONE } } }, ...nameless(129));
   await record(account, ...nameless(130));
   await knex.raw(`
@@ -144,7 +144,7 @@ test('an order of many receipts is erased in short transactions, and one that wa
   expect(await erase(account, '--phone', PHONE)).toMatchObject({ receipts: 0 });
 });
 
-test('what people wrote of the customer after the order was erased goes too, whatever they did', async () => {
+test('text that people wrote about the customer after the erasure is erased too', async () => {
   const { knex } = stack.database;
   const account = await stack.account();
   const { order_id } = await send(account, { source_order_id: 'one', customer: { phone: PHONE } });
@@ -157,7 +157,7 @@ test('what people wrote of the customer after the order was erased goes too, wha
   });
   expect(await erase(account, '--phone', PHONE)).toMatchObject({ orders: 1, receipts: 0 });
   expect((await rowOf(account, 'one')).review_reason).toBeNull();
-  // As the portal let people do before.
+  // Earlier versions of the portal allowed this.
   await review('needs_review', `She of ${PHONE} asked`);
   expect(await erase(account, '--phone', PHONE)).toMatchObject({ orders: 1 });
   expect(await isStored(account, PHONE)).toBe(false);
@@ -167,7 +167,7 @@ test('what people wrote of the customer after the order was erased goes too, wha
 test.each([
   ['--email', 'li@marker.example'],
   ['--customer-id', 'c-17'],
-])('by %s, the phone of the customer goes from numbers and items as well', async (...by) => {
+])("an erasure by %s also removes the customer's phone number from order numbers and items", async (...by) => {
   const account = await stack.account();
   await send(account, {
     source_order_id: 'one',
@@ -175,7 +175,7 @@ test.each([
     customer: { phone: PHONE, email: 'li@marker.example', id: 'c-17' },
     items: [{ name: 'Soup', quantity: 1, sku: '0508277163' }, { name: 'Card for 043219876' }, { name: 'Cake' }],
   });
-  // Another of the same order has another number of hers.
+  // Another delivery of the same order has another phone number of the customer.
   await send(account, { source_order_id: 'one', delivery_instructions: 'Call 04 321 9876' });
   expect(await erase(account, ...by)).toMatchObject({ orders: 1, receipts: 2 });
   expect(await rowOf(account, 'one')).toMatchObject({

@@ -17,9 +17,9 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 afterEach(() => held?.release());
 
-test('a worker that holds the receipt writes nothing of the customer, and the order is written without', async () => {
+test('a receipt that a worker holds becomes an order without customer data', async () => {
   const account = await stack.account();
-  // The worker has claimed and read it; its order cannot be inserted.
+  // The worker has claimed and read the receipt but cannot insert the order.
   held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
   const { body } = await intake.api.order(account, { source_order_id: 'held', ...WHOLE, ...SOLD });
   await whoWait(stack.database.knex, 1, 'relation');
@@ -44,13 +44,13 @@ test('search terms that are being created from the order are not kept', async ()
     create trigger wait_with_words before insert on order_words for each row
     when (new.words::text like '%zubayda%') execute function wait_with_words()`);
   held = await hold(knex, 'select pg_advisory_xact_lock(77)');
-  // The worker may be at it as well; either has read the order.
+  // The worker may create search terms too. One of them has read the order.
   const filling = fillSearchTerms(knex);
   await whoWait(knex, 1, 'advisory');
   await erase(stack, account, '--phone', '0508277163');
   await held.release();
   await filling;
-  await until('nobody makes words any more', async () => {
+  await until('no run creates search terms', async () => {
     const { rows } = await knex.raw(
       "select from pg_stat_activity where datname = current_database() and state = 'active' and query like '%order_words%' and pid <> pg_backend_pid()",
     );

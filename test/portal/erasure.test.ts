@@ -12,7 +12,7 @@ import {
   type TestAccount,
 } from '../harness/stack.ts';
 
-/** Of the same customer, by nothing that they are looked for by. */
+/** More data of the same customer, without the values that the erasure searches for. */
 const NAMELESS = { address: CUSTOMER.address, delivery_instructions: CUSTOMER.instructions };
 
 let stack: Stack;
@@ -31,15 +31,15 @@ afterAll(() => stack.close());
 const send = (account: TestAccount, order: object, headers?: Record<string, string>) =>
   sendOrder(intake, account, order, headers);
 
-/** All that is known of an order but what erasing takes. */
+/** Values of an order that an erasure keeps. */
 const receiptOf = async (account: TestAccount, receiptId: string) => (await intake.api.status(account, receiptId)).body;
 
-describe('the data of one customer, in every place where it can be', () => {
+describe('the data of one customer', () => {
   let shop: Shop;
-  let market: TestAccount;
+  let otherAccount: TestAccount;
   const receipt: Record<string, string> = {};
   let rejected: { order_id: number };
-  let neighbours: Record<string, string>;
+  let otherReceipts: Record<string, string>;
 
   const bodies = async (receiptIds: string[]) =>
     (
@@ -50,21 +50,21 @@ describe('the data of one customer, in every place where it can be', () => {
       )
     ).rows;
   let bodiesBefore: unknown;
-  let marketBefore: string[];
+  let otherAccountBefore: string[];
 
   beforeAll(async () => {
     const { knex } = stack.database;
     shop = await openShop(stack, portal);
-    market = await stack.account();
+    otherAccount = await stack.account();
     const { account } = shop;
-    // One batch or few: bodies of others lie beside those of the customer.
+    // In one or few batches, so that bodies of other customers are in the same rows.
     const others = Array.from({ length: 30 }, (_, n) => `other ${n}`);
     const [whole, ...rest] = await Promise.all([
       send(account, { source_order_id: 'whole', ...WHOLE, ...SOLD }, { 'Idempotency-Key': 'k-1' }),
       ...others.map((name) => send(account, { source_order_id: name, customer: { name, phone: '0501110000' } })),
     ]);
     receipt.whole = whole.receipt_id;
-    neighbours = Object.fromEntries(rest.map((body, n) => [`other ${n}`, body.receipt_id]));
+    otherReceipts = Object.fromEntries(rest.map((body, n) => [`other ${n}`, body.receipt_id]));
     const also = async (name: string, order: object) => {
       receipt[name] = (await send(account, { source_order_id: name, ...order })).receipt_id;
     };
@@ -92,15 +92,17 @@ describe('the data of one customer, in every place where it can be', () => {
     await poisonOrders(knex);
     await also('dead', { ...WHOLE, ...SOLD, order_number: 'poison-1' });
     await stopPoisoning(knex);
-    await send(market, { source_order_id: 'whole', ...WHOLE });
+    await send(otherAccount, { source_order_id: 'whole', ...WHOLE });
 
     await knex('orders').update({ written_at: knex.raw("written_at - interval '5 minutes'") });
     while ((await fillSearchTerms(knex)) > 0);
     await worker.close();
     const { body } = await intake.api.order(account, { source_order_id: 'pending', ...WHOLE, ...SOLD });
     receipt.pending = body.receipt_id;
-    bodiesBefore = await bodies(Object.values(neighbours));
-    marketBefore = (await storedFor(stack, market)).filter((line) => line.includes(`"account_id":${market.id},`));
+    bodiesBefore = await bodies(Object.values(otherReceipts));
+    otherAccountBefore = (await storedFor(stack, otherAccount)).filter((line) =>
+      line.includes(`"account_id":${otherAccount.id},`),
+    );
     expect(await markersFor(stack, account)).toEqual(Object.keys(CUSTOMER));
   });
 
@@ -116,7 +118,7 @@ describe('the data of one customer, in every place where it can be', () => {
     expect(await storedFor(stack, shop.account)).toEqual(before);
   });
 
-  test('is nowhere any more, while ids, states, items, totals and the emirate stay', async () => {
+  test('is removed everywhere, while ids, states, items, totals and the emirate stay', async () => {
     const before = await receiptOf(shop.account, receipt.whole as string);
     const { warnings: corrected } = await receiptOf(shop.account, receipt['unknown member'] as string);
     expect(corrected).not.toEqual([]);
@@ -124,7 +126,7 @@ describe('the data of one customer, in every place where it can be', () => {
     expect(erased).toMatchObject({ dry_run: false, orders: 9, confirmed_orders: 1, receipts: 12 });
     expect(await markersFor(stack, shop.account)).toEqual([]);
     expect(await receiptOf(shop.account, receipt.whole as string)).toEqual(before);
-    // Their pointers may hold what a sender made the name of a member.
+    // Pointers of warnings may contain a member name that the sender chose.
     const { warnings } = await receiptOf(shop.account, receipt['unknown member'] as string);
     expect(warnings).toEqual([]);
     const [order] = await stack.database
@@ -141,16 +143,16 @@ describe('the data of one customer, in every place where it can be', () => {
     });
   });
 
-  test('of other customers and other accounts nothing changes', async () => {
-    expect(await bodies(Object.values(neighbours))).toEqual(bodiesBefore);
-    expect((await storedFor(stack, market)).filter((line) => line.includes(`"account_id":${market.id},`))).toEqual(
-      marketBefore,
-    );
+  test('is removed without changes to other customers and other accounts', async () => {
+    expect(await bodies(Object.values(otherReceipts))).toEqual(bodiesBefore);
+    expect(
+      (await storedFor(stack, otherAccount)).filter((line) => line.includes(`"account_id":${otherAccount.id},`)),
+    ).toEqual(otherAccountBefore);
     const left = await stack.database.knex('orders').where({ customer_phone: '+971501110000', erased_at: null });
     expect(left).toHaveLength(30);
   });
 
-  test('it is on record, by what was looked for and not by whom', async () => {
+  test('is removed with an audit record of the kind of search and not of its value', async () => {
     const log = await stack.database.knex('audit_events').where({ account_id: shop.account.id });
     const summary = log.find(({ action }) => action === 'customer_erased');
     expect(summary).toMatchObject({
@@ -161,7 +163,7 @@ describe('the data of one customer, in every place where it can be', () => {
     expect(log.filter(({ action }) => action === 'order_erased')).toHaveLength(11);
   });
 
-  test('the portal opens an erased order, says so, and takes no edit of it', async () => {
+  test('is not shown by the portal, which marks the order as erased and rejects edits', async () => {
     const path = `/orders/${rejected.order_id}`;
     expect(await shop.get(path)).toMatchObject({
       status: 200,
@@ -182,7 +184,7 @@ describe('the data of one customer, in every place where it can be', () => {
     });
   });
 
-  test('a key replays its receipt, and a repeat of an order is its duplicate', async () => {
+  test('is removed again after a resend, which is a duplicate', async () => {
     worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
     const { account } = shop;
     const again = { source_order_id: 'whole', ...WHOLE, ...SOLD };
@@ -193,7 +195,7 @@ describe('the data of one customer, in every place where it can be', () => {
       status: 'duplicate',
       duplicate_of: { receipt_id: receipt.whole },
     });
-    // It brought the data again, which is erased again.
+    // The resend contained the data again, so it is erased again.
     expect(await markersFor(stack, account)).not.toEqual([]);
     expect(await erase(stack, account, '--email', 'ZUBAYDA.QT@marker.example')).toMatchObject({
       orders: 0,
@@ -208,7 +210,7 @@ describe('the data of one customer, in every place where it can be', () => {
       expect(await erase(stack, account, option, value)).toMatchObject({ orders: 0, receipts: 0 });
   });
 
-  test('a receipt that was not written yet, and a dead one that is redriven, become orders without it', async () => {
+  test('does not reappear when a pending receipt or a redriven dead one becomes an order', async () => {
     const { account } = shop;
     expect(await intake.api.final(account, receipt.pending as string)).toMatchObject({ body: { status: 'written' } });
     expect((await runOrders(stack, 'receipts', 'redrive', receipt.dead as string)).code).toBe(0);
@@ -223,7 +225,7 @@ describe('the data of one customer, in every place where it can be', () => {
 test.each([
   ['--email', 'ZUBAYDA.qt@marker.example'],
   ['--customer-id', CUSTOMER['customer id']],
-])('by %s the same is found', async (...by) => {
+])('is also found by %s', async (...by) => {
   const account = await stack.account();
   await send(account, { source_order_id: 'whole', ...WHOLE });
   await send(account, {
@@ -238,7 +240,7 @@ test.each([
   });
 });
 
-test('an order whose receipt is past its retention is erased by what the order says, and by what it said before an edit', async () => {
+test('is found in the order and in values before an edit if the receipt is past its retention', async () => {
   const { knex } = stack.database;
   const shop = await openShop(stack, portal);
   const { account } = shop;
@@ -250,7 +252,7 @@ test('an order whose receipt is past its retention is erased by what the order s
   expect(await markersFor(stack, account)).toEqual([]);
 });
 
-test('what names nobody, or everybody, is wrong usage', async () => {
+test('is not searched for without a condition or in an unknown account', async () => {
   const { id } = await stack.account();
   expect(await runOrders(stack, 'erase', String(id))).toMatchObject({
     code: 2,

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A holder of an account, signed in, and how to ask about that account. */
+/** A signed-in account holder with a client, and the base path of the account. */
 async function holder(options: { signing?: boolean } = {}) {
   const account = await stack.account(options);
   const person = await createPerson(stack, account.id);
@@ -50,7 +50,7 @@ const auditOf = async (account: TestAccount) =>
   );
 
 describe('isolation', () => {
-  test('another account is unknown on every route, for its holder and for nobody', async () => {
+  test('every route of another account is not found, for an account holder and without a session', async () => {
     const { client } = await holder();
     const { base, account } = await holder({ signing: true });
     const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: account.id });
@@ -75,7 +75,7 @@ describe('isolation', () => {
     expect((await intake.api.order(account, { source_order_id: 'the key still works' })).status).toBe(202);
   });
 
-  test('another account’s key and receipt are unknown among one’s own', async () => {
+  test('a key or receipt of another account is not found under the own account', async () => {
     const { client, base } = await holder();
     const other = await stack.account();
     const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: other.id });
@@ -95,7 +95,7 @@ describe('isolation', () => {
     expect((await intake.api.order(other, { source_order_id: 'still works' })).status).toBe(202);
   });
 
-  test('a refusal is shown to its account alone', async () => {
+  test('a rejected delivery is shown only to its own account', async () => {
     const [one, other] = [await holder(), await holder()];
     await intake.api.order(one.account, '{}');
     const seen = await until('it is shown', async () => {
@@ -110,7 +110,7 @@ describe('isolation', () => {
 });
 
 describe('keys', () => {
-  test('one is made, used, replaced with grace and revoked; each is on record, and no text of it anywhere', async () => {
+  test('are created, used, replaced with grace and revoked with audit records, and their secret is stored nowhere', async () => {
     const { client, base, account, person } = await holder();
     const made = (await client.post(`${base}/keys`, { name: ' shop ' })).body;
     expect(made).toMatchObject({ name: 'shop', state: 'active', key: expect.stringMatching(/^oik_/) });
@@ -151,14 +151,14 @@ describe('keys', () => {
     { name: 'x'.repeat(201) },
     { name: 'a\u0000b' },
     { name: 'x', account_id: 1 },
-  ])('the name %j is refused', async (body) => {
+  ])('are not created with the name %j', async (body) => {
     const { client, base } = await holder();
     expect(await client.post(`${base}/keys`, body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
   });
 });
 
 describe('signing secrets', () => {
-  test('are hidden until revealed, which is on record, and overlap when rotated', async () => {
+  test('are hidden until revealed (with an audit record) and overlap when rotated', async () => {
     const { client, base, account, person } = await holder({ signing: true });
     const listed = (await client.get(`${base}/signing`)).body;
     expect(listed.secrets).toHaveLength(1);
@@ -184,7 +184,7 @@ describe('signing secrets', () => {
     expect(portal.log.text()).not.toContain(account.secret?.slice(4));
   });
 
-  test('cannot be had by the account holder where the operator has not enabled them', async () => {
+  test('are not available to the account holder unless an operator enabled signing', async () => {
     const { client, base, account } = await holder();
     expect((await client.get(`${base}/signing`)).body).toEqual({ secrets: [] });
     for (const [verb, body] of [['reveal'], ['rotate', { overlap: 'none' }]] as const)
@@ -194,7 +194,7 @@ describe('signing secrets', () => {
 });
 
 describe('a test order', () => {
-  test('goes the way of every order, and is on record', async () => {
+  test('is processed like every order and has an audit record', async () => {
     const { client, base, account } = await holder();
     const { status, body } = await client.post(`${base}/test-orders`);
     expect(status).toBe(202);
@@ -212,7 +212,7 @@ describe('a test order', () => {
     ]);
   });
 
-  test('is one a second, and none for a suspended account', async () => {
+  test('is limited to one a second and rejected for a suspended account', async () => {
     const { client, base, account } = await holder();
     const replies = await Promise.all([1, 2, 3].map(() => client.post(`${base}/test-orders`)));
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 429, 429]);
@@ -222,7 +222,7 @@ describe('a test order', () => {
   });
 });
 
-/** Runs a program as it is shown, and gives what it prints. */
+/** Runs a displayed program. @returns its output. */
 async function runSnippet(language: string, text: string): Promise<string> {
   const run = promisify(execFile);
   if (language === 'curl') return (await run('bash', ['-c', text])).stdout;
@@ -240,9 +240,9 @@ const isThere = (command: string) =>
 const code = (page: Page) => page.locator('section[aria-labelledby="snippets-title"] pre');
 
 describeWith('chromium')('in a browser', () => {
-  test('a developer makes a key, and the code that is shown runs as it stands', async () => {
+  test('a developer creates a key, and the displayed code runs unchanged', async () => {
     const { account, person } = await holder({ signing: true });
-    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -269,28 +269,28 @@ describeWith('chromium')('in a browser', () => {
         if (language !== 'Python' || (await isThere('python3')))
           printed[`${language} ${route}`] = await runSnippet(language, text);
       }
-    for (const [name, said] of Object.entries(printed))
-      expect({ name, said }).toEqual({ name, said: expect.stringContaining('202') });
+    for (const [name, output] of Object.entries(printed))
+      expect({ name, output }).toEqual({ name, output: expect.stringContaining('202') });
     await page.getByRole('button', { name: 'Copy the code' }).click();
     await page.getByRole('button', { name: 'Take it out' }).click();
     expect(await code(page).textContent()).toContain('YOUR_API_KEY');
     await page.reload();
     await page.getByText('shop back end').waitFor();
     expect(await page.content()).not.toContain(key);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('a webhook signed wrongly in five ways is told apart five times, as it happens', async () => {
+  test('webhooks with five kinds of wrong signatures appear with five different causes', async () => {
     const { account, person } = await holder({ signing: true });
     const other = await stack.account({ signing: true });
     const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
     await page.getByText('Nothing was rejected').waitFor();
     const body = '{"source_order_id":"five-1","total":"10.00"}';
-    const ways: [signature: string, what: RegExp][] = [
+    const cases: [signature: string, what: RegExp][] = [
       [sign(secret, JSON.stringify(JSON.parse(body), null, 2)), /serialized again/],
       [Buffer.from(sign(secret, body), 'hex').toString('base64'), /base64 instead of hex/],
       [sign(other.secret, body), /another secret/],
@@ -298,21 +298,21 @@ describeWith('chromium')('in a browser', () => {
       [sign(secret, `${body}\n`), /one line break more or fewer/],
     ];
     const items = page.locator('.rejected-list > li');
-    for (const [index, [signature, what]] of ways.entries()) {
+    for (const [index, [signature, what]] of cases.entries()) {
       const reply = await intake.api.webhook(account, body, { 'x-service-signature': `sha256=${signature}` });
       expect(reply.body.code).toBe('invalid_signature');
-      // The first is waited for by itself: it appears without anything being done on the page.
+      // The first one must appear without any action on the page.
       if (index === 0) await items.first().getByText(what).first().waitFor();
     }
-    for (const [index, [, what]] of ways.toReversed().entries())
+    for (const [index, [, what]] of cases.toReversed().entries())
       await items.nth(index).getByText(what).first().waitFor();
     expect(await items.count()).toBe(5);
     await expectAccessible(page);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('a batch that is rejected whole is named as one, and told how to correct it', async () => {
+  test('a batch that is rejected whole is shown as a batch with advice', async () => {
     const { account, person } = await holder();
     expect((await intake.api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
     const { page } = await openPage();
@@ -324,9 +324,9 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
   });
 
-  test('a test order is followed to its order, a key replaced and revoked, the secret rotated, in Arabic and dark', async () => {
+  test('in Arabic and dark mode a test order, a key replacement, a revocation and a secret rotation work', async () => {
     const { account, person, client, base } = await holder({ signing: true });
-    const { page, complaints } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
+    const { page, complaints: pageErrors } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
     await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
     await page.getByRole('button', { name: 'إرسال طلب تجريبي' }).click();
     await page.getByRole('link', { name: 'افتح الطلب' }).waitFor();
@@ -343,12 +343,12 @@ describeWith('chromium')('in a browser', () => {
     expect((await client.get(`${base}/keys`)).body.keys).toHaveLength(2);
     await page.getByRole('link', { name: 'افتح الطلب' }).click();
     await page.getByText('Test customer').first().waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });
 
-test.each(['en', 'ar'])('what is put on record here has its words in %s', async (language) => {
+test.each(['en', 'ar'])('every audit action on this page has a translation in %s', async (language) => {
   const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/audit.json`, {
     with: { type: 'json' },
   });
@@ -357,7 +357,7 @@ test.each(['en', 'ar'])('what is put on record here has its words in %s', async 
   expect([...keys, ...others].filter((action) => !texts.action[action])).toEqual([]);
 });
 
-test.each(['en', 'ar'])('every refusal and every cause has its words in %s', async (language) => {
+test.each(['en', 'ar'])('every rejection and every cause has a translation in %s', async (language) => {
   const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/integrations.json`, {
     with: { type: 'json' },
   });

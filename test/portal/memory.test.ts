@@ -12,11 +12,11 @@ import { below, type ShopClient } from '../harness/review-list.ts';
 import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** What Node takes of the 512 MiB of a portal's pod. */
+/** The heap limit of Node in a portal pod of 512 MiB. */
 const HEAP = '--max-old-space-size=256';
-/** In MiB, of such a pod. */
+/** The memory of this pod in MiB. */
 const MAX_MEMORY_MIB = 512;
-/** Of one reply as JSON, in characters. */
+/** The maximum length of a JSON reply in characters. */
 const MAX_REPLY = 2 ** 21;
 const AT_ONCE = 16;
 const DEAD = 20;
@@ -29,9 +29,9 @@ let url: string;
 let account: TestAccount;
 let hostile: ShopClient;
 let person: TestPerson;
-let polite: ShopClient;
+let otherClient: ShopClient;
 let operator: PortalClient;
-/** Of the hostile account: orders written before items were limited, and receipts. */
+/** Orders and receipts of the hostile account. The orders were written before the limit of items. */
 let orders: number[];
 let receipts: string[];
 let cookie = '';
@@ -48,7 +48,7 @@ beforeAll(async () => {
   receipts = body.results.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
   for (const id of receipts) expect((await intake.api.final(account, id)).body.status).toBe('dead');
   await stopPoisoning(stack.database.knex);
-  const sent = await intake.api.order(other, { source_order_id: 'polite' }, { Prefer: 'wait=30' });
+  const sent = await intake.api.order(other, { source_order_id: 'other' }, { Prefer: 'wait=30' });
   expect(sent.body.status).toBe('written');
   await Promise.all([intake.close(), worker.close()]);
   orders = await insertLongest(stack.database.knex, account.id, receipts[0] as string);
@@ -65,7 +65,7 @@ beforeAll(async () => {
     INTAKE_URL: 'http://127.0.0.1:9',
     PG_QUERY_TIMEOUT: '30s',
   };
-  // Not to this process' own stderr: Jest takes a heap that runs out there for its own.
+  // Not to the stderr of this process, because Jest would mistake an exhausted heap for its own.
   portal = await startApp('portal', env, { output: 'pipe' });
   for (const output of [portal.process.stdout, portal.process.stderr]) output?.resume();
   const isUp = () => fetch(url).then(({ ok }) => ok);
@@ -73,7 +73,7 @@ beforeAll(async () => {
   const running = { url } as RunningPortal;
   person = await createPerson(stack, account.id);
   hostile = below(await signIn(running, person), account.id);
-  polite = below(await signIn(running, await createPerson(stack, other.id)), other.id);
+  otherClient = below(await signIn(running, await createPerson(stack, other.id)), other.id);
   operator = await signIn(running, await createPerson(stack, null));
   const { email, password } = person;
   const { headers } = await openPortalClient(running).post('/session', { email, password });
@@ -85,21 +85,21 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Sends many requests at once. @returns the statuses of the replies, none of which is longer than `MAX_REPLY`. */
+/** Sends many requests at once and expects no reply longer than `MAX_REPLY`. @returns the statuses. */
 async function flood(ask: Ask, count = AT_ONCE): Promise<number[]> {
   const replies = await Promise.all(Array.from({ length: count }, (_, index) => ask(index)));
   for (const { body } of replies) expect(JSON.stringify(body).length).toBeLessThan(MAX_REPLY);
   return [...new Set(replies.map(({ status }) => status))];
 }
 
-/** Expects that the portal still runs, and shows another account its order. */
+/** Expects that the portal still runs and shows another account its order. */
 async function expectWell(): Promise<void> {
   expect([portal.process.exitCode, portal.process.signalCode]).toEqual([null, null]);
-  const { status, body } = await polite.get('/orders');
-  expect([status, body.orders]).toEqual([200, [expect.objectContaining({ source_order_id: 'polite' })]]);
+  const { status, body } = await otherClient.get('/orders');
+  expect([status, body.orders]).toEqual([200, [expect.objectContaining({ source_order_id: 'other' })]]);
 }
 
-/** Expects that at least one is answered, and that the others are told to come back. */
+/** Expects that at least one request succeeds and that the others get 429 or 503. */
 async function expectAnswered(...asks: Ask[]): Promise<void> {
   for (const ask of asks) {
     const statuses = await flood(ask);
@@ -120,15 +120,15 @@ const ofOperator =
   () =>
     operator.get(`/operator${path}`);
 
-/** What took most memory, with each run of the tests. */
+/** The requests that took most memory. They run with every test run. */
 const LARGEST: [what: string, ask: Ask][] = [
   ['the longest pages of the list of orders', ofHostile('/orders?limit=200&warnings=yes')],
-  ['an order with a long past', () => hostile.get(orderOf(0))],
+  ['an order with a long history', () => hostile.get(orderOf(0))],
   ['dead receipts', ofHostile('/receipts?limit=100&state=dead')],
   ['one receipt', (index) => hostile.get(receiptOf(index))],
   ['the audit log', ofHostile('/audit')],
 ];
-/** With `npm run test:full`. */
+/** These run with `npm run test:full`. */
 const OTHERS: [what: string, ask: Ask][] = [
   ['the list of orders', ofHostile('/orders')],
   ['a search of orders', ofHostile(`/orders?limit=200&q=${encodeURIComponent('ع'.repeat(100))}`)],
@@ -151,12 +151,12 @@ test.each(process.env.TEST_FULL === 'on' ? [...LARGEST, ...OTHERS] : LARGEST)(
 
 test('edits of orders', async () => {
   const items = Array.from({ length: 20_000 }, () => ({}));
-  // With each of them in memory at once, the portal would end.
+  // All of them in memory at once would exceed the heap.
   expect(await flood((index) => hostile.patch(orderOf(index), { edits: { '/area': `${index}` } }), 64)).toEqual([200]);
   await expectAnswered((index) => hostile.patch(orderOf(index), { edits: { '/items': items } }));
 }, 120_000);
 
-test('orders confirmed and taken back together', async () => {
+test('orders confirmed and undone together', async () => {
   await expectAnswered(
     () => hostile.post('/orders/review', { order_ids: orders, to: 'confirmed' }),
     () => hostile.post('/orders/review/undo', { order_ids: orders }),
@@ -171,7 +171,7 @@ test('dead receipts previewed and redriven', async () => {
   );
 }, 120_000);
 
-test('bodies of many small parts, whether the portal knows the sender or not', async () => {
+test('bodies of many small parts, with and without a session', async () => {
   const client = openPortalClient({ url } as RunningPortal);
   const parts = { parts: Array.from({ length: 21_000 }, () => []) };
   expect(await flood(() => client.post('/operator/users', parts), 100)).toEqual([401]);
@@ -181,7 +181,7 @@ test('bodies of many small parts, whether the portal knows the sender or not', a
   await expectWell();
 }, 120_000);
 
-/** A connection of the hostile account's holder that reads no replies. */
+/** A connection of the hostile account that reads no replies. */
 async function openUnread(text: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
   await once(socket, 'connect');
@@ -189,7 +189,7 @@ async function openUnread(text: string): Promise<Socket> {
   return socket;
 }
 
-/** The bytes of a request by the hostile account's holder. */
+/** The bytes of a request of the hostile account. */
 function asText(method: string, path: string, body = ''): string {
   const head = [
     `${method} /api/accounts/${account.id}${path} HTTP/1.1`,
@@ -201,30 +201,30 @@ function asText(method: string, path: string, body = ''): string {
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-test('replies that nobody reads take the room of their account, until their connections end', async () => {
+test('replies that nobody reads use only the memory share of their account, until their connections end', async () => {
   const longest = orderOf(orders.length - 1);
   const sockets = await Promise.all(Array.from({ length: 32 }, () => openUnread('')));
   const statusOf = async () => (await hostile.get(longest)).status;
-  // The first few of each connection fit into buffers of the kernel. Each reply waited for comes behind those asked for before.
-  await until('the account has no room left', async () => {
+  // The first replies of each connection fit into kernel buffers. Each awaited reply comes after all earlier ones.
+  await until('the account has no memory left', async () => {
     for (const socket of sockets) socket.write(asText('GET', longest));
     return (await statusOf()) === 503;
   });
   await expectWell();
   for (const socket of sockets) socket.destroy();
-  await until('the account has room again', async () => (await statusOf()) === 200);
+  await until('the account has memory again', async () => (await statusOf()) === 200);
 }, 120_000);
 
 const closed = (socket: Socket) => socket.closed || new Promise((resolve) => socket.resume().once('close', resolve));
 
-test('a connection that sends many requests without waiting for replies is closed', async () => {
+test('a connection that sends many requests without reading replies is closed', async () => {
   const text = asText('GET', orderOf(0)).repeat(20_000);
   const sockets = await Promise.all(Array.from({ length: AT_ONCE }, () => openUnread(text)));
   await Promise.all(sockets.map((socket) => closed(socket)));
   await expectWell();
 }, 120_000);
 
-test('requests whose clients have disconnected wait no more and keep no room', async () => {
+test('requests of disconnected clients stop waiting and release their memory', async () => {
   const { knex } = stack.database;
   const longest = { account_id: account.id, order_id: orders.at(-1) as number };
   const path = orderOf(orders.length - 1);
@@ -235,20 +235,20 @@ test('requests whose clients have disconnected wait no more and keep no room', a
       await trx('orders').where(longest).forUpdate().select('order_id');
       const edit = asText('PATCH', path, JSON.stringify({ edits: { '/area': `${round}` } }));
       const sockets = await Promise.all(Array.from({ length: 20 }, () => openUnread(edit)));
-      // Asked behind them, and of another queue.
+      // These requests come after the edits and use another queue.
       await Promise.all(Array.from({ length: AT_ONCE }, () => hostile.get('/keys')));
       for (const socket of sockets) socket.destroy();
       await hostile.get('/keys');
     });
   }
   expect((await hostile.get(path)).status).toBe(200);
-  // Of the 20 in each round, those that were started wait for the lock.
+  // The started ones of the 20 in each round wait for the lock.
   expect(await countEdits()).toBeGreaterThan(0);
   expect(await countEdits()).toBeLessThan(80);
   await expectWell();
 }, 120_000);
 
-test('all that took no more memory than a pod has', async () => {
+test('all of these attacks took no more memory than a pod has', async () => {
   await expectWell();
   const status = await readFile(`/proc/${portal.pid}/status`, 'utf8').catch(() => '');
   const peakMiB = Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;

@@ -30,7 +30,7 @@ const auditOf = async (accountId: number) =>
     .map(({ actor, action }) => [actor, action])
     .reverse();
 
-describe('to anybody else there is no operator’s interface', () => {
+describe('for anybody else the operator interface does not exist', () => {
   const ROUTES = [
     ['get', '/operator/accounts'],
     ['post', '/operator/accounts'],
@@ -45,7 +45,7 @@ describe('to anybody else there is no operator’s interface', () => {
     ['get', '/operator/anything'],
   ] as const;
 
-  test('an account holder gets not_found for every route, and nothing changes', async () => {
+  test('an account holder gets not_found on every route, and nothing changes', async () => {
     const holder = await signIn(portal, await createPerson(stack, (await stack.account()).id));
     const nobody = openPortalClient(portal);
     for (const [method, path] of ROUTES) {
@@ -59,7 +59,7 @@ describe('to anybody else there is no operator’s interface', () => {
     expect(await stack.database.knex('invitations').where({ email: 'me@example.test' })).toEqual([]);
   });
 
-  test('the log of an account is for its holder and operators', async () => {
+  test('the audit log of an account is visible to its holder and to operators', async () => {
     const [own, other] = [(await stack.account()).id, (await stack.account()).id];
     const holder = await signIn(portal, await createPerson(stack, own));
     await client.patch(`/operator/accounts/${own}`, { signing: true });
@@ -67,7 +67,7 @@ describe('to anybody else there is no operator’s interface', () => {
     const { body } = await holder.get(`/accounts/${own}/audit`);
     expect(body.events).toMatchObject([{ actor: operator.email, action: 'signing_enabled', account_id: own }]);
     expect((await holder.get(`/accounts/${other}/audit`)).body.code).toBe('account_not_found');
-    // Not by asking for another's within one's own either.
+    // A search in the own log does not find events of another account.
     expect((await holder.get(`/accounts/${own}/audit?q=account:${other}`)).body.events).toEqual([]);
     expect((await holder.get(`/accounts/${own}/audit?account_id=${other}`)).status).toBe(422);
     expect((await client.get(`/accounts/${other}/audit`)).body.events).toMatchObject([{ action: 'account_suspended' }]);
@@ -75,7 +75,7 @@ describe('to anybody else there is no operator’s interface', () => {
 });
 
 describe('accounts', () => {
-  test('are made, found by name or id, and shown with what waits', async () => {
+  test('are created, found by name or id, and listed with their pending work', async () => {
     const { status, body: made } = await client.post('/operator/accounts', { name: ' Corner Bakery ' });
     expect([status, made]).toMatchObject([201, { name: 'Corner Bakery', state: 'active', rate_limit: 'default' }]);
     const seed = openSeed(stack.database.url);
@@ -92,11 +92,11 @@ describe('accounts', () => {
     expect(await auditOf(made.account_id)).toEqual([[operator.email, 'account_created']]);
   });
 
-  test.each(['', '   ', '12', 'a\nb', 'x'.repeat(201)])('"%s" is no name', async (name) => {
+  test.each(['', '   ', '12', 'a\nb', 'x'.repeat(201)])('are not created with the name "%s"', async (name) => {
     expect((await client.post('/operator/accounts', { name })).body.code).toBe('invalid_request');
   });
 
-  test('come in pages', async () => {
+  test('are listed in pages', async () => {
     const { knex } = stack.database;
     await knex('accounts').insert(Array.from({ length: 120 }, (_, n) => ({ name: `Paged ${n}` })));
     const names: string[] = [];
@@ -109,7 +109,7 @@ describe('accounts', () => {
     expect(names).toEqual(Array.from({ length: 120 }, (_, n) => `Paged ${n}`));
   });
 
-  test('are suspended and resumed, get signing and a rate; each change is on record once', async () => {
+  test('are suspended and resumed and get signing and a rate limit, and each change is recorded once', async () => {
     const { id, key } = await stack.account();
     const path = `/operator/accounts/${id}`;
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
@@ -140,13 +140,13 @@ describe('accounts', () => {
     ]);
   });
 
-  test('are asked for by numbers and words that Postgres can hold', async () => {
+  test('are rejected as query parameters if Postgres cannot store the value', async () => {
     for (const query of ['q=a%00b', 'after=2147483648', 'after=3000000000', 'after=0'])
       expect(await client.get(`/operator/accounts?${query}`)).toMatchObject({ status: 422 });
     expect((await client.get('/operator/accounts?after=2147483647')).body.accounts).toEqual([]);
   });
 
-  test('that nobody made are unknown', async () => {
+  test('that do not exist are not found', async () => {
     for (const id of ['999999', '0', '-1', 'x', '2147483647', '2147483648', '99999999999'])
       expect((await client.patch(`/operator/accounts/${id}`, { suspended: true })).body.code).toBe('account_not_found');
     expect((await client.post('/operator/users', { email: 'a@example.test', account_id: 999_999 })).body.code).toBe(
@@ -156,7 +156,7 @@ describe('accounts', () => {
 });
 
 describe('users', () => {
-  test('are invited by a link, shown once, that lets them in', async () => {
+  test('are invited by a link that is shown once and signs them in', async () => {
     const { id } = await stack.account();
     const { status, body } = await client.post('/operator/users', { email: ' Noura@Example.Test ', account_id: id });
     expect([status, body]).toEqual([
@@ -186,7 +186,7 @@ describe('users', () => {
     expect(JSON.stringify(portal.log.lines)).not.toContain(token);
   });
 
-  test('are signed out everywhere, and removed, at once', async () => {
+  test('are signed out everywhere and removed at once', async () => {
     const person = await createPerson(stack, (await stack.account()).id);
     const [here, there] = [await signIn(portal, person), await signIn(portal, person)];
     const { body } = await client.get(`/operator/users?account_id=${person.accountId}`);
@@ -205,7 +205,7 @@ describe('users', () => {
     ]);
   });
 
-  test('are asked for by numbers and ids that Postgres can hold', async () => {
+  test('are rejected as query parameters or ids if Postgres cannot store the value', async () => {
     expect((await client.get('/operator/users?account_id=3000000000')).body.code).toBe('invalid_request');
     for (const id of ['a%00b', '%D8%A7', 'x'.repeat(101), 'unknown']) {
       expect((await client.delete(`/operator/users/${id}`)).body.code).toBe('user_not_found');
@@ -213,7 +213,7 @@ describe('users', () => {
     }
   });
 
-  test('are moved by removing them; nobody removes themselves', async () => {
+  test('are moved by removing them, and nobody can remove themselves', async () => {
     const person = await createPerson(stack, (await stack.account()).id);
     const { id: other } = await stack.account();
     for (const account_id of [other, null])
@@ -230,7 +230,7 @@ describe('users', () => {
 
 describe('the service', () => {
   testWith('chromium').each(QUEUE_KINDS)(
-    'tells workers alive, jobs and the oldest receipt, on %s; its board is for operators',
+    'shows live workers, jobs and the oldest receipt, on %s, and its board is only for operators',
     async (kind) => {
       await withStack(kind, async (own) => {
         const [there, intake] = [await own.portal(), await own.intake()];
@@ -273,11 +273,11 @@ describe('the service', () => {
         expect((await pause({})).status).toBe(403);
         expect((await pause({ Origin: there.url })).status).toBe(405);
 
-        const { page, complaints } = await openPage();
+        const { page, complaints: pageErrors } = await openPage();
         await signInOnPage(page, there, person);
         await page.goto(`${board}/queue/receipts?status=waiting`);
         await page.getByText('wake-up', { exact: true }).first().waitFor();
-        expect(complaints).toEqual([]);
+        expect(pageErrors).toEqual([]);
         await page.context().close();
 
         await own.worker();
@@ -290,7 +290,7 @@ describe('the service', () => {
     },
   );
 
-  test('lists the dead of all accounts, the last first, in pages', async () => {
+  test('lists the dead receipts of all accounts, newest first, in pages', async () => {
     const { id } = await stack.account();
     const { knex } = stack.database;
     const seed = openSeed(stack.database.url);
@@ -319,7 +319,7 @@ describe('the service', () => {
       );
   });
 
-  test('keeps a log that is found by account, by who and by what, in pages', async () => {
+  test('has an audit log that is searched by account, actor and subject, in pages', async () => {
     const { id } = await stack.account();
     const { knex } = stack.database;
     const events = Array.from({ length: 120 }, (_, n) => ({
@@ -353,11 +353,11 @@ describe('the service', () => {
 describeWith('chromium')('in a browser', () => {
   const PATHS = ['/operator', '/operator/users', '/operator/service', '/operator/log'];
 
-  test('the pages are accessible and fit, on a desk, and in Arabic on a dark phone', async () => {
+  test('the pages are accessible and fit on a desktop and on a dark phone in Arabic', async () => {
     await client.post('/operator/accounts', { name: 'Shown' });
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
     for (const options of [{}, phone]) {
-      const { page, complaints } = await openPage(options);
+      const { page, complaints: pageErrors } = await openPage(options);
       await signInOnPage(page, portal, operator);
       for (const path of PATHS) {
         await page.goto(portal.url + path);
@@ -368,13 +368,13 @@ describeWith('chromium')('in a browser', () => {
         );
         expect([path, width]).toEqual([path, inner]);
       }
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await page.context().close();
     }
   });
 
-  test('an operator makes an account, suspends it, and invites its holder', async () => {
-    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  test('an operator creates an account, suspends it and invites its holder', async () => {
+    const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await signInOnPage(page, portal, operator, '/operator');
     await page.getByRole('button', { name: 'New account' }).click();
     const dialog = page.getByRole('dialog');
@@ -403,11 +403,11 @@ describeWith('chromium')('in a browser', () => {
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(link.split('#')[1]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('a new account holder: invited by the command line, in by the link, which is dead afterwards', async () => {
+  test('a new account holder is invited by a command and signs in with the link, which works only once', async () => {
     const { id } = await stack.account();
     let printed = '';
     const sink = { write: (text: string) => (printed += text) };
@@ -416,7 +416,7 @@ describeWith('chromium')('in a browser', () => {
     expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
     const [link = ''] = /http:\S+/.exec(printed) ?? [];
 
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await page.goto(link);
     await page.getByText('You are invited as salim@example.test.').waitFor();
     await expectAccessible(page);
@@ -429,7 +429,7 @@ describeWith('chromium')('in a browser', () => {
     await page.goto('about:blank');
     await page.goto(link);
     await page.getByText('This invitation is unknown, used or expired').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
 
     const again = await openPage();
@@ -445,7 +445,7 @@ describeWith('chromium')('in a browser', () => {
     await again.page.context().close();
   });
 
-  test('a link for a user who is there knows their name and sets a new password', async () => {
+  test('a link for an existing user shows their name and sets a new password', async () => {
     const person = await createPerson(stack, (await stack.account()).id);
     const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 60_000);
     const { page } = await openPage();

@@ -47,7 +47,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** A receipt whose id is of this moment, received and not yet touched. */
+/** Inserts a received receipt whose id has the given time. */
 async function receiveAt(time: number, accountId: number, sourceOrderId: string = randomUUID()): Promise<string> {
   const receiptId = `${firstUuidAt(time).slice(0, 14)}7${randomUUID().slice(15)}`;
   const body = Buffer.from(JSON.stringify({ source_order_id: sourceOrderId }));
@@ -80,8 +80,8 @@ const bucketAt = async (accountId: number, time: number) =>
     .where({ account_id: accountId, bucket_start: new Date(Math.floor(time / (5 * MINUTE)) * 5 * MINUTE) })
     .first();
 
-describe('the roll-up', () => {
-  test('is what a plain count says, after orders, duplicates, dead and redriven ones', async () => {
+describe('the rollup', () => {
+  test('equals a plain count after orders, duplicates, dead and redriven receipts', async () => {
     const { knex } = stack.database;
     const intake = await stack.intake();
     const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
@@ -120,43 +120,43 @@ describe('the roll-up', () => {
     for (const { id } of accounts) await expectPlainCount(id);
   });
 
-  test('a bucket is settled once it is over and each receipt in it is final; a redrive reopens it', async () => {
+  test('settles a bucket when it is over and all its receipts are final, and a redrive reopens the bucket', async () => {
     const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 30 * MINUTE;
-    const [written, dying] = [await receiveAt(then, id), await receiveAt(then, id)];
+    const [written, failing] = [await receiveAt(then, id), await receiveAt(then, id)];
     await write(written, id);
-    // As a new bucket that nobody has looked at, and once more as one that is not settled.
+    // Once as a new bucket and once more as one that is not settled.
     await knex('activity_clock').update({ computed_to: new Date(then - 10 * MINUTE) });
     await rollUpActivity(knex);
     expect(await bucketAt(id, then)).toMatchObject({ accepted: 2, written: 1, dead: 0, settled: false });
-    await fail(dying, 2);
+    await fail(failing, 2);
     await rollUpActivity(knex);
     expect(await bucketAt(id, then)).toMatchObject({ failed: 1, settled: false });
     await knex('receipts')
-      .where({ receipt_id: dying })
+      .where({ receipt_id: failing })
       .update({ next_attempt_at: new Date(0) });
-    await fail(dying, 2);
+    await fail(failing, 2);
     await rollUpActivity(knex);
     expect(await bucketAt(id, then)).toMatchObject({ accepted: 2, written: 1, failed: 0, dead: 1, settled: true });
-    await redriveReceipts(knex, [dying]);
+    await redriveReceipts(knex, [failing]);
     expect(await bucketAt(id, then)).toMatchObject({ settled: false });
     await rollUpActivity(knex);
     expect(await bucketAt(id, then)).toMatchObject({ dead: 0, settled: false });
-    await write(dying, id);
+    await write(failing, id);
     await rollUpActivity(knex);
     expect(await bucketAt(id, then)).toMatchObject({ written: 2, dead: 0, settled: true });
   });
 
-  test('a redrive that commits while its bucket is being computed is not forgotten', async () => {
+  test('includes a redrive that commits while its bucket is being computed', async () => {
     const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 30 * MINUTE;
-    // So that the bucket is computed once in the turn below, and not looked at for the first time besides.
+    // The bucket is then computed only once below, not a second time as a new bucket.
     await rollUpActivity(knex);
     const dead = await receiveAt(then, id);
     await fail(dead, 1);
-    // Not settled, so that it is computed.
+    // A bucket that is not settled is computed.
     await knex('activity').insert({
       account_id: id,
       bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
@@ -172,7 +172,7 @@ describe('the roll-up', () => {
     expect(await bucketAt(id, then)).toMatchObject({ accepted: 1, dead: 0 });
   });
 
-  test('one worker does it at a time, and none again so soon', async () => {
+  test('runs in one worker at a time and not again right afterwards', async () => {
     const { knex } = stack.database;
     await rollUpActivity(knex);
     expect(await rollUpActivity(knex, MINUTE)).toBe(0);
@@ -180,7 +180,7 @@ describe('the roll-up', () => {
     expect(Math.max(first, second)).toBeGreaterThan(0);
   });
 
-  test('goes with the week of its receipts, and the dead letters of that week too', async () => {
+  test('is dropped with the week of its receipts, and so are the dead letters of that week', async () => {
     const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 200 * DAY;
@@ -192,7 +192,7 @@ describe('the roll-up', () => {
       bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
     });
     expect(await knex('dead_letters').where({ receipt_id: dead })).toHaveLength(1);
-    // As the worker does once nothing of it is pending.
+    // The worker does this when none of its receipts is pending.
     await knex('outbox').whereRaw('? = any(receipt_ids)', [dead]).delete();
     await dropOldPartitions(knex, 190 * DAY);
     await removeLeftovers(knex);
@@ -201,7 +201,7 @@ describe('the roll-up', () => {
   });
 });
 
-/** Holds what the overview says of the last hour against a plain count over the receipts. */
+/** Compares the overview of the last hour with a plain count of the receipts. */
 async function expectPlainCount(accountId: number): Promise<void> {
   const { knex } = stack.database;
   const receipts = await knex('receipts').where({ account_id: accountId });
@@ -230,7 +230,7 @@ async function expectPlainCount(accountId: number): Promise<void> {
   expectQuantiles(activity, receipts);
 }
 
-/** Within what a slot of the histogram is wide. */
+/** Expects a difference below the width of a histogram slot. */
 function expectQuantiles(
   { totals }: Activity,
   receipts: { state: string; updated_at: Date; received_at: Date }[],
@@ -239,17 +239,17 @@ function expectQuantiles(
     .filter(({ state }) => state === 'written')
     .map((receipt) => Math.max(1, receipt.updated_at.getTime() - receipt.received_at.getTime()))
     .toSorted((a, b) => a - b);
-  for (const [share, said] of [
+  for (const [share, reported] of [
     [0.5, totals.p50_ms],
     [0.99, totals.p99_ms],
   ] as const) {
     const exact = took[Math.ceil(took.length * share) - 1] as number;
-    expect((said as number) / exact).toBeGreaterThan(0.75);
-    expect((said as number) / exact).toBeLessThan(1.35);
+    expect((reported as number) / exact).toBeGreaterThan(0.75);
+    expect((reported as number) / exact).toBeLessThan(1.35);
   }
 }
 
-test('another account’s overview is unknown, and a range must be one there is', async () => {
+test('the overview of another account is not found, and an unknown range is rejected', async () => {
   const [own, other] = [await stack.account(), await stack.account()];
   const client = await signIn(portal, await createPerson(stack, own.id));
   expect((await client.get(`/accounts/${other.id}/overview`)).body.code).toBe('account_not_found');
@@ -269,7 +269,7 @@ testInBrowser('the numbers with their words, each chart with its table, in both 
     await write(receiptId, account.id);
   await fail(dead, 1);
   await rollUpActivity(stack.database.knex);
-  const { page, complaints } = await openPage();
+  const { page, complaints: pageErrors } = await openPage();
   await signInOnPage(page, portal, person, `/accounts/${account.id}/overview`);
   const tile = (name: string) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd');
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
@@ -289,5 +289,5 @@ testInBrowser('the numbers with their words, each chart with its table, in both 
   await tile('ميتة').getByRole('link').click();
   await page.getByRole('heading', { name: 'الإيصالات' }).waitFor();
   await page.getByText(dead).waitFor();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

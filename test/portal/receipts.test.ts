@@ -31,13 +31,13 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Sends an order, and waits for its end. */
+/** Sends an order and waits for its final state. */
 async function send(order: object, headers: Record<string, string> = {}, of = account): Promise<string> {
   const { body } = await intake.api.order(of, order, { Prefer: 'wait=20', ...headers });
   return body.receipt_id;
 }
 
-/** Makes these orders dead by a fault that is then fixed. */
+/** Makes these orders dead with a fault that is then removed. */
 async function kill(...names: string[]): Promise<string[]> {
   await poisonOrders(stack.database.knex);
   const receiptIds = await Promise.all(
@@ -51,7 +51,7 @@ const idsOf = (reply: { body: { receipts: { receipt_id: string }[] } }) =>
   reply.body.receipts.map(({ receipt_id }) => receipt_id);
 
 describe('finding receipts', () => {
-  test('by receipt id, idempotency key and source_order_id, with the duplicates of an order', async () => {
+  test('by receipt id, idempotency key and source_order_id returns the duplicates of an order too', async () => {
     const first = await send({ source_order_id: 'find me' }, { 'Idempotency-Key': 'key/of-it' });
     const again = await send({ source_order_id: 'find me' });
     await send({ source_order_id: 'find me not' });
@@ -63,7 +63,7 @@ describe('finding receipts', () => {
     expect(idsOf(await client.get(`${base}/receipts/search?q=find`))).toEqual([]);
   });
 
-  test('the newest first, by state, in pages', async () => {
+  test('by state returns the newest first, in pages', async () => {
     const own = await stack.account();
     const ownClient = await signIn(portal, await createPerson(stack, own.id));
     const sent: string[] = [];
@@ -82,7 +82,7 @@ describe('finding receipts', () => {
     expect(idsOf(await ownClient.get(`/accounts/${own.id}/receipts?state=dead`))).toEqual([]);
   });
 
-  test('the search says how far it looked when there is too much to look through', async () => {
+  test('by search reports how far it searched if there are too many', async () => {
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
     const ofNobody = (receiptId: string) => ({
       ...{ receiptId, accountId: 9_999_999, channel: 'rest' as const, idempotencyKey: null },
@@ -110,7 +110,7 @@ describe('finding receipts', () => {
 });
 
 describe('one receipt', () => {
-  test('its way, its warnings and its payload exactly as received', async () => {
+  test('shows its timeline, its warnings and its payload exactly as received', async () => {
     const raw = '{ "source_order_id":"raw-1",\n "customer": {"phone": "call me"}, "note":"\\u0041" }';
     const { body } = await intake.api.order(account, raw, { Prefer: 'wait=20' });
     const shown = (await client.get(`${base}/receipts/${body.receipt_id}`)).body;
@@ -125,7 +125,7 @@ describe('one receipt', () => {
     expect(shown.warnings.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/customer/phone', '/note']);
   });
 
-  test('one that died and was redriven tells all of it, and who asked', async () => {
+  test('that died and was redriven shows all attempts and who redrove it', async () => {
     const [dead] = (await kill('told')) as [string];
     const { body } = await client.get(`${base}/receipts/${dead}`);
     expect(body).toMatchObject({ status: 'dead', error: { code: 'write_refused' } });
@@ -149,7 +149,7 @@ describe('one receipt', () => {
   });
 });
 
-describe('redriving what is dead', () => {
+describe('redriving dead receipts', () => {
   const stored = async () => {
     const { rows } = await stack.database.knex.raw(
       `select (select jsonb_agg(to_jsonb(r) order by receipt_id) from receipts r where account_id = :id) as receipts,
@@ -160,7 +160,7 @@ describe('redriving what is dead', () => {
     return rows[0];
   };
 
-  test('a preview tells how each would end, and changes nothing', async () => {
+  test('has a preview that counts each outcome and changes nothing', async () => {
     const { knex } = stack.database;
     await kill('fine-1', 'fine-2', 'twice', 'there', 'still-bad');
     await poisonOrders(knex);
@@ -179,7 +179,7 @@ describe('redriving what is dead', () => {
     await knex.raw('drop trigger refuse_one on orders');
   });
 
-  test('a preview waits for nobody: what is held just now stays undecided', async () => {
+  test('has a preview that does not wait for locks and counts locked receipts as undecided', async () => {
     const [held] = (await kill('held')) as [string];
     const holder = await hold(stack.database.knex, `select 1 from receipts where receipt_id = '${held}' for update`);
     const { body } = await client.post(`${base}/receipts/${held}/redrive-preview`);
@@ -190,7 +190,7 @@ describe('redriving what is dead', () => {
     expect((await client.post(`${base}/receipts/${held}/redrive-preview`)).body.written).toBe(1);
   });
 
-  test('only those that match, and on record', async () => {
+  test('redrives only matching receipts and records each', async () => {
     const [one, two] = (await kill('match-1', 'match-2')) as [string, string];
     const filter = { source_prefix: 'match-', error_code: 'write_refused', died_from: new Date(0) };
     expect((await client.post(`${base}/dead-letters/redrive-preview`, filter)).body.matching).toBe(2);
@@ -211,41 +211,42 @@ describe('redriving what is dead', () => {
   });
 });
 
-test('another account’s receipts are as unknown as those that never existed, on every route', async () => {
+test('receipts of another account get the same reply as unknown ones, on every route', async () => {
   const [dead] = (await kill('secret')) as [string];
   const other = await stack.account();
-  const stranger = await signIn(portal, await createPerson(stack, other.id));
+  const otherHolder = await signIn(portal, await createPerson(stack, other.id));
   const theirs = `/accounts/${other.id}`;
   for (const path of [`/receipts/${dead}`, `/receipts/${randomUUIDv7()}`, '/receipts/none'])
-    expect((await stranger.get(theirs + path)).body.code).toBe('receipt_not_found');
+    expect((await otherHolder.get(theirs + path)).body.code).toBe('receipt_not_found');
   for (const action of ['redrive', 'redrive-preview'])
-    expect((await stranger.post(`${theirs}/receipts/${dead}/${action}`)).body.code).toBe('receipt_not_found');
+    expect((await otherHolder.post(`${theirs}/receipts/${dead}/${action}`)).body.code).toBe('receipt_not_found');
   for (const path of ['/receipts', '/receipts/search?q=x', '/dead-letters/counts', `/receipts/${dead}`])
-    expect((await stranger.get(base + path)).body.code).toBe('account_not_found');
+    expect((await otherHolder.get(base + path)).body.code).toBe('account_not_found');
   for (const path of ['/dead-letters/redrive', '/dead-letters/redrive-preview', `/receipts/${dead}/redrive`])
-    expect((await stranger.post(base + path, {})).body.code).toBe('account_not_found');
+    expect((await otherHolder.post(base + path, {})).body.code).toBe('account_not_found');
   for (const text of [dead, 'secret'])
-    expect(idsOf(await stranger.get(`${theirs}/receipts/search?q=${text}`))).toEqual([]);
-  for (const query of ['', '?state=dead']) expect(idsOf(await stranger.get(`${theirs}/receipts${query}`))).toEqual([]);
-  expect((await stranger.get(`${theirs}/dead-letters/counts`)).body).toEqual({ codes: [] });
-  expect((await stranger.post(`${theirs}/dead-letters/redrive`, {})).body).toEqual({ redriven: 0, left: 0 });
-  expect((await stranger.post(`${theirs}/dead-letters/redrive-preview`, {})).body.matching).toBe(0);
+    expect(idsOf(await otherHolder.get(`${theirs}/receipts/search?q=${text}`))).toEqual([]);
+  for (const query of ['', '?state=dead'])
+    expect(idsOf(await otherHolder.get(`${theirs}/receipts${query}`))).toEqual([]);
+  expect((await otherHolder.get(`${theirs}/dead-letters/counts`)).body).toEqual({ codes: [] });
+  expect((await otherHolder.post(`${theirs}/dead-letters/redrive`, {})).body).toEqual({ redriven: 0, left: 0 });
+  expect((await otherHolder.post(`${theirs}/dead-letters/redrive-preview`, {})).body.matching).toBe(0);
   expect((await client.get(`${base}/receipts/${dead}`)).body.status).toBe('dead');
 });
 
 test.each(['state=lost', 'before=x', 'limit=0', 'limit=101', 'died_from=yesterday', 'error_code=A!'])(
-  'a list by %s is refused',
+  'a list by %s is rejected',
   async (query) => {
     expect((await client.get(`${base}/receipts?${query}`)).body.code).toBe('invalid_request');
   },
 );
 
 describeWith('chromium')('in a browser', () => {
-  test('a receipt is found by each of its ids, and its payload is shown as it came', async () => {
+  test('a receipt is found by each of its ids, and its payload is shown unchanged', async () => {
     const raw = '{"source_order_id":"story-1",  "customer":{"phone":"?"}}';
     const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key', Prefer: 'wait=20' });
     const receiptId: string = sent.body.receipt_id;
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await signInOnPage(page, portal, person);
     await page.getByRole('link', { name: 'Receipts' }).click();
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
@@ -265,13 +266,13 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('Exactly as it was received.').waitFor();
     expect(await page.locator('pre').textContent()).toBe(raw);
     await expectAccessible(page);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('of a dead receipt one sees why it died, that it would be written now, and then that it was', async () => {
+  test('a dead receipt shows its cause, the preview of its redrive, and its outcome', async () => {
     await kill('the dead one');
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts`);
     await page.getByLabel('State').selectOption('dead');
     await page.getByLabel('source_order_id begins with').fill('the dead');
@@ -287,16 +288,16 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('1 receipt is on its way again.').waitFor();
     await page.getByText('Written as an order').waitFor();
     await page.locator('main').getByText(person.email).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('an order under a used key says why it is not on the list, leads to the first, and becomes an order', async () => {
+  test('an order under a used key shows why it is not on the list, links to the first one, and becomes an order', async () => {
     const reused = { 'Idempotency-Key': 'story-reused' };
     const original = await send({ source_order_id: 'used first' }, reused);
     const { body } = await intake.api.order(account, { source_order_id: 'came later' }, reused);
     expect(body).toMatchObject({ receipt_id: original, payload_mismatch: true });
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
     await page.getByLabel('Error').selectOption('idempotency_key_reused');
     await page.getByRole('link', { name: 'came later' }).click();
@@ -310,20 +311,20 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('Written as an order').waitFor();
     await page.getByRole('link', { name: original }).click();
     await page.getByRole('heading', { name: 'used first' }).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('all that match go round again after a preview', async () => {
+  test('all matching receipts are redriven after a preview', async () => {
     const { knex } = stack.database;
     await kill('many-1', 'many-2');
-    // Without their receipts these stay dead, as those do that are more than one request redrives.
+    // These stay dead because they have no receipts. They stand for receipts above the limit of one request.
     await knex.raw(
       `insert into dead_letters
        select ?, gen_random_uuid(), 'write_refused', 'many-lost', now() - interval '1h' from generate_series(1, 7)`,
       [account.id],
     );
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     const query = '?state=dead&source_prefix=many-';
     await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts${query}`);
     await page.getByRole('link', { name: 'many-1' }).waitFor();
@@ -335,7 +336,7 @@ describeWith('chromium')('in a browser', () => {
     await knex('dead_letters').where({ source_order_id: 'many-lost' }).delete();
     await page.reload();
     await page.getByText('No receipt is dead').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -43,9 +43,9 @@ beforeEach(async () => {
 });
 
 const send = (order: object) => sendOrder(intake, shop.account, order);
-/** Sends it for the first time. */
+/** Sends the order for the first time. */
 const begin = async (order: object = FIRST): Promise<number> => (await send(order)).order_id;
-/** Sends it again; the id of its receipt. */
+/** Sends the order again. @returns the id of the receipt. */
 const resend = async (order: object = AGAIN): Promise<string> => (await send(order)).receipt_id;
 const choose = (resends: 'ignore' | 'hold') => shop.client.put(`/accounts/${shop.account.id}/resends`, { resends });
 const decide = (orderId: number, receiptId: string, decision: string) =>
@@ -60,7 +60,7 @@ const log = async () => {
 };
 
 describe('over HTTP', () => {
-  test('an order says what was sent again of it, newest first; a repeat that says the same is none', async () => {
+  test('an order lists its resends, newest first, except those without changes', async () => {
     const orderId = await begin();
     await begin({ ...FIRST, source_order_id: 'R-2' });
     await resend(FIRST);
@@ -86,7 +86,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('accepting changes the order and refusing does not; each is on record under the person’s name', async () => {
+  test('accepting a resend changes the order and refusing it does not, and each decision is recorded with its user', async () => {
     const orderId = await begin();
     const first = await resend();
     const accepted = await decide(orderId, first, 'accepted');
@@ -110,7 +110,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('where a reviewer edited an item that was sent again otherwise, all items are to be decided, and are shown', async () => {
+  test('an edited item that was also changed by a resend makes all items one change', async () => {
     const items = [...FIRST.items, { name: 'Samosa', quantity: 4, sku: null }];
     const orderId = await begin({ ...FIRST, items });
     const resent = [{ name: 'Karak', quantity: 3, sku: 'K-1' }, items[1]];
@@ -125,20 +125,20 @@ describe('over HTTP', () => {
     expect((await decide(orderId, receiptId, 'accepted')).body.order).toMatchObject({ total: '1', items: resent });
   });
 
-  test('under hold an order is not confirmed before, and the reply says which stayed and why', async () => {
-    const [orderId, neighbour] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
+  test('an order on hold is not confirmed before a decision, and the reply says which orders stayed and why', async () => {
+    const [orderId, otherOrder] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await choose('hold');
     const receiptId = await resend();
     expect((await show(orderId)).hold_resends).toBe(true);
-    expect((await confirm(orderId, neighbour)).body).toMatchObject({
-      changed: [neighbour],
+    expect((await confirm(orderId, otherOrder)).body).toMatchObject({
+      changed: [otherOrder],
       unchanged: [{ order_id: orderId, review_state: 'needs_review', held: true }],
     });
     await decide(orderId, receiptId, 'refused');
     expect((await confirm(orderId)).body).toMatchObject({ changed: [orderId], unchanged: [] });
   });
 
-  test('what was decided, is not the newest, or is of a confirmed order is a conflict', async () => {
+  test('a decision about an old or decided resend, or a confirmed order, is a conflict', async () => {
     const orderId = await begin();
     const [older, newer] = [await resend({ ...FIRST, total: '1' }), await resend()];
     const conflict = { status: 409, body: { code: 'conflicting_state' } };
@@ -150,7 +150,7 @@ describe('over HTTP', () => {
     expect((await show(orderId)).order).toMatchObject({ total: '1250.50', resent: 'undecided' });
   });
 
-  test('nothing is shown of an erased customer', async () => {
+  test('resends of an erased customer are not shown', async () => {
     const orderId = await begin();
     await resend();
     await erase(stack, shop.account, '--phone', '0501234567');
@@ -158,7 +158,7 @@ describe('over HTTP', () => {
     expect(await listed()).toEqual([null]);
   });
 
-  test('the choice is read and made by the holder and by operators, on record when it changes', async () => {
+  test('the setting is read and changed by the holder and operators, and each change is recorded', async () => {
     const path = `/accounts/${shop.account.id}/resends`;
     expect((await shop.get('/resends')).body).toEqual({ resends: 'ignore' });
     expect(await choose('hold')).toMatchObject({ status: 200, body: { resends: 'hold' } });
@@ -175,14 +175,14 @@ describe('over HTTP', () => {
   });
 
   test.each([{}, { resends: 'maybe' }, { resends: true }, { resends: 'hold', account_id: 1 }])(
-    'the choice %j is refused',
+    'the setting %j is rejected',
     async (body) => {
       const reply = await shop.client.put(`/accounts/${shop.account.id}/resends`, body);
       expect([reply.status, reply.body.code]).toEqual([422, 'invalid_request']);
     },
   );
 
-  test('what is no decision, no order, no resend or no list of orders is refused', async () => {
+  test('an invalid decision, order, resend or list of orders is rejected', async () => {
     const orderId = await begin();
     const receiptId = await resend();
     const codeOf = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code];
@@ -195,7 +195,7 @@ describe('over HTTP', () => {
       expect(codeOf(await shop.get(`/orders/resent?order_ids=${ids}`))).toEqual([422, 'invalid_request']);
   });
 
-  test('another account’s are unknown on every route', async () => {
+  test('resends of another account are not found on every route', async () => {
     const orderId = await begin();
     const receiptId = await resend();
     const { client, ...other } = await openShop(stack, portal);
@@ -221,23 +221,23 @@ describe('over HTTP', () => {
   });
 });
 
-/** Opens a page of the shop to its holder. What goes wrong in it fails the test in the end. */
+/** Opens a page of the shop as its holder. Errors in the page fail the test at the end. */
 async function visit(
   path: string,
   work: (page: Page) => Promise<void>,
   options: BrowserContextOptions = {},
 ): Promise<void> {
-  const { page, complaints } = await openPage(options);
+  const { page, complaints: pageErrors } = await openPage(options);
   await signInOnPage(page, portal, shop.person, `/accounts/${shop.account.id}${path}`);
   await work(page);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
   await page.context().close();
 }
 
 const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
 const panelOf = (page: Page) => page.locator('.resend-panel');
 const confirmButton = (place: Locator) => place.getByRole('button', { name: 'Confirm', exact: true });
-/** What the panel says of each field: its name, and each value behind its name. */
+/** The fields of the panel by name, each with its labels and values. */
 const fieldsIn = async (page: Page) => {
   const fields = await panelOf(page).locator('.resend-fields > li').all();
   const linesOf = (field: Locator) => field.locator('h4, dt, dd').allTextContents();
@@ -249,7 +249,7 @@ const stateOf = async (orderId: number) => {
 };
 
 describeWith('chromium')('on the page', () => {
-  test('an order that is held is accepted by keyboard, and confirmed then', async () => {
+  test('an order on hold is accepted by keyboard and then confirmed', async () => {
     const orderId = await begin();
     await choose('hold');
     await resend();
@@ -280,7 +280,7 @@ describeWith('chromium')('on the page', () => {
     });
   });
 
-  test('one that is refused stays as it is; earlier ones are below, and what was sent before where it was edited', async () => {
+  test('a refused resend changes nothing, and earlier resends are listed with the original values of edited fields', async () => {
     const orderId = await begin();
     await choose('hold');
     await resend({ ...FIRST, total: '1' });
@@ -303,7 +303,7 @@ describeWith('chromium')('on the page', () => {
     });
   });
 
-  test('what was too long to keep is named, its receipt shows it, and it is accepted whole', async () => {
+  test('a change that was too long to store is named, its receipt shows it, and it is accepted whole', async () => {
     const many = (quantity: number) =>
       Array.from({ length: 400 }, (_, index) => ({
         name: `Dish ${index}`,
@@ -328,12 +328,12 @@ describeWith('chromium')('on the page', () => {
     expect((await show(orderId)).order.items).toEqual(many(2));
   });
 
-  test('of several, those that are held come back, and the page says how many and why', async () => {
+  test('orders of a selection that are on hold return to the list, and the page says how many and why', async () => {
     const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await choose('hold');
     await visit('/review', async (page) => {
       await rowOf(page, 'R-2').waitFor();
-      // The page does not know of it yet.
+      // The page does not know about the resend yet.
       await page.route('**/orders/resent*', (route) => route.abort());
       await resend();
       await page.getByRole('checkbox', { name: 'Select all' }).check();
@@ -347,7 +347,7 @@ describeWith('chromium')('on the page', () => {
     });
   });
 
-  test('under ignore it is shown, and what was not changed is said; of a confirmed and a rejected order too', async () => {
+  test('with "ignore" resends are shown for open, confirmed and rejected orders, and the page says that nothing changed', async () => {
     const [orderId, confirmed, rejected] = [
       await begin(),
       await begin({ ...FIRST, source_order_id: 'R-2' }),
@@ -372,7 +372,7 @@ describeWith('chromium')('on the page', () => {
     expect(await stateOf(orderId)).toBe('confirmed');
   });
 
-  test('one that arrives while the list and the order are looked at appears by itself', async () => {
+  test('a resend that arrives appears in the open list and order', async () => {
     const orderId = await begin();
     await begin({ ...FIRST, source_order_id: 'R-2' });
     await choose('hold');
@@ -399,7 +399,7 @@ describeWith('chromium')('on the page', () => {
     });
   });
 
-  test('is told when somebody else has decided meanwhile', async () => {
+  test('a reviewer is told if somebody else decided in the meantime', async () => {
     const orderId = await begin();
     await choose('hold');
     const receiptId = await resend();
@@ -420,7 +420,7 @@ describeWith('chromium')('on the page', () => {
     });
   });
 
-  test('who is about to accept by a key is brought to what arrives then, and keeps the focus when the portal is out of reach', async () => {
+  test('a newer resend gets the focus before an older one is accepted by key, and the focus stays if the portal is unreachable', async () => {
     const orderId = await begin();
     await choose('hold');
     await resend();
@@ -439,7 +439,7 @@ describeWith('chromium')('on the page', () => {
     });
   });
 
-  test('the account’s choice is made among the integrations, and is in the log; a receipt says what it changed', async () => {
+  test('the setting is changed on the integrations page and recorded, and a receipt shows its changes', async () => {
     await begin();
     const receiptId = await resend();
     await visit('/integrations', async (page) => {
@@ -468,7 +468,7 @@ describeWith('chromium')('on the page', () => {
     ['light', 'en-GB', 'a desk', {}],
     ['dark', 'ar', 'a phone', PHONE],
   ] as const)(
-    'in the %s theme, in %s, on %s the panel keeps WCAG 2.2 AA, and nothing is wider than the window',
+    'in the %s theme, in %s, on %s the panel meets WCAG 2.2 AA and fits the window',
     async (colorScheme, locale, _place, options) => {
       const long = 'برج السلام، الطابق الثاني عشر، شقة 1204، شارع الشيخ زايد، '.repeat(4);
       const orderId = await begin({ ...FIRST, emirate: 'Atlantis' });
@@ -501,7 +501,7 @@ describeWith('chromium')('on the page', () => {
   );
 });
 
-test.each(['en', 'ar'])('what is put on record of resends has its words in %s', (language) => {
+test.each(['en', 'ar'])('every audit action about resends has a translation in %s', (language) => {
   const textsOf = (name: string) => {
     const path = `../../apps/portal/page/src/locales/${language}/${name}.json`;
     return JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8'));

@@ -30,7 +30,7 @@ const idsOf = ({ status, body }: Reply): number[] => {
 };
 const codeOf = ({ status, body }: Reply) => [status, body.code];
 
-/** Every order of a list, page after page; `between` happens after each page. */
+/** Reads all pages of a list. `between` runs after each page. */
 async function allPages(shop: Shop, query: string, between: () => Promise<unknown> = async () => {}) {
   const ids: number[] = [];
   let cursor: string | null = '';
@@ -46,7 +46,7 @@ async function allPages(shop: Shop, query: string, between: () => Promise<unknow
 describe('the list', () => {
   let asker: Shop | undefined;
 
-  test('shows an order as it was sent, with the payload as it came', async () => {
+  test('shows an order as it was sent, with the unchanged payload', async () => {
     const shop = await openShop(stack, portal);
     const payload = `{ "source_order_id": "raw-1", "customer": "محمد 0501234567", "total": "AED 99" }`;
     const { body } = await intake.api.order(shop.account, payload, { Prefer: 'wait=20' });
@@ -85,13 +85,13 @@ describe('the list', () => {
     ]);
   });
 
-  test('is shown without the payload when its retention is over', async () => {
+  test('shows an order without its payload after the retention', async () => {
     const shop = await openShop(stack, portal);
     const { body } = await shop.get(`/orders/${await insert(shop)}`);
     expect(body.raw).toBeNull();
   });
 
-  test('pages hold every order once, newest first, whatever arrives meanwhile', async () => {
+  test('has every order once in its pages, newest first, while orders arrive', async () => {
     const shop = await openShop(stack, portal);
     const ids: number[] = [];
     for (let n = 0; n < 45; n += 1) ids.push(await insert(shop));
@@ -100,11 +100,11 @@ describe('the list', () => {
     expect(idsOf(await shop.get('/orders?limit=200'))).toHaveLength(50);
   });
 
-  test('a rare order is found behind more orders than one request looks at, by pages that may be empty', async () => {
+  test('finds a rare order behind more orders than one request scans, with pages that may be empty', async () => {
     const shop = await openShop(stack, portal);
     const { knex } = stack.database;
     const oldest = await insert(shop, { channel: 'webhook', customer_name: 'Rare', review_state: 'confirmed' });
-    // Also at the limits of what one request scans.
+    // Also at the limits of one request's scan.
     const places = [500, 501, 502, 2000, 2001, 2002, 5500, 5501, 5502, 12_000, 12_001, 12_002];
     const { rows } = await knex.raw(
       `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
@@ -123,7 +123,7 @@ describe('the list', () => {
     expect(await allPages(shop, 'state=confirmed&q=nobody')).toEqual([]);
   });
 
-  test('confirmed and rejected orders are lists of their own', async () => {
+  test('has separate lists of confirmed and rejected orders', async () => {
     const shop = await openShop(stack, portal);
     const [waiting, confirmed, rejected] = [await insert(shop), await insert(shop), await insert(shop)];
     await shop.post('/orders/review', { order_ids: [confirmed], to: 'confirmed' });
@@ -133,7 +133,7 @@ describe('the list', () => {
     expect(idsOf(await shop.get('/orders?state=rejected'))).toEqual([rejected]);
   });
 
-  test('counts what needs review', async () => {
+  test('counts orders that need review', async () => {
     const shop = await openShop(stack, portal);
     const [id] = [await insert(shop), await insert(shop)];
     await shop.post('/orders/review', { order_ids: [id], to: 'confirmed' });
@@ -151,14 +151,14 @@ describe('the list', () => {
     ['q=a&q=b'],
     ['sort=total'],
     [`q=${'x'.repeat(201)}`],
-  ])('%s is refused', async (query) => {
+  ])('rejects %s', async (query) => {
     asker ??= await openShop(stack, portal);
     expect(codeOf(await asker.get(`/orders?${query}`))).toEqual([422, 'invalid_request']);
   });
 });
 
 describe('new orders', () => {
-  test('are those since the last time asked, and those that were committed late', async () => {
+  test('are those since the last request, and those that were committed late', async () => {
     const shop = await openShop(stack, portal);
     const old = await insert(shop, { written_at: new Date(Date.now() - 60_000) });
     const { body } = await shop.get(`/orders/new?after=${old}`);
@@ -172,7 +172,7 @@ describe('new orders', () => {
     expect(idsOf(await shop.get(`/orders/new?after=${quick}`))).toEqual([quick, late]);
   });
 
-  test('go by the same filter, and say when there are more', async () => {
+  test('obey the same filter, and the reply says if there are more', async () => {
     const shop = await openShop(stack, portal);
     for (let n = 0; n < 52; n += 1) await insert(shop, { channel: n < 51 ? 'rest' : 'webhook' });
     const all = await shop.get('/orders/new?after=0');
@@ -319,25 +319,25 @@ describe('filters and search', () => {
     await knex('orders')
       .where({ account_id: shop.account.id, order_number: 'many' })
       .update({ written_at: new Date(0) });
-    // The worker would make them at its leisure.
+    // The worker would create them later.
     await worker.close();
     while ((await fillSearchTerms(knex)) > 0);
     expect((await knex('order_words').where({ account_id: shop.account.id })).length).toBeGreaterThan(2500);
     await searchForEach();
-    // The one letter that many begin with, from a cursor on: the newest of them below it.
+    // A one-letter search with a cursor returns the newest matches below the cursor.
     const [first] = idsOf(await shop.get('/orders?q=many&limit=1'));
     const next = await shop.get(`/orders?q=many&limit=1&cursor=${first}`);
     expect(idsOf(next)).toEqual([(first as number) - 1]);
   });
 
-  test('no log line holds what was searched for, or what was found', async () => {
+  test('no log line contains a search or a found value', async () => {
     await shop.get(`/orders?q=${encodeURIComponent('mansoori 0501234567')}`);
     const text = portal.log.text();
     expect(text).toContain('"route":"/orders"');
     expect(text).not.toMatch(/mansoori|1234567/i);
   });
 
-  test('no word and no filter finds an order of another account', async () => {
+  test('no search and no filter finds an order of another account', async () => {
     const other = await openShop(stack, portal);
     const mine = await insert(other, { customer_name: 'Aisha' });
     expect(idsOf(await other.get('/orders?q=aisha'))).toEqual([mine]);
@@ -346,7 +346,7 @@ describe('filters and search', () => {
   });
 });
 
-describe('to everybody else there is no such order', () => {
+describe('for everybody else an order does not exist', () => {
   const routes = (id: number): [string, string, object?][] => [
     ['get', `/orders/${id}`],
     ['patch', `/orders/${id}`, { edits: { '/area': 'Marina' } }],
@@ -357,7 +357,7 @@ describe('to everybody else there is no such order', () => {
   ];
   type Ask = (path: string, body?: object) => Promise<Reply>;
 
-  test('their order below my account', async () => {
+  test('below the own account', async () => {
     const [mine, theirs] = [await openShop(stack, portal), await openShop(stack, portal)];
     const id = await insert(theirs);
     const untouched = await theirs.get(`/orders/${id}`);
@@ -377,7 +377,7 @@ describe('to everybody else there is no such order', () => {
     expect((await mine.get('/orders/counts')).body.needs_review).toBe(1);
   });
 
-  test('their account, by its holder’s address', async () => {
+  test('below the account of its holder', async () => {
     const [mine, theirs] = [await openShop(stack, portal), await openShop(stack, portal)];
     const id = await insert(theirs);
     const asked = below(mine.client, theirs.account.id);

@@ -28,7 +28,7 @@ const dispatchable = (ids: number[]) =>
   stack.database.knex('dispatchable_orders').whereIn('order_id', ids).orderBy('order_id').pluck('order_id');
 
 describe('review', () => {
-  test('several at once, each once, on record under the person’s name', async () => {
+  test("confirms several orders at once, each recorded once with the user's name", async () => {
     const ids = [await insert(), await insert(), await insert()];
     const [first, second, third] = ids as [number, number, number];
     await reject([second], 'out of stock');
@@ -53,7 +53,7 @@ describe('review', () => {
     expect(await actionsOf(first)).toEqual(['order_confirmed']);
   });
 
-  test('rejecting takes a reason; the rejected can be reopened, and the reason stays on record', async () => {
+  test('requires a reason for a rejection, and reopened orders keep the reason in their history', async () => {
     const id = await insert();
     const without = await shop.post('/orders/review', { order_ids: [id], to: 'rejected' });
     expect([without.status, without.body.errors[0].pointer]).toEqual([422, '/reason']);
@@ -73,7 +73,7 @@ describe('review', () => {
     ]);
   });
 
-  test('a confirmed order cannot be rejected or reopened', async () => {
+  test('does not reject or reopen a confirmed order', async () => {
     const id = await insert();
     await confirm([id]);
     expect((await reject([id], 'late')).body.changed).toEqual([]);
@@ -91,11 +91,11 @@ describe('review', () => {
     [{ order_ids: [1], to: 'rejected', reason: 'x'.repeat(501) }],
     [{ order_ids: [1], to: 'rejected', reason: 'a\u0000b' }],
     [{ to: 'confirmed' }],
-  ])('request %# is refused', async (body) => {
+  ])('rejects request %#', async (body) => {
     expect((await shop.post('/orders/review', body)).status).toBe(422);
   });
 
-  test('a thousand at once', async () => {
+  test('confirms a thousand orders at once', async () => {
     const ids = await stack.database.knex
       .raw(
         `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
@@ -105,7 +105,7 @@ describe('review', () => {
       )
       .then(({ rows }) => rows.map(({ order_id }: { order_id: number }) => order_id));
     expect((await confirm(ids.toReversed())).body.changed).toEqual(ids);
-    // A statement that takes half a second on a busy machine is given up, and the undo is asked for again.
+    // A statement that takes half a second on a busy machine is canceled, and the undo is repeated.
     const undone = await until('the undo has time', async () => {
       const reply = await undo(ids);
       return reply.status !== 503 && reply;
@@ -117,7 +117,7 @@ describe('review', () => {
 describe('races', () => {
   const request = (orderIds: number[], by: string) => ({ accountId: shop.account.id, orderIds, by });
 
-  test('of two who confirm at once, one does; the other is told', async () => {
+  test('only one of two simultaneous confirmations succeeds, and the other is told', async () => {
     const ids = [await insert(), await insert()];
     const held = await hold(stack.database.knex, `select from orders where order_id = ${ids[0]} for update`);
     const both = Promise.all([
@@ -146,7 +146,7 @@ describe('races', () => {
 });
 
 describe('undo', () => {
-  test('takes a confirmation and a rejection back, and is on record', async () => {
+  test('reverts a confirmation and a rejection and is recorded', async () => {
     const [confirmed, rejected, waiting] = [await insert(), await insert(), await insert()];
     await confirm([confirmed]);
     await reject([rejected], 'twice');
@@ -164,7 +164,7 @@ describe('undo', () => {
     expect((await confirm([confirmed])).body.changed).toEqual([confirmed]);
   });
 
-  test('not once eight seconds have passed, while nobody can see the order yet', async () => {
+  test('is rejected after eight seconds, before anybody can see the order', async () => {
     const [early, late] = [await insert(), await insert()];
     await confirm([early, late]);
     await makeReviewOlder(stack.database.knex, [early], 6.5);
@@ -174,7 +174,7 @@ describe('undo', () => {
       changed: [early],
       unchanged: [{ order_id: late, review_state: 'confirmed' }],
     });
-    // One that was confirmed later would hold it back.
+    // An order confirmed later would hold it back.
     await stack.database
       .knex('orders')
       .where({ review_state: 'confirmed' })
@@ -182,7 +182,7 @@ describe('undo', () => {
     await until('the other is shown', async () => String(await dispatchable([early, late])) === String([late]));
   });
 
-  test('that waits for a lock is judged when it has it, and gives up before the order is shown', async () => {
+  test('that waits for a lock is judged when it gets the lock, and fails before the order is visible', async () => {
     const id = await insert();
     await confirm([id]);
     await makeReviewOlder(stack.database.knex, [id], 7.7);
@@ -193,7 +193,7 @@ describe('undo', () => {
       (error) => error.code,
     );
     await whoWait(stack.database.knex, 1, 'transactionid');
-    // Until the time to undo is over by the clock of Postgres, but not that of the statement.
+    // Until the undo time is over by the clock of Postgres, but not by the start of the statement.
     await until('eight seconds are over', async () => {
       const { rows } = await stack.database.knex.raw(
         "select clock_timestamp() > reviewed_at + interval '8 seconds' as over from orders where order_id = ?",
@@ -206,7 +206,7 @@ describe('undo', () => {
     expect((await show(id)).order.review_state).toBe('confirmed');
   });
 
-  test('a follower of dispatchable_orders never sees an order that is taken back', async () => {
+  test('never affects an order that a reader of dispatchable_orders saw', async () => {
     const ids: number[] = [];
     for (let n = 0; n < 40; n += 1) ids.push(await insert());
     await confirm(ids);
@@ -215,7 +215,7 @@ describe('undo', () => {
     const follower = (async () => {
       while (!end.signal.aborted) for (const id of await dispatchable(ids)) seen.add(id);
     })();
-    // From two seconds before the edge to some after it, so that the time to undo ends and the view opens between them.
+    // From two seconds before the limit to some after it, so that the undo time ends and the orders become visible in between.
     await Promise.all(ids.map((id, n) => makeReviewOlder(stack.database.knex, [id], 6 + n / 8)));
     const taken = (await Promise.all(ids.map((id) => undo([id])))).flatMap(({ body }) => body.changed as number[]);
     await until('the rest is shown', async () => (await dispatchable(ids)).length === ids.length - taken.length);
@@ -228,7 +228,7 @@ describe('undo', () => {
 });
 
 describe('editing', () => {
-  test('corrects what could not be read, keeps the former values, and finds it by the new search terms', async () => {
+  test('corrects an unreadable field, keeps former values, and updates the search terms', async () => {
     const payload = {
       source_order_id: 'edit-1',
       customer: { name: 'Aisha', phone: 'call me' },
@@ -284,7 +284,7 @@ describe('editing', () => {
     ['/customer'],
     ['/__proto__/polluted'],
     ['area'],
-  ])('%s cannot be edited, and nothing is', async (pointer) => {
+  ])('rejects %s without any change', async (pointer) => {
     const id = await insert();
     const { status, body } = await shop.patch(`/orders/${id}`, { edits: { '/area': 'Marina', [pointer]: 'x' } });
     expect([status, body.code, body.errors[0].pointer]).toEqual([422, 'invalid_request', pointer]);
@@ -292,20 +292,20 @@ describe('editing', () => {
     expect([order.area, history]).toEqual([null, []]);
   });
 
-  test('only what needs review', async () => {
+  test('is possible only for orders that need review', async () => {
     const id = await insert();
     await reject([id], 'twice');
     const { status, body } = await shop.patch(`/orders/${id}`, { edits: { '/area': 'Marina' } });
     expect([status, body.code]).toEqual([409, 'conflicting_state']);
   });
 
-  test('what is nested too deep is not looked at', async () => {
+  test('rejects a value that is nested too deep', async () => {
     const deep = JSON.parse('['.repeat(100) + ']'.repeat(100));
     const { status, body } = await shop.patch(`/orders/${await insert()}`, { edits: { '/address': deep } });
     expect([status, body.code]).toEqual([400, 'malformed_body']);
   });
 
-  test('no edits are no request', async () => {
+  test('requires at least one edit', async () => {
     expect((await shop.patch(`/orders/${await insert()}`, { edits: {} })).status).toBe(422);
   });
 });

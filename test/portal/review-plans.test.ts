@@ -32,7 +32,7 @@ const ALL: ReviewFilter = {
   ...NO_FILTER,
 };
 
-/** Orders of this account and another one, alternating; one in five thousand has a unique name. */
+/** Inserts orders of this account and another one in turn. One in five thousand has a unique name. */
 const fill = (orders: number) =>
   db.knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, items, warnings,
@@ -44,7 +44,7 @@ const fill = (orders: number) =>
     [orders, orders, orders],
   );
 
-/** On connections of its own: what a connection has read is counted at its end, or some seconds later. */
+/** Runs work on its own connections, because Postgres counts reads of a connection at its end or seconds later. */
 async function apart<T>(work: (knex: Knex) => PromiseLike<T>): Promise<T> {
   const knex = openKnex({ url: db.directUrl, applicationName: 'apart' });
   const done = await work(knex);
@@ -73,7 +73,7 @@ const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
 
 const PAGE_OF_ORDERS = Array.from({ length: 50 }, (_, index) => ({ order_id: 2 * index + 2 }));
 
-/** Ten resends of each fifth order, of which each second has changes; of the first order 20,000 without. */
+/** Ten resends of every fifth order, every second one with changes, and 20,000 of the first order without changes. */
 const fillResends = (orders: number) =>
   db.knex.raw(
     `insert into resends (account_id, order_id, receipt_id, changes)
@@ -84,7 +84,7 @@ const fillResends = (orders: number) =>
     [orders],
   );
 
-/** What is done with the list, and how many rows it may read; a plan that reads the list through reads 30,000. */
+/** Queries of the list, and the maximum number of rows of each. A plan that scans the list reads 30,000. */
 const CASES: [string, number, () => Promise<unknown>][] = [
   ['open', FEW_ROWS, () => page({})],
   ['a page in the middle', FEW_ROWS, () => page({}, 30_000)],
@@ -109,7 +109,7 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
 ];
 
-test('what was planned for an empty list does not read a full one through, and nor does what is planned for a full one', async () => {
+test('no list query reads a full list, whether it was planned for an empty or a full one', async () => {
   for (const [, , work] of CASES) for (let time = 0; time < 3; time += 1) await work();
   await db.knex.raw(
     'insert into accounts (account_id, name) overriding system value select i, i::text from generate_series(1, ?::int) as i',
@@ -120,7 +120,7 @@ test('what was planned for an empty list does not read a full one through, and n
   await apart(async (knex) => {
     while ((await fillSearchTerms(knex)) > 0);
   });
-  // The second time as planned for what a full list was found to hold.
+  // The second time with statistics of a full list.
   for (const statistics of ['none', 'analyzed']) {
     if (statistics === 'analyzed') await db.knex.raw('analyze');
     const tooMany: [string, number][] = [];
@@ -134,18 +134,18 @@ test('what was planned for an empty list does not read a full one through, and n
   expect((await page({ searchTerms: 'SHOP-18' })).orders).toHaveLength(50);
 });
 
-test('the search for orders without search terms reads each account once, and creating terms reads no other account', async () => {
-  // Of these, another one is a minute old each second.
+test('filling search terms reads each account once and no orders of other accounts', async () => {
+  // Each second one more of these reaches the age of a minute.
   await apart((knex) => knex('orders').where('order_id', '>', 59_900).delete());
   const fillOnce = () => apart((knex) => fillSearchTerms(knex));
-  const look = await rowsRead(async () => {
+  const idleReads = await rowsRead(async () => {
     expect(await fillOnce()).toBe(0);
   });
-  expect(look).toBeLessThan(ACCOUNTS + FEW_ROWS);
+  expect(idleReads).toBeLessThan(ACCOUNTS + FEW_ROWS);
   await insertOrders(db.knex, 4000, 500);
   await insertOrders(db.knex, 8, 500);
-  const turn = await rowsRead(async () => {
+  const batchReads = await rowsRead(async () => {
     expect(await fillOnce()).toBe(1000);
   });
-  expect(turn).toBeLessThan(ACCOUNTS + 2 * 1000 + FEW_ROWS);
+  expect(batchReads).toBeLessThan(ACCOUNTS + 2 * 1000 + FEW_ROWS);
 });

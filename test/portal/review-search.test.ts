@@ -20,16 +20,16 @@ afterAll(() => db.close());
 const search = (searchTerms: string) =>
   listReview(db.database, { ...NO_FILTER, accountId: ACCOUNT, state: 'needs_review', searchTerms }, { limit: 200 });
 
-/** What Postgres and its syntax of queries mind, and what people write. */
+/** Characters that matter to Postgres text search, and ordinary words. */
 const PIECES = [
   ...["'", '\\', ':', '*', '|', '&', '!', '(', ')', '<->', '=', '~', '-', '_', '/', '#', '+', '.', ' ', '\n', '\t'],
   ...['050', '1234567', '٠٥٠', 'أ', 'ة', 'ـ', 'é', 'İ', 'ß', '😀', 'a', 'Z', 'shop', '\u200f', '\u00a0', '\u0301'],
 ];
 const text = fc.string({ unit: fc.constantFrom(...PIECES), minLength: 1, maxLength: 25 });
-// Half an article is a letter, so only what is searched for whole has one.
+// Half of an Arabic article is a letter, so only whole searches contain an article.
 const wholeText = fc.string({ unit: fc.constantFrom(...PIECES, 'ال'), minLength: 1, maxLength: 25 });
 
-test('whatever is searched for, and whatever an order holds: the one finds the other by its beginning', () =>
+test('any order is found by any prefix of its values', () =>
   fc.assert(
     fc.asyncProperty(wholeText, text, fc.nat(25), async (name, number, length) => {
       const id = await insertOrder(db.knex, ACCOUNT, {
@@ -44,7 +44,7 @@ test('whatever is searched for, and whatever an order holds: the one finds the o
     { numRuns: 150 },
   ));
 
-/** Every match, newest first, page after page; `between` happens after each. */
+/** All matches, newest first, over all pages. `between` runs after each page. */
 async function allPages(accountId: number, searchTerms: string, between: () => Promise<unknown>): Promise<number[]> {
   const found: number[] = [];
   for (let below: number | null | undefined; below !== null; ) {
@@ -60,7 +60,7 @@ async function allPages(accountId: number, searchTerms: string, between: () => P
 const SIZE = 7000;
 const place = fc.noBias(fc.nat(SIZE - 1));
 
-test('however many search terms are created so far, a search finds every matching order once', () =>
+test('a search finds every matching order once, however many search terms exist yet', () =>
   fc.assert(
     fc.asyncProperty(
       fc.record({
@@ -80,7 +80,7 @@ test('however many search terms are created so far, a search finds every matchin
         await knex('orders')
           .whereIn('order_id', ids.slice(SIZE - unfilled))
           .update({ written_at: new Date() });
-        /** Confirms the one half of them, and names the other half. */
+        /** Confirms one half of the orders and renames the other half. */
         const change = async (places: readonly number[]) => {
           const gone = idsAt(places.filter((_, index) => index % 2 === 0)).filter((id) => waiting.has(id));
           await reviewOrders(knex, { accountId, orderIds: gone, to: 'confirmed', by: 'x' });

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 
-/** An account with orders, and somebody who may review them. */
+/** An account with orders and a reviewer. */
 interface Shop {
   account: TestAccount;
   person: TestPerson;
@@ -55,16 +55,16 @@ const ORDER = {
 };
 const numbered = (number: string, more: object = {}) => ({ ...ORDER, source_order_id: number, ...more });
 
-/** Shows the list to its reviewer. What goes wrong in the page fails the test in the end. */
+/** Opens the list as its reviewer. Errors in the page fail the test at the end. */
 async function review(
   { person, account }: Shop,
   work: (page: Page) => Promise<void>,
   { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
 ): Promise<void> {
-  const { page, complaints } = await openPage(options);
+  const { page, complaints: pageErrors } = await openPage(options);
   await signInOnPage(page, portal, person, `/accounts/${account.id}/review${path}`);
   await work(page);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
   await page.context().close();
 }
 
@@ -88,7 +88,7 @@ const becomes = (orderId: number, state: string) =>
 describe('a dispatcher', () => {
   test('signs in, corrects an order and confirms it, by keyboard alone', async () => {
     const shop = await openShop(numbered('K-1', { emirate: 'Atlantis' }), numbered('K-2'));
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
     await page.keyboard.press('Tab');
@@ -111,7 +111,7 @@ describe('a dispatcher', () => {
     await paneOf(page).getByText('Atlantis').first().waitFor();
     await page.keyboard.press('c');
     await rowOf(page, 'K-1').waitFor({ state: 'detached' });
-    // The next one is at hand, with the focus.
+    // The next order is open and has the focus.
     await paneOf(page).getByRole('heading', { name: 'K-2' }).waitFor();
     await page.locator('.order-number:focus', { hasText: 'K-2' }).waitFor();
     const [order] = await stack.database.knex('orders').where({ account_id: shop.account.id, source_order_id: 'K-1' });
@@ -122,11 +122,11 @@ describe('a dispatcher', () => {
     await page.getByText('All done').waitFor();
     await page.keyboard.press('u');
     await rowOf(page, 'K-2').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('sees an order that was just sent, without a reload; further down it waits until it is asked for', async () => {
+  test('sees a new order without a reload, and after scrolling only on request', async () => {
     const shop = await openShop();
     await insertOrders(shop, 100);
     await review(shop, async (page) => {
@@ -150,7 +150,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  test('reads each warning at its field and in the payload, which is shown as it was received', async () => {
+  test('reads each warning at its field and in the payload, which is shown as received', async () => {
     const raw = `{"source_order_id" : "W-1","total":  12345678901234567890.10, "emirate":"Atlantis",
       "customer":{"name":"محمد","phone":"12"},"x":{"a":1}}`;
     await review(await openShop(raw), async (page) => {
@@ -175,7 +175,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  test('is told when somebody else was faster, and sees the current state of the order', async () => {
+  test('is told if somebody else was faster, and sees the current state of the order', async () => {
     const shop = await openShop(numbered('F-1'), numbered('F-2'));
     await review(shop, async (page) => {
       await openOrder(page, 'F-1');
@@ -191,7 +191,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  test('edits items and empties fields; Escape leaves everything as it was; the history tells', async () => {
+  test('edits items and empties fields, discards edits with Escape, and sees the history', async () => {
     await review(await openShop(numbered('E-1', { items: [{ name: 'Karak', quantity: 'a few' }] })), async (page) => {
       await openOrder(page, 'E-1');
       await page.getByRole('button', { name: 'Edit: Karak' }).click();
@@ -213,7 +213,7 @@ describe('a dispatcher', () => {
     });
   });
 
-  test('does not confirm an order that is being edited', async () => {
+  test('cannot confirm an order that is being edited', async () => {
     const shop = await openShop(numbered('D-1'));
     await review(shop, async (page) => {
       await openOrder(page, 'D-1');
@@ -222,7 +222,7 @@ describe('a dispatcher', () => {
       await page.getByRole('button', { name: 'Confirm', exact: true }).click();
       await page.getByText('Save or cancel the edit of this order first.').waitFor();
       await page.locator('.field-editor textarea').press('Enter');
-      // What is typed counts as the text of its editor, too.
+      // Typed text also counts as text of its editor.
       await page.locator('.field-editor').waitFor({ state: 'detached' });
       await factOf(page, 'Address').getByText('Tower 7').waitFor();
       await page.getByRole('button', { name: 'Confirm', exact: true }).click();
@@ -232,7 +232,7 @@ describe('a dispatcher', () => {
 });
 
 describe('several orders', () => {
-  test('are confirmed at once, and taken back by one click', async () => {
+  test('are confirmed at once and undone with one click', async () => {
     const shop = await openShop(...['B-1', 'B-2', 'B-3', 'B-4'].map((number) => numbered(number)));
     await review(shop, async (page) => {
       await rowOf(page, 'B-4').getByRole('checkbox').click();
@@ -253,7 +253,7 @@ describe('several orders', () => {
     });
   });
 
-  test('are rejected with a reason, and one of them reopened', async () => {
+  test('are rejected with a reason, and one of them is reopened', async () => {
     const shop = await openShop(numbered('R-1'), numbered('R-2'));
     await review(shop, async (page) => {
       await rowOf(page, 'R-1').waitFor();
@@ -275,7 +275,7 @@ describe('several orders', () => {
     });
   });
 
-  test('come back when the service cannot be reached', async () => {
+  test('return to the list if the service is unreachable', async () => {
     const shop = await openShop(numbered('O-1'), numbered('O-2'));
     await review(shop, async (page) => {
       await page.route('**/orders/review', (route) => route.abort());
@@ -289,7 +289,7 @@ describe('several orders', () => {
 });
 
 describe('the list', () => {
-  test('is there after less than 200 kB, and says when an order is unknown', async () => {
+  test('loads with less than 200 kB and reports an unknown order', async () => {
     await review(
       await openShop(numbered('L-1')),
       async (page) => {
@@ -306,7 +306,7 @@ describe('the list', () => {
     );
   });
 
-  test('keeps its filters and the open order in its address, there and back again', async () => {
+  test('keeps its filters and the open order in its URL, also with back and forward', async () => {
     const shop = await openShop(numbered('Q-1'), numbered('Q-2', { emirate: 'Sharjah' }), numbered('Q-3', { x: 1 }));
     await review(shop, async (page) => {
       await page.getByLabel('Emirate').selectOption('AE-SH');
@@ -329,7 +329,7 @@ describe('the list', () => {
     });
   });
 
-  test('is searched while one types; single keys can be switched off', async () => {
+  test('is searched while typing, and single-key shortcuts can be switched off', async () => {
     const shop = await openShop(
       numbered('S-1'),
       numbered('S-2', { customer: { name: 'جاسم', phone: '055 765 4321' } }),
@@ -350,7 +350,7 @@ describe('the list', () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.keyboard.press('/');
-      // With patience, as a dialog gives the focus back; had the key acted, the search would keep it.
+      // The dialog returns the focus after a while. If the key had worked, the search would keep the focus.
       await page.locator('input:focus').waitFor({ state: 'detached' });
       expect(await page.locator('input:focus').count()).toBe(0);
       await page.keyboard.press('ArrowDown');
@@ -358,7 +358,7 @@ describe('the list', () => {
     });
   });
 
-  test('of 3,000 orders holds those in sight, down to the last', async () => {
+  test('of 3,000 orders renders only those in sight, down to the last', async () => {
     const shop = await openShop();
     await insertOrders(shop, 3000);
     await review(shop, async (page) => {
@@ -375,14 +375,14 @@ describe('the list', () => {
   });
 });
 
-test.each(['en', 'ar'])('each kind of warning has a text in %s', (language) => {
+test.each(['en', 'ar'])('each warning code has a text in %s', (language) => {
   const path = join(import.meta.dirname, `../../apps/portal/page/src/locales/${language}/review.json`);
   const { warning } = JSON.parse(readFileSync(path, 'utf8'));
   expect(new Set(Object.keys(warning))).toEqual(new Set([...Object.keys(WARNINGS), 'show']));
 });
 
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
-  test('list, order, editor and dialogs keep WCAG 2.2 AA', async () => {
+  test('list, order, editor and dialogs meet WCAG 2.2 AA', async () => {
     const shop = await openShop(numbered('X-1', { emirate: 'Atlantis', x: 1 }), numbered('X-2', { total: 'much' }));
     await review(
       shop,
@@ -412,7 +412,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
 });
 
 describe.each(['en-GB', 'ar'])('on a phone, in %s', (locale) => {
-  test('nothing is wider than the window, an order takes the whole page, and there is a way back', async () => {
+  test('everything fits the window, an order takes the whole page, and there is a way back', async () => {
     const long = 'برج السلام، الطابق الثاني عشر، شقة 1204، شارع الشيخ زايد، '.repeat(4);
     const shop = await openShop(numbered('P-1', { address: long, emirate: 'Atlantis', [`x${'y'.repeat(200)}`]: 1 }));
     await review(
@@ -438,7 +438,7 @@ describe.each(['en-GB', 'ar'])('on a phone, in %s', (locale) => {
 
 const overflowOf = (place: Locator) => place.evaluate((element) => element.scrollWidth - element.clientWidth);
 
-/** Orders as the worker writes them, many at once. */
+/** Inserts many orders with the columns that the worker writes. */
 async function insertOrders({ account }: Shop, count: number): Promise<void> {
   await stack.database.knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, items, total,

@@ -36,7 +36,7 @@ const filledOf = (accountId: number): Promise<number[]> =>
 const markOf = async (accountId: number): Promise<number | undefined> =>
   (await db.knex('order_words_marks').where({ account_id: accountId }).first())?.filled_to;
 
-/** One page, and whether there is another. */
+/** One page of matches, and whether there are more. */
 async function search(accountId: number, searchTerms: string): Promise<[number[], boolean]> {
   const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
   const { orders, nextBelow } = await listReview(db.database, filter, { limit: 50 });
@@ -60,7 +60,7 @@ test('creates the search terms of orders written more than a minute ago, up to t
   expect([await filledOf(accountId), await markOf(accountId)]).toEqual([[...old, young, behind], behind]);
 });
 
-test('they are created in batches, and the caller can stop after each batch', async () => {
+test('search terms are created in batches, and the caller can stop after each batch', async () => {
   const [few, many] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, few, 3);
   await insertOrders(db.knex, many, 6200);
@@ -72,7 +72,7 @@ test('they are created in batches, and the caller can stop after each batch', as
   expect([(await filledOf(few)).length, (await filledOf(many)).length]).toEqual([3, 6200]);
 });
 
-test('an account that has always more does not keep the others waiting', async () => {
+test('an account with endless orders does not delay the others', async () => {
   const [many, few] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, many, 6000);
   await insertOrders(db.knex, few, 3);
@@ -81,7 +81,7 @@ test('an account that has always more does not keep the others waiting', async (
   await fillAll();
 });
 
-test('of two at once, one does it', async () => {
+test('only one of two simultaneous runs does the work', async () => {
   const accountId = await openAccount();
   await insertOrders(db.knex, accountId, 1200);
   const inBatch = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ test('of two at once, one does it', async () => {
   expect(await first).toBe(1200);
 });
 
-test('neither an account nor an order is locked, and what is locked is not waited for', async () => {
+test('a run locks no account and no order, and does not wait for locked ones', async () => {
   const accountId = await openAccount();
   const id = await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) });
   const trx = await db.knex.transaction();
@@ -132,12 +132,12 @@ test('search terms are removed when an order leaves the list, and created again 
   expect(await search(accountId, 'after')).toEqual([[c], false]);
 });
 
-test('an order that is edited, reviewed or reopened while search terms are created keeps its own', async () => {
+test('an order that changes while search terms are created keeps its current terms', async () => {
   const accountId = await openAccount();
   const ids = await insertOrders(db.knex, accountId, 4, { customer_name: 'Before' });
   const [blocked, edited, confirmed, undone] = ids as [number, number, number, number];
   await insertOrders(db.knex, accountId, 600);
-  // It has seen the orders as they are now when it comes to the one whose words somebody else is about to write.
+  // The run has read all orders when it waits for the one whose terms this transaction inserts.
   const blocker = await db.knex.transaction();
   await blocker('order_words').insert({ account_id: accountId, order_id: blocked, words: '' });
   const filling = fillSearchTerms(db.knex);
@@ -157,7 +157,7 @@ test('an order that is edited, reviewed or reopened while search terms are creat
 });
 
 test.each([499, 500, 501, 5499, 5500, 5501])(
-  'what has no words yet is found behind %i others that have none',
+  'an order without search terms is found behind %i others without',
   async (others) => {
     const accountId = await openAccount();
     const [old] = await insertOrders(db.knex, accountId, 1, { customer_name: 'Rare' });
@@ -181,13 +181,13 @@ test('a page is filled despite outdated search terms of reviewed orders', async 
   expect(await search(accountId, 'rare')).toEqual([ids.slice(0, 40).toReversed(), false]);
 });
 
-test('a worker makes them by itself', () =>
+test('a worker creates search terms regularly', () =>
   withStack('postgres', async (stack) => {
     const { id: accountId } = await stack.account();
     const { knex } = stack.database;
     await insertOrders(knex, accountId, 600);
     await stack.worker();
-    await until('the words are made', async () => {
+    await until('the search terms are created', async () => {
       const filled = await knex('order_words').where({ account_id: accountId }).pluck('order_id');
       return filled.length === 600;
     });

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const newPerson = async () => createPerson(stack, (await stack.account()).id);
 
-/** Asks as the proxy in front does for somebody of that address. */
+/** Sends a request like the proxy, with the address of a client. */
 function ask(path: string, body: object | string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${portal.url}/api${path}`, {
     method: 'POST',
@@ -33,15 +33,15 @@ function ask(path: string, body: object | string, headers: Record<string, string
 const attempt = async (email: string, password: string, network: string) =>
   (await ask('/session', { email, password }, { 'X-Forwarded-For': network })).status;
 
-// biome-ignore lint/suspicious/noExplicitAny: what a route answers is for the test to say.
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the type of its reply.
 const bodyOf = (reply: Response): Promise<any> => reply.json();
 
-/** Networks of documentation (RFC 5737), each test its own. */
+/** Documentation networks (RFC 5737), a different one for each test. */
 let networks = 0;
 const newNetwork = () => `203.0.113.${++networks}`;
 
 describe('signing in', () => {
-  test('a person signs in, is named, and signs out', async () => {
+  test('a person signs in, sees their name and signs out', async () => {
     const person = await newPerson();
     const client = await signIn(portal, person);
     const { status, body } = await client.get('/session');
@@ -57,19 +57,19 @@ describe('signing in', () => {
 
   testInBrowser('without a word on the console', async () => {
     const person = await newPerson();
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
     await expectAccessible(page);
     await signInOnPage(page, portal, person);
     await page.getByRole('heading', { name: 'Needs review' }).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {
     const person = await newPerson();
-    const { page, complaints } = await openPage();
+    const { page, complaints: pageErrors } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${person.accountId}/receipts`);
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await stack.database.knex('user_sessions').delete();
@@ -79,11 +79,11 @@ describe('signing in', () => {
     await page.locator('input[type="password"]').fill(person.password);
     await page.locator('button[type="submit"]').click();
     await page.getByText('No receipt is dead').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  test('the cookie is for this host and the browser alone; over https it goes over nothing else', async () => {
+  test('the cookie is HttpOnly and limited to this host, and Secure on https', async () => {
     const { email, password } = await newPerson();
     const plain = await ask('/session', { email, password });
     expect(plain.headers.getSetCookie()).toEqual([
@@ -106,7 +106,7 @@ describe('signing in', () => {
     await secure.close();
   });
 
-  test('an address that nobody has is refused with the same words, and after as much work', async () => {
+  test('an unknown address is rejected with the same message and after the same work', async () => {
     const { email } = await newPerson();
     const time = async (address: string) => {
       const startedAt = performance.now();
@@ -121,7 +121,7 @@ describe('signing in', () => {
       ]);
       return performance.now() - startedAt;
     };
-    // Alternating, so that other load on the machine slows both.
+    // In turn, so that other load on the machine slows both.
     const best = { nobody: Number.POSITIVE_INFINITY, somebody: Number.POSITIVE_INFINITY };
     for (let round = 0; round < 8; round += 1) {
       best.nobody = Math.min(best.nobody, await time('nobody@example.test'));
@@ -141,11 +141,11 @@ describe('signing in', () => {
     ['a password without end', JSON.stringify({ email: 'a@example.test', password: 'x'.repeat(200) }), 422],
     ['too much', JSON.stringify({ email: 'a@example.test', password: 'x'.repeat(70_000) }), 413],
     ['no JSON', '{"email":', 400],
-  ])('%s is refused', async (_, body, status) => {
+  ])('%s is rejected', async (_, body, status) => {
     expect((await ask('/session', body)).status).toBe(status);
   });
 
-  test('from the page of another site it is refused, and so is every other change', async () => {
+  test('requests from pages of other sites are rejected, also for every other change', async () => {
     const { email, password } = await newPerson();
     for (const headers of [
       { Origin: 'https://evil.test' },
@@ -161,23 +161,24 @@ describe('signing in', () => {
   });
 });
 
-describe('guessing', () => {
-  test('ten failures for an address from one network shut out that network, not its owner elsewhere', async () => {
+describe('guessing passwords', () => {
+  test('is blocked after ten failures for an address from one network, and the owner can sign in from another', async () => {
     const { email, password } = await newPerson();
-    const [thief, owner] = [newNetwork(), newNetwork()];
-    for (let guess = 0; guess < 10; guess += 1) expect(await attempt(email, `guess ${guess}`, thief)).toBe(401);
-    const refused = await ask('/session', { email, password }, { 'X-Forwarded-For': thief });
+    const [attackerNetwork, owner] = [newNetwork(), newNetwork()];
+    for (let guess = 0; guess < 10; guess += 1)
+      expect(await attempt(email, `guess ${guess}`, attackerNetwork)).toBe(401);
+    const refused = await ask('/session', { email, password }, { 'X-Forwarded-For': attackerNetwork });
     expect([refused.status, (await bodyOf(refused)).code]).toEqual([429, 'too_many_attempts']);
     expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
     expect(await attempt(email, password, owner)).toBe(204);
-    // What is refused is not tried, and does not count against the owner.
-    for (let guess = 0; guess < 120; guess += 1) expect(await attempt(email, 'more', thief)).toBe(429);
+    // Blocked attempts do not count against the owner.
+    for (let guess = 0; guess < 120; guess += 1) expect(await attempt(email, 'more', attackerNetwork)).toBe(429);
     expect(await attempt(email, password, owner)).toBe(204);
     await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
-    expect(await attempt(email, password, thief)).toBe(204);
+    expect(await attempt(email, password, attackerNetwork)).toBe(204);
   });
 
-  test('many at once are no more than many one by one', async () => {
+  test('in parallel is blocked after as many attempts as in sequence', async () => {
     const { email } = await newPerson();
     const network = newNetwork();
     const statuses = await Promise.all(Array.from({ length: 30 }, () => attempt(email, 'guess', network)));
@@ -185,7 +186,7 @@ describe('guessing', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
   });
 
-  test('from very many networks they close the address to all, for a quarter of an hour', async () => {
+  test('from many networks blocks the address for everybody for a quarter of an hour', async () => {
     const { email, password } = await newPerson();
     expect(await attempt(email, 'guess', newNetwork())).toBe(401);
     await stack.database.knex('sign_in_attempts').increment('attempts', 99);
@@ -194,7 +195,7 @@ describe('guessing', () => {
     expect(await attempt(email, password, newNetwork())).toBe(204);
   });
 
-  test('an account of one’s own does not wipe out the failures for others', async () => {
+  test('is blocked even if the guesser also signs in to another account', async () => {
     const [own, other] = [await newPerson(), await newPerson()];
     const network = newNetwork();
     for (let guess = 0; guess < 10; guess += 1) {
@@ -204,7 +205,7 @@ describe('guessing', () => {
     expect(await attempt(other.email, other.password, network)).toBe(429);
   });
 
-  test('addresses of one IPv6 network count as one', async () => {
+  test('from one IPv6 network counts as from one address', async () => {
     const { email } = await newPerson();
     for (let guess = 0; guess < 10; guess += 1)
       expect(await attempt(email, 'guess', `2001:db8::${guess + 1}`)).toBe(401);
@@ -212,7 +213,7 @@ describe('guessing', () => {
     expect(await attempt(email, 'guess', '2001:db8:0:1::1')).toBe(401);
   });
 
-  test('what is over is removed in time', async () => {
+  test('leaves no records after their time', async () => {
     const { knex } = stack.database;
     await knex('sign_in_attempts').update({ window_to: new Date(0) });
     const client = await signIn(portal, await newPerson());
@@ -229,7 +230,7 @@ describe('a session', () => {
   const sessionsOf = ({ email }: TestPerson) =>
     stack.database.knex('user_sessions as s').join('users as u', 'u.id', 's.user_id').where('u.email', email);
 
-  test('is renewed while it is used, and its cookie with it', async () => {
+  test('is renewed with its cookie while it is used', async () => {
     const person = await newPerson();
     const client = await signIn(portal, person);
     expect((await client.get('/session')).headers['set-cookie']).toBeUndefined();
@@ -240,13 +241,13 @@ describe('a session', () => {
     expect((expires_at.getTime() - Date.now()) / 3_600_000).toBeCloseTo(12, 1);
   });
 
-  test('that is past its time is none', async () => {
+  test('is invalid after its expiry', async () => {
     const client = await signIn(portal, await newPerson());
     await stack.database.knex('user_sessions').update({ expires_at: stack.database.knex.fn.now() });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
   });
 
-  test('ends with the next request when its user is removed, and so does every link that was sent', async () => {
+  test('ends with the next request after its user is removed, and so do invitations', async () => {
     const { knex } = stack.database;
     const person = await newPerson();
     const client = await signIn(portal, person);
@@ -257,7 +258,7 @@ describe('a session', () => {
     expect((await client.post('/invitations/look', { token })).body.code).toBe('invitation_not_found');
   });
 
-  test('one ends others of one’s own, and nobody else’s', async () => {
+  test('can end other sessions of the same user, and no others', async () => {
     const [person, other] = [await newPerson(), await newPerson()];
     const [here, there, theirs] = [
       await signIn(portal, person),
@@ -276,7 +277,7 @@ describe('a session', () => {
       expect((await here.delete(`/sessions/${id}`)).status).toBe(204);
   });
 
-  test('another password ends them all, and the one at hand goes on under a new cookie', async () => {
+  test('ends with a new password, except the current one, which gets a new cookie', async () => {
     const person = await newPerson();
     const [here, there] = [await signIn(portal, person), await signIn(portal, person)];
     const [before] = await sessionsOf(person).select('s.token');
@@ -308,7 +309,7 @@ describe('an invitation', () => {
   const accept = (token: string, password = 'long enough to be good') =>
     ask('/invitations/accept', { token, name: 'Newcomer', password }, { 'X-Forwarded-For': newNetwork() });
 
-  test('makes its user once, of two at the same moment', async () => {
+  test('creates its user once if it is used several times at once', async () => {
     const { id } = await stack.account();
     const token = await invite('once@example.test', id);
     const replies = await Promise.all([accept(token), accept(token), accept(token)]);
@@ -320,7 +321,7 @@ describe('an invitation', () => {
     ).toEqual([{ action: 'invitation_accepted', actor: 'once@example.test' }]);
   });
 
-  test('gives a user that there is a new password and ends their sessions; no other link of theirs is left', async () => {
+  test('gives an existing user a new password, ends their sessions and voids their other links', async () => {
     const person = await newPerson();
     const client = await signIn(portal, person);
     const first = await invite(person.email, person.accountId);
@@ -336,12 +337,12 @@ describe('an invitation', () => {
   test.each([
     ['that is over', async () => invite('late@example.test', null, -1)],
     ['that nobody sent', async () => 'x'.repeat(43)],
-  ])('%s is refused', async (_, make) => {
+  ])('%s is rejected', async (_, make) => {
     const reply = await accept(await make());
     expect([reply.status, (await bodyOf(reply)).code]).toEqual([404, 'invitation_not_found']);
   });
 
-  test.each(['a\u0000b', 'a\nb', ' ', 'x'.repeat(201)])('under the name %j stays good', async (name) => {
+  test.each(['a\u0000b', 'a\nb', ' ', 'x'.repeat(201)])('with the invalid name %j stays usable', async (name) => {
     const token = await invite('named@example.test', null);
     const password = 'long enough to be good';
     const reply = await ask('/invitations/accept', { token, name, password }, { 'X-Forwarded-For': newNetwork() });
@@ -349,7 +350,7 @@ describe('an invitation', () => {
     expect((await ask('/invitations/look', { token }, { 'X-Forwarded-For': newNetwork() })).status).toBe(200);
   });
 
-  test('with a password that is too short stays good', async () => {
+  test('with a password that is too short stays usable', async () => {
     const token = await invite('short@example.test', null);
     const reply = await accept(token, 'only 14 chars.');
     expect([reply.status, (await bodyOf(reply)).errors[0].pointer]).toEqual([422, '/password']);
@@ -357,14 +358,14 @@ describe('an invitation', () => {
   });
 });
 
-test('nothing of what was sent to sign in with is in the log', () => {
+test('the log contains no credentials', () => {
   const log = JSON.stringify(portal.log.lines);
   expect(log).toContain('wrong_credentials');
   for (const secret of ['@example.test', 'guess', 'long enough', '203.0.113', '2001:db8'])
     expect(log).not.toContain(secret);
 });
 
-test('while Postgres is away nobody is signed out: the portal says that it cannot tell', async () => {
+test('a session survives an outage of Postgres, which is reported as such', async () => {
   const postgres = await startFaultyPostgres();
   const own = await startStack('postgres', { database: postgres });
   try {

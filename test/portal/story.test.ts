@@ -18,7 +18,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-test('a new account holder: invited, signed in, a key, the code as shown, the order arrives by itself, confirmed, dispatchable', async () => {
+test('a new account holder is invited, signs in, creates a key, runs the displayed code, sees the order arrive and confirms it for dispatch', async () => {
   const intake = await stack.intake();
   await stack.worker();
   const portal = await stack.portal({ INTAKE_URL: intake.api.url });
@@ -30,7 +30,7 @@ test('a new account holder: invited, signed in, a key, the code as shown, the or
   const argv = ['users', 'invite', 'noura@example.test', '--account', String(id)];
   expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
 
-  const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
   await page.goto(/http:\S+/.exec(printed)?.[0] ?? '');
   await page.getByLabel('Your name').fill('Noura');
   await page.getByLabel(/^A password/).fill('seven falcons over the creek');
@@ -60,6 +60,6 @@ test('a new account holder: invited, signed in, a key, the code as shown, the or
     return orders.length > 0 && orders;
   });
   expect(order.confirmed_by).toBe('noura@example.test');
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
   await page.context().close();
 });

@@ -12,7 +12,7 @@ describe('Postgres with a synchronous standby', () => {
   let stack: Stack;
 
   beforeAll(async () => {
-    // Not through a pooler, which would need to know the standby.
+    // Without a pooler, because it would have to know the standby.
     primary = await startFaultyPostgres(FOLLOWED, { direct: true });
     standby = await startStandby(primary);
     await primary.knex.raw("alter system set synchronous_standby_names = 'standby'");
@@ -28,7 +28,7 @@ describe('Postgres with a synchronous standby', () => {
     await stack.close();
   });
 
-  test('the primary fails and the standby is promoted: the running apps have every accepted order exactly once', async () => {
+  test('after a failover the running apps have every accepted order exactly once', async () => {
     const { api } = await stack.intake();
     await stack.worker();
     const account = await stack.account();
@@ -41,7 +41,7 @@ describe('Postgres with a synchronous standby', () => {
     };
     for (let index = 0; index < 50; index++) await send(`before-${index}`);
 
-    // Of what comes now the standby gets nothing, so nobody may be told that it was accepted.
+    // The standby receives nothing from now on, so no order may get a 202.
     await standby.server.freeze();
     const sent = Array.from({ length: 10 }, (_, index) => send(`meanwhile-${index}`));
     await until('all are answered, or a commit waits for the standby', async () => {

@@ -9,7 +9,7 @@ import { describeWith } from '../harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/faults/main.ts');
 const RUN_MS = 240_000;
-/** Before the test's own limit, so that no run goes on behind a test that has failed. */
+/** Shorter than the timeout of the test, so that no run outlives a failed test. */
 const END_MS = RUN_MS - 15_000;
 
 const run = (...args: string[]) =>
@@ -20,7 +20,7 @@ const run = (...args: string[]) =>
 
 describeWith('redis-server')('the fault runner', () => {
   test(
-    'strikes with each fault, finds everything accepted written once, and writes down what it saw',
+    'injects each fault, finds every accepted order written once, and writes a report',
     async () => {
       const directory = await mkdtemp(join(tmpdir(), 'orders-faults-test-'));
       const json = join(directory, 'faults.json');
@@ -41,7 +41,7 @@ describeWith('redis-server')('the fault runner', () => {
         violated: undefined,
       });
       const figures = JSON.parse(await readFile(json, 'utf8'));
-      expect(figures).toMatchObject({ seed: 7, violations: [], notRun: [], total: { strikes: 8 } });
+      expect(figures).toMatchObject({ seed: 7, violations: [], notRun: [], total: { injections: 8 } });
       expect(new Set(figures.rows.map(({ fault }: { fault: string }) => fault))).toEqual(new Set(kinds));
       expect(figures.total.accepted).toBeGreaterThan(1000);
       expect(figures.total.replayed).toBeGreaterThan(10);
@@ -51,7 +51,7 @@ describeWith('redis-server')('the fault runner', () => {
   );
 
   test(
-    'notices each kind of damage',
+    'detects each kind of damage',
     async () => {
       const { code, stdout, stderr } = await run('--sabotage', 'all', '--round-seconds', '2', '--rate', '200');
       const noticed = stdout.split('\n').flatMap((line) => /^(\S+): VIOLATED: /.exec(line)?.[1] ?? []);
@@ -72,13 +72,13 @@ describeWith('redis-server')('the fault runner', () => {
   );
 
   test.each([
-    ['--only fire', /"fire" is none of intake-killed,/],
+    ['--only fire', /"fire" is not one of intake-killed,/],
     ['--rounds 0', /whole number above zero/],
     ['--sabotage coffee', /Allowed choices are order-removed,/],
-  ])('wrong usage is one line and exit code 2: %s', async (args, said) => {
+  ])('rejects wrong usage with one line and exit code 2: %s', async (args, message) => {
     const { code, stderr } = await run(...args.split(' '));
     expect(code).toBe(2);
-    expect(stderr.trim()).toMatch(said);
+    expect(stderr.trim()).toMatch(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 });

@@ -25,7 +25,7 @@ test.each([
   ['array', {}, ','],
   ['lines', { 'Content-Type': 'application/x-ndjson' }, '\n'],
 ])('batches of the largest orders: %s', async (kind, headers, separator) => {
-  // Less than 32, as the separators count too.
+  // Less than 32, because the separators count too.
   const orders = times(31, (index) => largestOrder(`${kind} ${index}`, index % 2 ? uniqueKeyItem : undefined));
   const body = Buffer.from(kind === 'array' ? `[${orders.join(separator)}]` : orders.join(separator));
   await send(16, 'orders/batch', () => body, headers);
@@ -48,7 +48,7 @@ test('batches of 8 MiB, sixteen at once', async () => {
   await send(16, 'orders/batch', (number) => bodies[number % 16] as Buffer);
 });
 
-test('long lists of ids, and long lists that are none', async () => {
+test('long lists of ids, valid and invalid', async () => {
   const ids = Buffer.from(JSON.stringify({ source_order_ids: times(1000, (index) => `${index}`.padEnd(1000, 'x')) }));
   const items = `{"source_order_ids":[${Array(Math.floor((MAX_RECONCILE_BYTES - 30) / 3))
     .fill('{}')
@@ -58,4 +58,4 @@ test('long lists of ids, and long lists that are none', async () => {
   await send(32, 'reconcile', (number) => bodies[number % bodies.length] as Buffer);
 });
 
-test('all that was accepted is final', () => isolation.expectAllFinal(), 90_000);
+test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);

@@ -13,13 +13,13 @@ afterEach(() => {
   for (const { socket } of opened.splice(0)) socket.destroy();
 });
 
-/** What was begun before goes on, and nothing else. */
+/** The previous attack continues, and no new one starts. */
 const hold = (signal: AbortSignal) =>
   new Promise<Spoils>((resolve) => {
     signal.addEventListener('abort', () => resolve({ replies: {}, receiptIds: [] }));
   });
 
-/** Opens connections that send the head of a request, one byte of its body, and nothing more. */
+/** Opens connections that send only the head of a request and one byte of its body. */
 async function beginSlowBodies(count: number, path: string, key: string): Promise<void> {
   for (let index = 0; index < count; index++) {
     const connection = openRaw(isolation.intakeUrl);
@@ -31,7 +31,7 @@ async function beginSlowBodies(count: number, path: string, key: string): Promis
       ['Content-Length', 1000],
     ]);
     connection.socket.write(Buffer.concat([slow, Buffer.from('{')]));
-    // No more at once than a server lets wait to be accepted.
+    // At most as many at once as fit into the listen backlog.
     if (index % 100 === 99) await new Promise((resolve) => connection.socket.once('connect', resolve));
   }
 }
@@ -50,7 +50,7 @@ test('slow bodies of batches and of lists of ids', async () => {
   await isolation.expectUnharmed(hold);
 });
 
-test('keys that are well formed and unknown, on every route', async () => {
+test('well-formed unknown keys on every route', async () => {
   const routes = ['orders', 'orders/batch', 'reconcile', 'preview'];
   const { replies } = await isolation.expectUnharmed((signal) =>
     attack((number) => shotAt(isolation.intakeUrl, routes[number % routes.length] as string, createApiKey(), '{}'), {
@@ -62,11 +62,11 @@ test('keys that are well formed and unknown, on every route', async () => {
   expect(Object.keys(replies).filter((reply) => !/^(401|503) /.test(reply))).toEqual([]);
 });
 
-test('2,000 unknown keys wait for a look-up at once, and more are refused', async () => {
+test('2,000 unknown keys wait for a look-up at once, and more are rejected', async () => {
   const held = await lockTables(isolation.stack.database.knex, 'api_keys');
   const refused = new AbortController();
   const shotOf = (number: number) => {
-    // Each connection has sent once; only those that were refused send again.
+    // Each connection sent one request. Only rejected ones send again.
     if (number > 2100) refused.abort();
     return shotAt(isolation.intakeUrl, 'orders', createApiKey(), '{}');
   };
@@ -79,7 +79,7 @@ test('2,000 unknown keys wait for a look-up at once, and more are refused', asyn
 test('1,000 waiters of one account end no wait of another', async () => {
   const { stack, intakeUrl, hostile, polite } = isolation;
   const held = await stack.database.knex.transaction();
-  // Orders are accepted and not written.
+  // Orders are accepted but not written.
   await held.raw('lock table orders in share row exclusive mode');
   const waits: (string | null)[] = [];
   await isolation.expectUnharmed(async (signal) => {
@@ -111,11 +111,11 @@ test('1,000 waiters of one account end no wait of another', async () => {
     ending.abort();
     return waiting;
   });
-  // A wait that was not granted is not confirmed.
+  // A reply without a wait has no Preference-Applied.
   expect(waits).toEqual(waits.map(() => 'wait=2'));
 });
 
-test('status look-ups, as many as can be', async () => {
+test('as many status requests as possible', async () => {
   const { stack, intakeUrl } = isolation;
   const limited = await stack.account();
   await setRateLimit(stack.database.knex, limited.id, { requests: 2, seconds: 60 });
@@ -129,4 +129,4 @@ test('status look-ups, as many as can be', async () => {
   expect(replies['429 rate_limited']).toBeGreaterThan(0);
 });
 
-test('all that was accepted is final', () => isolation.expectAllFinal(), 90_000);
+test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);

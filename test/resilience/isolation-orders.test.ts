@@ -13,10 +13,10 @@ import { useIsolation } from '../harness/isolation.ts';
 
 const isolation = useIsolation();
 const E = largestOrder('x');
-/** Bodies that take longer to parse than `E`, each under the limit. */
+/** Bodies below the limit that take longer to parse than `E`. */
 const SLOWER = [largestOrder('unique', uniqueKeyItem), largestOrder('deep', deepItem), largestObject('members')];
 
-/** Sends this many at once, again and again, by one key. */
+/** Repeatedly sends this many requests at once with one key. */
 const send = (
   connections: number,
   path: string,
@@ -36,7 +36,7 @@ test('120 of the largest orders at once', async () => {
 });
 test('400 orders of one long string at once', async () => {
   const body = JSON.stringify({ source_order_id: 'long', address: 'a'.repeat(262_000) });
-  // 105 MB arrive at once, and all of it is stored: reading and writing that takes intake a second.
+  // 105 MB arrive at once and are stored. Reading and writing them takes intake a second.
   await send(400, 'orders', () => body, { factor: 2 });
 });
 test('200 of the largest orders, handled strictly', async () => {
@@ -62,18 +62,18 @@ test('40 replays with one key and other content', async () => {
 test('webhooks with a wrong signature over the largest order', async () => {
   await send(64, 'webhook', () => E, { headers: { 'x-service-signature': `sha256=${'0'.repeat(64)}` } });
 });
-test('the largest bodies that are no order', async () => {
+test('the largest bodies that are not orders', async () => {
   const broken = [E.subarray(0, -9), Buffer.alloc(LARGEST, '['), Buffer.alloc(LARGEST, 0xff), Buffer.from(`[${E}]`)];
   await send(120, 'orders', (number) => broken[number % broken.length] as Buffer);
 });
 test('two hostile accounts at once', async () => {
-  const { intakeUrl, hostile, accomplice } = isolation;
+  const { intakeUrl, hostile, accomplice: secondHostile } = isolation;
   await isolation.expectUnharmed((signal) =>
     attack(
       (number) =>
-        number % 2 ? shotAt(intakeUrl, 'orders', hostile.key, E) : shotAt(intakeUrl, 'preview', accomplice.key, E),
+        number % 2 ? shotAt(intakeUrl, 'orders', hostile.key, E) : shotAt(intakeUrl, 'preview', secondHostile.key, E),
       { connections: 120, signal },
     ),
   );
 });
-test('all that was accepted is final', () => isolation.expectAllFinal(), 90_000);
+test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);

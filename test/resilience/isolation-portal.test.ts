@@ -3,10 +3,10 @@ import { attack, largestOrder, type Shot, shotAt, uniqueKeyItem } from '../harne
 import { useIsolation } from '../harness/isolation.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 
-// Dead after two attempts, so that there is something to redrive.
+// Orders are dead after two attempts, so that they can be redriven.
 const isolation = useIsolation({ RETRY_ATTEMPTS: '2' });
 
-/** A request to the portal about the hostile account, by its holder. */
+/** A portal request of the hostile account's holder. */
 function portalShot(path: string, body?: object): Shot {
   const { portalUrl, hostile, hostileCookie } = isolation;
   return {
@@ -20,7 +20,7 @@ function portalShot(path: string, body?: object): Shot {
   };
 }
 
-/** Sends these orders in batches, and waits until each is final. */
+/** Sends these orders in batches and waits until each is final. */
 async function deliver(orders: readonly Buffer[]): Promise<void> {
   const { intakeUrl, hostile } = isolation;
   for (let first = 0; first < orders.length; first += 31) {
@@ -40,8 +40,8 @@ async function deliver(orders: readonly Buffer[]): Promise<void> {
 
 const manyOf = (make: (index: number) => Buffer) => Array.from({ length: 62 }, (_, index) => make(index));
 
-test('lists and orders in the portal, where orders are as large as can be', async () => {
-  // A thousand items that are shown, and more warnings than items.
+test('lists and orders in the portal with the largest orders', async () => {
+  // A thousand items are shown, with more warnings than items.
   const named = (index: number) => `{"name":"${`${index}`.padEnd(200, 'x')}","quantity":"about two"}`;
   await deliver(manyOf((index) => largestOrder(`listed ${index}`, index % 2 ? named : undefined)));
   const paths = ['orders?limit=100', 'orders', 'receipts?limit=100', 'audit'];
@@ -51,7 +51,7 @@ test('lists and orders in the portal, where orders are as large as can be', asyn
   expect(replies['200']).toBeGreaterThan(0);
 }, 120_000);
 
-test('redrives of orders as large as can be', async () => {
+test('redrives of the largest orders', async () => {
   const { knex } = isolation.stack.database;
   await poisonOrders(knex);
   await deliver(

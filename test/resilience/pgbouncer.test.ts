@@ -36,7 +36,7 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
   });
   afterAll(() => stack.close());
 
-  test('an empty database is migrated through it', async () => {
+  test('migrates an empty database', async () => {
     const empty = `${direct.directUrl}_empty`;
     await ensureDatabase(empty);
     const knex = openKnex({ url: pooler.through(empty) });
@@ -50,10 +50,10 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     }
   });
 
-  test('an order, a repeat, and a webhook of the same order end as they should', () =>
+  test('an order, a resend and a webhook of the same order get their expected states', () =>
     expectOrderStory(stack, intakes));
 
-  test('its connections bring the limits that the apps cannot ask for through it', async () => {
+  test('sets the limits that the apps cannot set through it', async () => {
     const { rows } = await stack.database.knex.raw(
       "select name, setting from pg_settings where name in ('statement_timeout', 'idle_in_transaction_session_timeout') order by name",
     );
@@ -63,7 +63,7 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     ]);
   });
 
-  test('no role of Postgres is its admin', async () => {
+  test('gives no Postgres role access to its admin console', async () => {
     const { username, password } = new URL(direct.directUrl);
     for (const as of [
       { username, password },
@@ -73,7 +73,7 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     expect(await pooler.ask('show pools')).not.toEqual([]);
   });
 
-  test('killed and started again under load: what got a 202 is written once; many clients share few connections', async () => {
+  test('killed and restarted under load: every order with a 202 is written once, and many clients share few connections', async () => {
     const workers = [await stack.worker(), await stack.worker()];
     const sender = await stack.account();
     const senders = Array.from({ length: 8 }, () => intakes).flat();
@@ -85,7 +85,7 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     const database = new URL(direct.directUrl).pathname.slice(1);
     const pools = (await pooler.ask('show pools')).filter((pool) => pool.database === database);
     await pooler.kill();
-    await until('a refusal', async () => ledger.failed.size > 0);
+    await until('a request is rejected', async () => ledger.failed.size > 0);
     await pooler.start();
     await untilAccepted(200);
     await stop();
@@ -95,7 +95,7 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     expect(sum('sv_active', 'sv_idle', 'sv_used', 'sv_tested', 'sv_login')).toBeLessThanOrEqual(SERVER_CONNECTIONS);
     expect(sum('cl_active', 'cl_waiting')).toBeGreaterThan(2 * SERVER_CONNECTIONS);
     expect(new Set(ledger.failed.values())).toEqual(new Set(['503 storage_unavailable']));
-    // An order whose 202 was lost with the pooler may be stored all the same.
+    // An order may be stored although its 202 was lost with the pooler.
     const { rows } = await stack.database.knex.raw('select receipt_id from receipts where account_id = ?', [sender.id]);
     const stored = rows.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
     await expectSettled(stack, sender, written([...ledger.accepted.values(), ...stored]));

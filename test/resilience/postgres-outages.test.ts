@@ -23,7 +23,7 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
   });
   afterAll(() => stack.close());
 
-  test('while somebody waits for the outcome: the 202 comes all the same, without it', async () => {
+  test('during a wait for the outcome: the 202 arrives without the outcome', async () => {
     const held = intake.api.order(account, { source_order_id: 'waiting' }, { Prefer: 'wait=20' });
     await until('the receipt is stored', () => postgres.knex('receipts').where({ source_order_id: 'waiting' }).first());
     await postgres.kill();
@@ -35,13 +35,13 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
     await postgres.start();
   });
 
-  test('under load: what got a 202 is written once at the first counted attempt, all else got 503', async () => {
+  test('under load: every order with a 202 is written once at its first counted attempt, and all others got 503', async () => {
     await stack.worker();
     const send = (name: string) => intake.api.order(account, { source_order_id: name });
     const { ledger, untilAccepted, stop } = startSteadyLoad(Array(8).fill(send), { restMs: 0 });
     await untilAccepted(50);
     await postgres.kill();
-    await until('a refusal', async () => ledger.failed.size > 0);
+    await until('a request is rejected', async () => ledger.failed.size > 0);
     await postgres.start();
     await untilAccepted(50);
     await stop();
@@ -57,14 +57,14 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
   });
 });
 
-/** ReadyForQuery behind AuthenticationOk, and at once the ErrorResponse of a server that dies: as bytes, since no real one dies so exactly. */
-const WELCOME_AND_DEATH = Buffer.concat([
+/** AuthenticationOk, ReadyForQuery and immediately the ErrorResponse of a crashing server. No real server crashes at this exact point. */
+const READY_THEN_CRASH = Buffer.concat([
   Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]),
   Buffer.from('E\0\0\0\x19SFATAL\0C57P01\0Mgone\0\0', 'latin1'),
 ]);
 
-test('a Postgres that crashes while it accepts a connection is a lost wake-up, not the end of the process', async () => {
-  const server = createServer((socket) => socket.once('data', () => socket.end(WELCOME_AND_DEATH)));
+test('a Postgres that crashes during the start of a connection causes a lost wake-up and does not end the process', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.end(READY_THEN_CRASH)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const lost = Promise.withResolvers<unknown>();

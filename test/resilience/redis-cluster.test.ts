@@ -11,7 +11,7 @@ import { until } from '../harness/until.ts';
 
 const ORDERS = 600;
 const LIMIT = { requests: 100_000, seconds: 3600 };
-/** A key of each lane's queue. */
+/** A Redis key of the queue of each lane. */
 const KEYS = { prompt: '{receipts}:x', bulk: '{receipts-bulk}:x' };
 
 describeWith('redis-server')('the queue on Redis Cluster', () => {
@@ -22,7 +22,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
 
   beforeAll(async () => {
     cluster = await startRedisCluster();
-    // No sweep replaces a lost wake-up, unless a test asks for it.
+    // No sweep replaces a lost wake-up unless a test enables it.
     stack = await startStack('redis', { queue: cluster });
     intakes = [await stack.intake({ SWEEP_AFTER: '60s' }), await stack.intake({ SWEEP_AFTER: '60s' })];
     account = await stack.account();
@@ -31,12 +31,12 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
 
   const api = (index: number) => (intakes[index % intakes.length] as RunningIntake).api;
 
-  test('each lane lies whole on one master, and the two on two masters', async () => {
+  test('keeps each lane on one master, and the two lanes on different masters', async () => {
     const [prompt, bulk] = await Promise.all(LANES.map((lane) => cluster.masterOf(KEYS[lane])));
     expect(prompt?.port).not.toBe(bulk?.port);
   });
 
-  test('an order is accepted, its wake-up waits in the queue, and a worker that comes writes it', async () => {
+  test('keeps the wake-up of an accepted order until a worker starts and writes the order', async () => {
     const watch = openQueueStats(cluster.url);
     const accepted = await api(0).order(account, { source_order_id: 'first' });
     expect(accepted.status).toBe(202);
@@ -53,10 +53,10 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     expect((await cluster.keys()).filter((key) => !/^(\{receipts(-bulk)?\}:receipts|rate:)/.test(key))).toEqual([]);
   });
 
-  test('an order, a repeat, and a webhook of the same order end as they should', () =>
+  test('writes an order, a resend and a webhook of the same order with their expected states', () =>
     expectOrderStory(stack, intakes));
 
-  /** Two that count together see each other's requests; more than once, as one may have found the master before the other. */
+  /** Waits until both intakes see each other's requests, several times, because one may find the new master first. */
   async function untilTogether(sender: TestAccount): Promise<void> {
     await until('the intakes count together', async () => {
       const left: number[] = [];
@@ -71,11 +71,11 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     return sender;
   }
 
-  test('two intakes count together', async () => {
+  test('lets two intakes share one rate limit', async () => {
     await untilTogether(await limitedAccount());
   });
 
-  /** Until an order is written well before any sweep: the producer and a worker have found the master. */
+  /** Waits until an order is written before any sweep, which shows that the producer and a worker found the master. */
   async function untilAnswered({ order }: Api): Promise<void> {
     await until('a wake-up is processed', async () => {
       const source_order_id = `answered-${Date.now()}`;
@@ -84,9 +84,9 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     });
   }
 
-  test('a master frozen: nobody waits for it; its replica takes over, for wake-ups as for counting', async () => {
+  test('with a frozen master delays no reply, and its replica takes over wake-ups and rate limits', async () => {
     const frozen = await cluster.masterOf(KEYS.prompt);
-    const counted = await until('an account that this master counts', async () => {
+    const counted = await until('an account whose limit is on this master', async () => {
       const sender = await limitedAccount();
       const key = `rate:${sender.id}:${LIMIT.requests}/${LIMIT.seconds}`;
       return (await cluster.masterOf(key)).port === frozen.port && sender;
@@ -95,12 +95,12 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     const worker = await stack.worker({ SWEEP_INTERVAL: '60s' });
     await untilAnswered(api(0));
     frozen.freeze();
-    // If each waited for the timeout of 200 ms, these would take four seconds.
+    // If each request waited for the timeout of 200 ms, they would take four seconds.
     const startedAt = performance.now();
     for (let index = 0; index < 20; index++)
       expect((await api(0).order(counted, { source_order_id: `f-${index}` })).status).toBe(202);
     expect(performance.now() - startedAt).toBeLessThan(2000);
-    await until('another is master', async () => (await cluster.masterOf(KEYS.prompt)).port !== frozen.port);
+    await until('another node is master', async () => (await cluster.masterOf(KEYS.prompt)).port !== frozen.port);
     await untilTogether(counted);
     await untilAnswered(api(0));
     frozen.thaw();
@@ -108,7 +108,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     await worker.close();
   });
 
-  test('a master killed under load: every order is accepted, and written once; the queue is back by its replica', async () => {
+  test('with a master killed under load loses no order, and its replica takes over', async () => {
     const loaded = [await stack.intake(), await stack.intake()];
     const workers = [await stack.worker(), await stack.worker()];
     const master = await cluster.masterOf(KEYS.prompt);
@@ -128,7 +128,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     await Promise.all(Array.from({ length: 8 }, send));
     await expectSettled(stack, sender, states);
     expect(Object.keys(states)).toHaveLength(ORDERS);
-    await until('another is master', async () => (await cluster.masterOf(KEYS.prompt)).port !== master.port);
+    await until('another node is master', async () => (await cluster.masterOf(KEYS.prompt)).port !== master.port);
     await untilAnswered(api(0));
     for (const service of [...loaded, ...workers]) await service.close();
   });

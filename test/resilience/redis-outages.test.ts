@@ -4,7 +4,7 @@ import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-describeWith('redis-server')('Redis away', () => {
+describeWith('redis-server')('with Redis down', () => {
   let redis: FaultyRedis;
   let stack: Stack;
   let intake: RunningIntake;
@@ -40,7 +40,7 @@ describeWith('redis-server')('Redis away', () => {
   const queueState = async () =>
     (await (await fetch(`${intake.adminUrl}/health/ready`)).json()) as { ready: boolean; queue: string };
 
-  test('stopped: 100 orders are accepted, intake stays ready; started empty: all are written without a hand on it', async () => {
+  test('100 orders are accepted, intake stays ready, and all are written after an empty restart', async () => {
     await redis.stop();
     const receiptIds = await send('stopped', 100);
     expect(await queueState()).toMatchObject({ ready: true, queue: 'unreachable' });
@@ -48,7 +48,7 @@ describeWith('redis-server')('Redis away', () => {
     await expectWritten(receiptIds);
   });
 
-  test('stopped before intake starts: it starts, accepts, and the order is written when Redis is there', async () => {
+  test('intake starts, accepts orders, and they are written when Redis is up', async () => {
     await redis.stop();
     const early = await stack.intake();
     const receiptIds = await send('before', 3, early.api);
@@ -57,8 +57,8 @@ describeWith('redis-server')('Redis away', () => {
     await early.close();
   });
 
-  test('frozen: the 202 does not wait, and the orders are written after the thaw', async () => {
-    // A wake-up that is awaited would take its whole time limit, two seconds, for each order.
+  test('and frozen, the 202 does not wait, and the orders are written after the thaw', async () => {
+    // Waiting for the wake-up would take its timeout of two seconds for each order.
     redis.freeze();
     const startedAt = performance.now();
     const receiptIds = await send('frozen', 20);
@@ -68,7 +68,7 @@ describeWith('redis-server')('Redis away', () => {
     await expectWritten(receiptIds);
   });
 
-  test('an outage is one line in the log when it begins and one when it ends', async () => {
+  test('the log has one line when the outage begins and one when it ends', async () => {
     await redis.stop();
     const before = intake.log.lines.length;
     await send('logged', 10);

@@ -29,7 +29,7 @@ async function start(app: 'intake' | 'worker', settings: Record<string, string> 
   return child;
 }
 
-/** Ends a process as an orchestrator does, and expects that it went by itself, with everything done. */
+/** Stops a process like an orchestrator and expects that it drains and exits. */
 async function end(child: Child): Promise<void> {
   await child.stop();
   expect([child.process.exitCode, child.process.signalCode]).toEqual([0, null]);
@@ -56,13 +56,13 @@ describeWith('haproxy')('behind haproxy', () => {
     return child;
   }
 
-  /** Replaces an intake by one whose drain will take `drainDelay`. */
+  /** Replaces an intake by one with this `drainDelay`. */
   async function replaceIntake(server: Server, old: Child, drainDelay: string): Promise<Child> {
     await end(old);
     return startIntake(server, drainDelay);
   }
 
-  test('each intake and each worker is replaced under load: no request fails, no order is lost, none is doubled', async () => {
+  test('replacing each intake and worker under load fails no request, loses no order and duplicates none', async () => {
     const account = await stack.account();
     let [worker1, worker2] = [await start('worker'), await start('worker')];
     let [intake1, intake2] = await Promise.all([
@@ -83,12 +83,12 @@ describeWith('haproxy')('behind haproxy', () => {
       await untilAccepted(50);
     }
     const failed = [...ledger.failed.values()];
-    // The last one goes without a delay: nothing but the delay has kept the failures away.
+    // Without a delay the last one causes failures, which shows that the delay prevents them.
     await end(intake2);
     await until('requests fail', async () => ledger.failed.size > 0);
     await stop();
     expect(failed).toEqual([]);
-    // A request that failed may have left its receipt.
+    // A failed request may have stored its receipt.
     const stored: string[] = await stack.database
       .knex('receipts')
       .where({ account_id: account.id })
@@ -100,7 +100,7 @@ describeWith('haproxy')('behind haproxy', () => {
   }, 180_000);
 });
 
-test('what drains is not ready, and goes on accepting for DRAIN_DELAY, each time for the last time on its connection', async () => {
+test('a draining intake is not ready, and accepts requests for DRAIN_DELAY while it closes each connection', async () => {
   const account = await stack.account();
   const intake = await stack.intake({ DRAIN_DELAY: '3s' });
   const body = (id: string) => JSON.stringify({ source_order_id: id });

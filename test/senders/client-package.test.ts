@@ -18,13 +18,13 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PACKAGE = join(ROOT, 'packages/client');
 const read = (path: string) => readFileSync(path, 'utf8');
 const { version } = JSON.parse(read(join(ROOT, 'package.json')));
-/** The examples of the README that are whole programs. */
+/** The examples of the README that are complete programs. */
 const [firstOrder] = [...read(join(PACKAGE, 'README.md')).matchAll(/```js\n(import .*?)```/gs)].map(
   ([, code]) => code as string,
 );
 
 const versionOf = (node: string) => spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim();
-/** A Node of another version than this one: that of OTHER_NODE, or the first on the PATH. */
+/** A Node of another version: OTHER_NODE, or the first on the PATH. */
 const otherNode = [
   process.env.OTHER_NODE ?? [],
   (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'node')),
@@ -32,7 +32,7 @@ const otherNode = [
   .flat()
   .find((node) => ![undefined, process.version].includes(versionOf(node)));
 
-/** The ways in which types are found, and the platforms that they can stand on. */
+/** The kinds of module resolution and the platform types that the declarations support. */
 const PROJECTS = [
   { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'], types: ['node'] },
   { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
@@ -41,7 +41,7 @@ const PROJECTS = [
 let directory: string;
 let project: string;
 
-/** Packs the client as for a release, and installs that in an empty project, from no registry. */
+/** Packs the client like a release and installs it in an empty project without a registry. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orders-client-'));
   const tarball = await packClient(directory);
@@ -52,11 +52,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('from nothing to a written order it is ten lines', () => {
+test('the first example writes an order in ten lines', () => {
   expect(firstOrder?.trim().split('\n').length).toBeLessThanOrEqual(10);
 });
 
-test('what is published is JavaScript with its types, as it is described, and nothing else', async () => {
+test('the published package is JavaScript with types, the documented metadata, and nothing else', async () => {
   const packages = await readdir(join(project, 'node_modules'), { recursive: true });
   expect(packages.filter((path) => path.endsWith('package.json') && !path.startsWith('.'))).toHaveLength(1);
   const installed = join(project, 'node_modules/@orders/client');
@@ -100,38 +100,38 @@ describe.each(PROJECTS)('a project of $moduleResolution, on the types of $types$
   const typed =
     program?.replace('{ baseUrl, apiKey }', '{ baseUrl: baseUrl as string, apiKey: apiKey as string }') ?? '';
 
-  test('checks the example', async () => {
+  test('compiles the example', async () => {
     expect(await check(typed)).toBe('');
   });
 
-  test('finds a misspelled field, and a status that there is none', async () => {
+  test('reports a misspelled field and an unknown status', async () => {
     const wrong = `${typed.replace('emirate:', 'emirates:')}\nif (receipt.status === 'lost') throw new Error();\n`;
     expect(await check(wrong)).toMatch(/'emirates' does not exist[\s\S]*no overlap/);
   });
 });
 
-/** Uses all of it once. */
+/** Uses every export once. */
 const EVERYTHING = `
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { OrdersClient, signBody, verifySignature } from '@orders/client';
 const { ORDERS_URL: baseUrl, ORDERS_API_KEY: apiKey, ORDERS_SIGNING_SECRET: signingSecret } = process.env;
 const orders = new OrdersClient({ baseUrl, apiKey, signingSecret });
-const said = {};
-said.webhook = (await orders.sendWebhook({ source_order_id: 'w' }, { wait: 30 })).status;
-said.many = 0;
+const results = {};
+results.webhook = (await orders.sendWebhook({ source_order_id: 'w' }, { wait: 30 })).status;
+results.many = 0;
 const input = Array.from({ length: 20 }, (_, index) => ({ source_order_id: String(index) }));
-for await (const { accepted } of orders.submitMany(input)) if (accepted) said.many++;
-said.preview = (await orders.preview({ source_order_id: 'p', emirate: 'dxb' })).normalized.emirate_code;
-said.refused = await orders.submitOrder({}).catch(({ name, code }) => name + ' ' + code);
-said.aborted = await orders.submitOrder({}, { signal: AbortSignal.abort('enough') }).catch((reason) => reason);
-const mute = createServer((socket) => socket.unref()).listen(0, '127.0.0.1').unref();
-await once(mute, 'listening');
-const silent = new OrdersClient({ baseUrl: 'http://127.0.0.1:' + mute.address().port, apiKey });
-said.late = await silent.submitOrder({}, { timeoutMs: 50 }).catch(({ name }) => name);
-said.nobody = await new OrdersClient({ baseUrl: 'http://127.0.0.1:9', apiKey, maxRetries: 0 }).submitOrder({}).catch(({ name }) => name);
-said.verified = await verifySignature('x', await signBody('x', 'new'), ['old', 'new']);
-console.log(JSON.stringify(said));
+for await (const { accepted } of orders.submitMany(input)) if (accepted) results.many++;
+results.preview = (await orders.preview({ source_order_id: 'p', emirate: 'dxb' })).normalized.emirate_code;
+results.refused = await orders.submitOrder({}).catch(({ name, code }) => name + ' ' + code);
+results.aborted = await orders.submitOrder({}, { signal: AbortSignal.abort('enough') }).catch((reason) => reason);
+const silentServer = createServer((socket) => socket.unref()).listen(0, '127.0.0.1').unref();
+await once(silentServer, 'listening');
+const silent = new OrdersClient({ baseUrl: 'http://127.0.0.1:' + silentServer.address().port, apiKey });
+results.late = await silent.submitOrder({}, { timeoutMs: 50 }).catch(({ name }) => name);
+results.nobody = await new OrdersClient({ baseUrl: 'http://127.0.0.1:9', apiKey, maxRetries: 0 }).submitOrder({}).catch(({ name }) => name);
+results.verified = await verifySignature('x', await signBody('x', 'new'), ['old', 'new']);
+console.log(JSON.stringify(results));
 `;
 
 const NODES: [version: string, node: string | undefined][] = [
@@ -195,8 +195,8 @@ describe.each(NODES)('on Node %s', (_, node) => {
 
   testOnIt('all of it works', async () => {
     const { stdout, stderr } = await start(EVERYTHING);
-    expect({ said: JSON.parse(stdout), stderr }).toEqual({
-      said: {
+    expect({ results: JSON.parse(stdout), stderr }).toEqual({
+      results: {
         webhook: 'written',
         many: 20,
         preview: 'AE-DU',

@@ -44,7 +44,7 @@ describe('the client and the service', () => {
   });
   afterAll(() => stack.close());
 
-  test('an order is submitted, waited for, and written', async () => {
+  test('an order is submitted, its receipt is awaited, and it is written', async () => {
     const order: Order = { source_order_id: 'c-1', customer: { name: 'Aisha', phone: '050 123 4567' }, emirate: 'dxb' };
     const { receipt_id } = await client.submitOrder(order, { idempotencyKey: 'c-1' });
     const receipt = await client.waitForReceipt(receipt_id);
@@ -62,13 +62,13 @@ describe('the client and the service', () => {
     ['an order', (id) => ({ source_order_id: id, address: 'شارع' })],
     ['a string with its own spacing', (id) => `{ "source_order_id":\n"${id}" }`],
     ['bytes', (id) => new TextEncoder().encode(`\ufeff{"source_order_id":"${id}"}`)],
-  ])('a webhook of %s is signed so that the service takes it', async (what, make) => {
+  ])('the service accepts the signature of a webhook with %s', async (what, make) => {
     const accepted = await client.sendWebhook(make(`w ${what}`), { wait: 30 });
     expect(accepted.status).toBe('written');
     expect(await client.getReceipt(accepted.receipt_id)).toMatchObject({ channel: 'webhook' });
   });
 
-  test('a signature of signBody alone is one that the service takes', async () => {
+  test('the service accepts a signature of signBody', async () => {
     const body = '{"source_order_id":"signed-by-hand"}';
     const signature = await signBody(body, account.secret as string);
     const headers = { 'x-service-signature': signature };
@@ -76,7 +76,7 @@ describe('the client and the service', () => {
   });
 
   test.each(['rest', 'webhook'] as const)(
-    'some hundred orders by %s: each is accepted, and written once',
+    'several hundred orders by %s are all accepted and written once',
     async (via) => {
       const many = await stack.account({ signing: true });
       const receipts = new Map<number, string>();
@@ -91,7 +91,7 @@ describe('the client and the service', () => {
     },
   );
 
-  test('a batch has a result at the place of each order, and sent again under its key the same receipts', async () => {
+  test('a batch has a result for each order, and sent again under its key it gets the same receipts', async () => {
     const orders = [...ordersNamed('batch', 3), '{\n"source_order_id": "spaced"\n}', '', '{"source_order_id":7}'];
     const { accepted, refused, results } = await client.submitBatch(orders, { idempotencyKey: 'night' });
     expect([accepted, refused]).toEqual([4, 2]);
@@ -110,7 +110,7 @@ describe('the client and the service', () => {
   });
 
   test.each(['submitOrder', 'sendWebhook', 'submitMany'] as const)(
-    '%s: under a key used before, the error names the receipt that the delivery is kept as',
+    'the error of %s under a used key names the receipt that keeps the delivery',
     async (call) => {
       const options = { idempotencyKey: `used by ${call}`.replaceAll(' ', '-') };
       const submit = async (order: Order) => {
@@ -142,7 +142,7 @@ describe('the client and the service', () => {
     },
   );
 
-  test('a batch counts what came under a used key with other content, and names what each is kept as', async () => {
+  test('a batch counts mismatches under a used key and names the receipts that keep them', async () => {
     const [one, two, three] = ordersNamed('key-of-a-batch', 3) as [Order, Order, Order];
     const idempotencyKey = 'batch-used-before';
     const before = await client.submitBatch([one, two, three], { idempotencyKey });
@@ -162,7 +162,7 @@ describe('the client and the service', () => {
     expect(kept).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '9.50', to: '10' }] });
   });
 
-  test('orders are asked for by their own ids; of a resend the receipt says what changed', async () => {
+  test('orders are reconciled by their own ids, and the receipt of a resend lists its changes', async () => {
     const order = { source_order_id: 'asked-for', address: 'Villa 1' };
     const first = await client.submitOrder(order, { wait: 30 });
     const second = await client.submitOrder({ ...order, address: 'Villa 2' }, { wait: 30 });
@@ -178,14 +178,14 @@ describe('the client and the service', () => {
     await expect(client.reconcile([])).rejects.toMatchObject({ name: 'ValidationError' });
   });
 
-  test('each code that the service refuses with becomes the error of its status', async () => {
+  test('each code of the service becomes the error class of its status', async () => {
     const other = await stack.account();
     const suspended = await stack.account();
     await setSuspended(stack.database.knex, suspended.id, true);
     const { url } = intake.api;
     const order = { source_order_id: 'refused' };
     const by = (options: Options) => clientOf(url, account, { maxRetries: 0, ...options });
-    /** What the client itself would never send. */
+    /** A client that sends changed headers or another method. */
     const sending = (changed: Record<string, string>, { method }: { method?: string } = {}) =>
       by({
         fetch: (to, init) => {
@@ -213,7 +213,7 @@ describe('the client and the service', () => {
       receipt_not_found: () => by({}).waitForReceipt('01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
       not_found: () => by({ baseUrl: `${url}/elsewhere` }).submitOrder(order),
       method_not_allowed: () => sending({}, { method: 'PUT' }).submitOrder(order),
-      // With all its retries: those would come after the time of the call.
+      // With all retries, which would come after the timeout of the call.
       rate_limited: async () => {
         const client = clientOf(limited.api.url, account);
         await client.submitOrder({ source_order_id: 'within the rate' });
@@ -265,7 +265,7 @@ describe('the client and the service', () => {
   });
 });
 
-describe('the client and a service that is killed and started again', () => {
+describe('the client and a service that is killed and restarted', () => {
   let stack: Stack;
   let intake: Child;
   let settings: Record<string, string>;
@@ -296,7 +296,7 @@ describe('the client and a service that is killed and started again', () => {
     await untilReady(Number(settings.ADMIN_PORT));
   }
 
-  test('between accepting an order and returning its outcome, and while one is sent: each is written once', async () => {
+  test('writes each order once if the service is killed during a wait and during a request', async () => {
     const { receipt_id } = await client.submitOrder({ source_order_id: 'between' });
     await intake.stop('SIGKILL');
     const waiting = client.waitForReceipt(receipt_id, { timeoutMs: 120_000 });
@@ -304,7 +304,7 @@ describe('the client and a service that is killed and started again', () => {
     await start();
     expect(await waiting).toMatchObject({ receipt_id, status: 'written' });
     expect(await sending).toMatchObject({ status: 'written' });
-    // Stored, and killed before the sender was told so: it waits for an outcome, and nobody works.
+    // The order is stored and waits for its outcome without a worker, and the service is killed before the reply.
     await worker.close();
     const held = client.submitOrder({ source_order_id: 'in doubt' }, { wait: 30 });
     const { knex } = stack.database;
@@ -317,7 +317,7 @@ describe('the client and a service that is killed and started again', () => {
     await expectSettled(stack, account, written([receipt_id, (await sending).receipt_id, replayed.receipt_id]));
   });
 
-  test('while many are sent: each is accepted, and written once', async () => {
+  test('gets all orders accepted and written once if the service is killed while many are sent', async () => {
     const many = await stack.account();
     const receipts = new Set<string>();
     const starts: Promise<void>[] = [];

@@ -25,7 +25,7 @@ const ndjson = (ids: readonly string[]) => ids.map((id) => `${JSON.stringify({ s
 const idsOf = async ({ id }: TestAccount): Promise<string[]> =>
   stack.database.knex('orders').where({ account_id: id }).orderBy('source_order_id').pluck('source_order_id');
 
-test('the orders of a file are written, and the report says so', async () => {
+test('the orders of a file are written, and the report counts them', async () => {
   const sender = await newSender();
   const file = await files.write('plain.ndjson', ndjson(['A-1', 'A-2', 'A-3']));
   const { code, stdout, stderr } = await send(sender, [file]);
@@ -34,7 +34,7 @@ test('the orders of a file are written, and the report says so', async () => {
   expect(await idsOf(sender)).toEqual(['A-1', 'A-2', 'A-3']);
 });
 
-test('--json prints the report as one JSON value, whose numbers add up', async () => {
+test('--json prints the report as one JSON value with matching sums', async () => {
   const sender = await newSender();
   const lines = [
     '{"source_order_id":"J-1","emirate":"Dubai"}',
@@ -68,7 +68,7 @@ test('--json prints the report as one JSON value, whose numbers add up', async (
   expect(await idsOf(sender)).toEqual(['J-1', 'J-2', 'J-3']);
 });
 
-test('what failed is corrected in the file and sent by itself with --only-failed', async () => {
+test('failed orders are corrected in the file and sent alone with --only-failed', async () => {
   const sender = await newSender();
   const file = await files.write(
     'fixed.ndjson',
@@ -85,7 +85,7 @@ test('what failed is corrected in the file and sent by itself with --only-failed
   await expect(files.read('fixed.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
 });
 
-test('a second run sends nothing again, and reports the same', async () => {
+test('a second run sends nothing and reports the same', async () => {
   const sender = await newSender();
   const file = await files.write('again.ndjson', ndjson(['R-1', 'R-2']));
   await send(sender, [file]);
@@ -95,7 +95,7 @@ test('a second run sends nothing again, and reports the same', async () => {
   expect(receipts).toHaveLength(2);
 });
 
-test('without its journal a second run replays the receipts of the first', async () => {
+test('a second run without the journal replays the receipts of the first run', async () => {
   const sender = await newSender();
   const file = await files.write('replay.ndjson', ndjson(['P-1', 'P-2', 'P-3']));
   await send(sender, [file, '--batch-size', '2']);
@@ -104,7 +104,7 @@ test('without its journal a second run replays the receipts of the first', async
   expect(await stack.database.knex('receipts').where({ account_id: sender.id })).toHaveLength(3);
 });
 
-test('a file that has changed, another service or another account is refused, and says what to do', async () => {
+test('a changed file, another service and another account are rejected with advice', async () => {
   const sender = await newSender();
   const file = await files.write('changed.ndjson', ndjson(['C-1', 'C-2', 'C-3']));
   await send(sender, [file, '--batch-size', '2']);
@@ -118,10 +118,10 @@ test('a file that has changed, another service or another account is refused, an
     code: 1,
     stderr: expect.stringMatching(/another service.*--restart/),
   });
-  // All but the last answer.
+  // All but the last service reply.
   const journal = (await files.read('changed.ndjson.orders-send.jsonl')).trimEnd().split('\n');
   await files.write('changed.ndjson.orders-send.jsonl', `${journal.slice(0, -1).join('\n')}\n`);
-  // As long as before with another order, shorter, and longer.
+  // The same length with another order, shorter, and longer.
   for (const content of [ndjson(['C-1', 'C-2', 'C-4']), ndjson(['C-1', 'C-2']), ndjson(['C-1', 'C-2', 'C-3', 'C-4'])]) {
     await files.write('changed.ndjson', content);
     const { code, stdout, stderr } = await send(sender, [file]);
@@ -136,12 +136,12 @@ test('a file that has changed, another service or another account is refused, an
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 4, statuses: { written: 1, duplicate: 3 } }]);
 });
 
-test('a journal that was torn is read as far as it is whole, and the rest is sent again under the same keys', async () => {
+test('a truncated journal is read up to the last whole line, and the rest is sent again under the same keys', async () => {
   const sender = await newSender();
   const file = await files.write('torn.ndjson', ndjson(['T-1', 'T-2', 'T-3', 'T-4', 'T-5']));
   await send(sender, [file, '--batch-size', '2']);
   const journal = await files.read('torn.ndjson.orders-send.jsonl');
-  // Cut anywhere, it is as if the machine had lost its power then.
+  // A cut at any place simulates a power failure.
   for (const share of [0.2, 0.3, 0.5, 0.7, 0.9, 0.99]) {
     await files.write('torn.ndjson.orders-send.jsonl', journal.slice(0, Math.floor(journal.length * share)));
     const { code, stdout } = await send(sender, [file, '--batch-size', '2', '--json']);
@@ -150,7 +150,7 @@ test('a journal that was torn is read as far as it is whole, and the rest is sen
   expect(await stack.database.knex('receipts').where({ account_id: sender.id })).toHaveLength(5);
 });
 
-test('the journal is for its owner alone, and holds nothing of an order but its ids', async () => {
+test('only the owner can read the journal, and it contains nothing of an order but its ids', async () => {
   const sender = await newSender();
   const order = { source_order_id: 'secret-1', customer: { name: 'Aisha Private', phone: '+971501234567' } };
   const file = await files.write(
@@ -164,7 +164,7 @@ test('the journal is for its owner alone, and holds nothing of an order but its 
   }
 });
 
-test('two runs on one journal: the second is refused', async () => {
+test('a second run with the same journal is rejected', async () => {
   const sender = await newSender();
   const first = startSend(
     { ...sender, url: 'http://127.0.0.1:9' },
@@ -187,7 +187,7 @@ test('two runs on one journal: the second is refused', async () => {
   expect(await first.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/resumes where it stopped/) });
 });
 
-test('from standard input, with and without a journal', async () => {
+test('orders are read from standard input, with and without a journal', async () => {
   const sender = await newSender();
   const bare = await send(sender, ['-', '--format', 'ndjson', '--json'], ndjson(['S-1', 'S-2']));
   expect([bare.code, JSON.parse(bare.stdout)]).toMatchObject([0, { read: 2, statuses: { written: 2 } }]);
@@ -198,7 +198,7 @@ test('from standard input, with and without a journal', async () => {
   expect((await send(sender, ['-'], array)).code).toBe(2);
 });
 
-test('a JSON array is read element by element, whatever is in it', async () => {
+test('a JSON array is read element by element, whatever it contains', async () => {
   const sender = await newSender();
   const orders = Array.from({ length: 300 }, (_, at) => ({
     source_order_id: `array ${at} 5" ]}, فاطمة`,
@@ -217,17 +217,17 @@ test.each([
   ['ndjson', `{"source_order_id":"marked"}\n`],
   ['json', '[{"source_order_id":"marked"}]'],
   ['csv', 'source_order_id\nmarked\n'],
-])('a byte order mark before %s is none of it, also when it comes byte by byte', async (format, text) => {
+])('a byte order mark before %s is skipped, also if it arrives byte by byte', async (format, text) => {
   const sender = await newSender();
   const pieces = [...Buffer.from(`\uFEFF${text}`)].map((byte) => Buffer.from([byte]));
   expect(await send(sender, ['-', '--format', format], pieces)).toMatchObject({ code: 0 });
   expect(await idsOf(sender)).toEqual(['marked']);
-  // What is shorter than a mark is no mark.
+  // An input shorter than a byte order mark has none.
   const { stdout } = await send(sender, ['-', '--format', 'ndjson', '--json'], [Buffer.from('1')]);
   expect(JSON.parse(stdout)).toMatchObject({ read: 1, refused: 1 });
 });
 
-test.each(['utf16.ndjson', 'utf16.json', 'utf16.csv'])('%s that is UTF-16 is refused as a whole', async (name) => {
+test.each(['utf16.ndjson', 'utf16.json', 'utf16.csv'])('%s in UTF-16 is rejected whole', async (name) => {
   const littleEndian = Buffer.from('\uFEFFsource_order_id\n"U-1"\n', 'utf16le');
   for (const content of [littleEndian, Buffer.from(littleEndian).swap16(), Buffer.from([0xff, 0xfe])]) {
     const file = await files.write(name, content);
@@ -251,7 +251,7 @@ const MAP = {
   Notes: null,
 };
 
-test('a table with a map: semicolons, quotes, line breaks, Arabic, empty cells, ids that look like numbers', async () => {
+test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty cells and numeric ids', async () => {
   const sender = await newSender();
   const map = await files.write('map.json', JSON.stringify(MAP));
   const rows = [
@@ -283,7 +283,7 @@ test('a table with a map: semicolons, quotes, line breaks, Arabic, empty cells, 
   ]);
 });
 
-test('a table whose headings are fields needs no map', async () => {
+test('a table whose headings are field names needs no map', async () => {
   const sender = await newSender();
   const file = await files.write(
     'fields.tsv',
@@ -294,7 +294,7 @@ test('a table whose headings are fields needs no map', async () => {
   expect(order).toMatchObject({ customer_phone: '+971501234567', items: [{ name: 'Soup' }], warnings: [] });
 });
 
-test('of a table nothing is left out in silence: a cell without a heading has its row refused', async () => {
+test('a row with a cell that has no heading is rejected', async () => {
   const sender = await newSender();
   const table = 'source_order_id,,total,\nH-1,,1,\nH-2,knock twice,2,\nH-3,,3,,4\n';
   const file = await files.write('bare.csv', table);
@@ -318,16 +318,19 @@ test.each([
     `{"source_order_id":"Q-1"}\n{"source_order_id":"${'Q'.repeat(2 ** 25)}"}\n`,
     'line 2 is longer than 16',
   ],
-])('what makes the rest of %s unreadable is told with the line where it begins', async (name, content, complaint) => {
-  const file = await files.write(name, content);
-  const { code, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file]);
-  expect([code, saidBesides(stderr)]).toEqual([
-    1,
-    expect.stringMatching(new RegExp(`^\\S+${name}: ${complaint} .*\n$`)),
-  ]);
-  // Nothing is on record, so nothing is said of going on.
-  expect(stderr).not.toContain('goes on');
-});
+])(
+  'the error about a %s that cannot be read to its end names the line where the fault begins',
+  async (name, content, complaint) => {
+    const file = await files.write(name, content);
+    const { code, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file]);
+    expect([code, saidBesides(stderr)]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^\\S+${name}: ${complaint} .*\n$`)),
+    ]);
+    // Nothing is recorded yet, so the message does not mention resuming.
+    expect(stderr).not.toContain('goes on');
+  },
+);
 
 test.each([
   [
@@ -354,7 +357,7 @@ test.each([
   await expect(files.read('wrong.csv.orders-send.jsonl')).rejects.toThrow('ENOENT');
 });
 
-test('as signed webhooks, one by one', async () => {
+test('orders are sent as signed webhooks, one by one', async () => {
   const sender = await newSender();
   const file = await files.write('hooks.ndjson', `${ndjson(['W-1', 'W-2', 'W-3'])}{"source_order_id":""}\n`);
   const { code, stdout } = await send(sender, [file, '--webhook', '--json']);
@@ -369,7 +372,7 @@ test('as signed webhooks, one by one', async () => {
   });
 });
 
-test('--strict has rejected what would be corrected', async () => {
+test('--strict makes the service reject orders that need corrections', async () => {
   const sender = await newSender();
   const file = await files.write(
     'strict.ndjson',
@@ -379,7 +382,7 @@ test('--strict has rejected what would be corrected', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ refused: 1, statuses: { written: 1 }, failures: [{ line: 1 }] });
 });
 
-test('--dry-run says what would become of the orders, sends nothing and needs no service', async () => {
+test('--dry-run shows the outcome of each order, sends nothing and needs no service', async () => {
   const file = await files.write(
     'dry.ndjson',
     '{"source_order_id":"D-1","emirate":"Sharjha"}\n{"source_order_id":"D-2"}\n{"source_order_id":3}\n{\n',
@@ -406,7 +409,7 @@ test('--dry-run says what would become of the orders, sends nothing and needs no
 
 const TERMINAL = { isTTY: true, columns: 100 };
 
-test('a rate limit is obeyed by all that is under way, and said on the terminal in a line with a bar', async () => {
+test('all requests obey a rate limit, and the progress bar on the terminal names it', async () => {
   const [limited, beside] = [await stack.intake({ RATE_LIMIT: '6/1s' }), await stack.intake()];
   await untilTogether(stack, [limited, beside]);
   const sender = { ...(await newSender()), url: limited.api.url };
@@ -418,7 +421,7 @@ test('a rate limit is obeyed by all that is under way, and said on the terminal 
   for (const line of drawn) expect(line).toMatch(/^[^\n]{0,99}<esc>\[K$/);
   expect(drawn.join('\n')).toMatch(/^\[[#-]{24}\] \d+ % \d+ orders, \d+\/s.*0 refused; waits( \d+ s)?: rate limit/m);
   expect(drawn.at(-1)).toBe('<esc>[K');
-  // Each of those under way meets the limit a few times, and does not knock on.
+  // Each request in flight reaches the limit only a few times.
   expect(limited.log.lines.filter((line) => line.status === 429).length).toBeLessThan(30);
   await limited.close();
   await beside.close();
@@ -428,17 +431,17 @@ test.each([
   ['key', { key: 'oik_wrong' }, '401 invalid_api_key', 'Check ORDERS_API_KEY.'],
   ['secret', { secret: 'oss_wrong' }, '401 invalid_signature', 'Check ORDERS_SIGNING_SECRET.'],
   ['address', { path: '/elsewhere' }, '404 not_found', 'Check ORDERS_URL: it must be the address of the service.'],
-])('a wrong %s ends it at once, with the words of the service and what to see to', async (what, wrong, why, advice) => {
+])('a wrong %s ends the run at once with the message of the service and advice', async (what, wrong, why, advice) => {
   const { path = '', ...other } = wrong as { path?: string };
   const sender = { ...(await newSender()), ...other, url: `${intake.api.url}${path}` };
   const file = await files.write(`wrong-${what}.ndjson`, ndjson(['N-1']));
   const { code, stdout, stderr } = await send(sender, what === 'secret' ? [file, '--webhook'] : [file]);
   expect([code, stdout]).toEqual([1, '']);
-  const [, said, rest] = /^The service rejects all requests \((.*?)\): (.*)\n$/.exec(saidBesides(stderr)) ?? [];
-  expect([said, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command resumes `)]);
+  const [, reason, rest] = /^The service rejects all requests \((.*?)\): (.*)\n$/.exec(saidBesides(stderr)) ?? [];
+  expect([reason, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command resumes `)]);
 });
 
-test('a service that never answers is given up, with a line that says how to go on', async () => {
+test('the run gives up on a service that never replies, and says how to resume', async () => {
   const file = await files.write('nobody.ndjson', ndjson(['G-1']));
   const nobody = { url: `http://127.0.0.1:${await freePort()}`, key: 'oik_x' };
   const { code, stderr } = await send(nobody, [file, '--give-up-after', '2s']);
@@ -449,7 +452,7 @@ test('a service that never answers is given up, with a line that says how to go 
       /^No request has succeeded for \d+ s: no connection \(ECONNREFUSED\)\. The same command resumes /,
     ),
   ]);
-  // Not a terminal: whole lines now and then.
+  // Without a terminal, progress is printed as occasional whole lines.
   for (const line of lines.slice(0, -1))
     expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection \(ECONNREFUSED\)$/);
   expect(lines.length).toBeGreaterThan(1);

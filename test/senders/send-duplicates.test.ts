@@ -20,7 +20,7 @@ async function newSender(): Promise<Sender & TestAccount> {
 const ordersOf = ({ id }: TestAccount) =>
   stack.database.knex('orders').where({ account_id: id }).orderBy('source_order_id').pluck('source_order_id');
 
-/** One order a line; each is an id and the name of its customer. */
+/** One order per line, from pairs of an id and a customer name. */
 const ndjson = (...orders: [id: string, name: string][]) =>
   orders.map(([id, name]) => `${JSON.stringify({ source_order_id: id, customer: { name } })}\n`).join('');
 const failuresIn = async (file: string) =>
@@ -31,7 +31,7 @@ const failuresIn = async (file: string) =>
 const LEFT = 'Some orders differ from what the service has, or have the id of another one.\n';
 
 test.each([[[]], [['--webhook', '--concurrency', '1']]])(
-  'two rows with one id and different customers: the second is reported with its line and id, and fails the run %j',
+  'the second of two rows with one id is reported with its line and id and fails the run %j',
   async (words) => {
     const sender = await newSender();
     const name = `customers-${words.length}.ndjson`;
@@ -63,13 +63,13 @@ test.each([[[]], [['--webhook', '--concurrency', '1']]])(
         /order 3, line 3 \(C-1\): duplicate_differs: .* differ at \/customer\/name\. It has the id of order 1\.$/m,
       ),
     ]);
-    // Only ids, pointers and codes are on record, nothing of an order.
+    // The journal contains only ids, pointers and codes, nothing else of an order.
     for (const end of ['failed', 'orders-send'])
       expect(await files.read(`${name}.${end}.jsonl`)).not.toMatch(/Aisha|Fatima/);
   },
 );
 
-test('a corrected row in a file that is sent again reaches the service, and is reported with its line and id', async () => {
+test('a corrected row in a file that is sent again is sent and reported with its line and id', async () => {
   const sender = await newSender();
   const orders: [string, string][] = Array.from({ length: 30 }, (_, at) => [`R-${at + 1}`, 'Aisha']);
   const file = await files.write('corrected.ndjson', ndjson(...orders));
@@ -84,44 +84,41 @@ test('a corrected row in a file that is sent again reaches the service, and is r
   const { knex } = stack.database;
   const resends = await knex('resends').where({ account_id: sender.id }).whereNotNull('changes');
   expect(resends).toHaveLength(1);
-  // The row as it was once more differs in nothing.
+  // The original row sent again has no differences.
   await files.write('corrected.ndjson', ndjson(...orders));
   expect(await send(sender, [file])).toMatchObject({ code: 0 });
 });
 
-test.each(['--wait=5m', '--no-wait'])(
-  'an id that is repeated with the same content fails the run, too, with %s',
-  async (wait) => {
-    const sender = await newSender();
-    const name = `same${wait}.ndjson`;
-    const file = await files.write(
-      name,
-      `\n${ndjson(['S-1', 'Aisha'], ['S-1', 'Aisha'], ['S-2', 'Omar'], ['S-1', 'Aisha'])}`,
-    );
-    const { code, stdout, stderr } = await send(sender, [file, '--json', wait]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(LEFT)]);
-    const status = wait === '--no-wait' ? 'accepted' : 'duplicate';
-    const failures = [2, 4].map((place) => ({
-      place,
-      line: place + 1,
-      source_order_id: 'S-1',
-      status,
-      code: 'repeated_id',
-      repeats: 1,
-    }));
-    expect(JSON.parse(stdout)).toMatchObject({ repeated: 2, changed: 0, refused: 0, listed: 2, failures });
-    expect(await failuresIn(name)).toMatchObject(failures);
-    // Without a file of failures the report is the only place.
-    const words = ['-', '--format', 'ndjson', wait];
-    const fromStdin = await send(sender, words, await files.read(name));
-    expect([fromStdin.code, fromStdin.stdout]).toEqual([
-      1,
-      expect.stringMatching(/order 2, line 3 \(S-1\): repeated_id: .*\n.*order 4, line 5 \(S-1\): repeated_id: /),
-    ]);
-  },
-);
+test.each(['--wait=5m', '--no-wait'])('a repeated id with the same content fails the run with %s', async (wait) => {
+  const sender = await newSender();
+  const name = `same${wait}.ndjson`;
+  const file = await files.write(
+    name,
+    `\n${ndjson(['S-1', 'Aisha'], ['S-1', 'Aisha'], ['S-2', 'Omar'], ['S-1', 'Aisha'])}`,
+  );
+  const { code, stdout, stderr } = await send(sender, [file, '--json', wait]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(LEFT)]);
+  const status = wait === '--no-wait' ? 'accepted' : 'duplicate';
+  const failures = [2, 4].map((place) => ({
+    place,
+    line: place + 1,
+    source_order_id: 'S-1',
+    status,
+    code: 'repeated_id',
+    repeats: 1,
+  }));
+  expect(JSON.parse(stdout)).toMatchObject({ repeated: 2, changed: 0, refused: 0, listed: 2, failures });
+  expect(await failuresIn(name)).toMatchObject(failures);
+  // Without a file of failures only the report lists them.
+  const words = ['-', '--format', 'ndjson', wait];
+  const fromStdin = await send(sender, words, await files.read(name));
+  expect([fromStdin.code, fromStdin.stdout]).toEqual([
+    1,
+    expect.stringMatching(/order 2, line 3 \(S-1\): repeated_id: .*\n.*order 4, line 5 \(S-1\): repeated_id: /),
+  ]);
+});
 
-test('all of them are reported, also behind many that are refused', async () => {
+test('all repeated ids are reported, also after many rejected orders', async () => {
   const sender = await newSender();
   const lines = `${'{}\n'.repeat(8)}${ndjson(...Array.from({ length: 9 }, (): [string, string] => ['Y-1', 'Aisha']))}`;
   const file = await files.write('behind.ndjson', lines);
@@ -134,7 +131,7 @@ test('all of them are reported, also behind many that are refused', async () => 
   );
 });
 
-test('a refused order says that its id is repeated, too', async () => {
+test('a rejected order with a repeated id is reported as both', async () => {
   const sender = await newSender();
   const file = await files.write(
     'both.ndjson',
@@ -144,11 +141,11 @@ test('a refused order says that its id is repeated, too', async () => {
   expect([code, JSON.parse(stdout).failures]).toMatchObject([1, [{ line: 2, status: 'refused', repeats: 1 }]]);
 });
 
-test('with an id of its own the other order is sent by --only-failed', async () => {
+test('after a change of its id the other order is sent by --only-failed', async () => {
   const sender = await newSender();
   const file = await files.write('own.ndjson', ndjson(['O-1', 'Aisha'], ['O-2', 'Omar'], ['O-1', 'Fatima']));
   expect(await send(sender, [file])).toMatchObject({ code: 1 });
-  // As it stands it still has the id of another order.
+  // The order still has the id of another one.
   expect(await send(sender, [file, '--only-failed'])).toMatchObject({ code: 1 });
   await files.write('own.ndjson', ndjson(['O-1', 'Aisha'], ['O-2', 'Omar'], ['O-3', 'Fatima']));
   const { code, stdout } = await send(sender, [file, '--only-failed', '--json']);
@@ -156,7 +153,7 @@ test('with an id of its own the other order is sent by --only-failed', async () 
   expect(await ordersOf(sender)).toEqual(['O-1', 'O-2', 'O-3']);
 });
 
-test('a dry run lists repeated ids with their lines, and fails', async () => {
+test('a dry run lists repeated ids with their lines and fails', async () => {
   const file = await files.write('dry.ndjson', ndjson(['D-1', 'Aisha'], ['D-2', 'Omar'], ['D-1', 'Fatima']));
   const nowhere = { url: '', key: '' };
   const { code, stdout, stderr } = await send(nowhere, [file, '--dry-run']);

@@ -39,7 +39,7 @@ test.each([
   ['--journal', 'other orders', 'other.ndjson'],
   ['--journal', 'a directory', '.'],
   ['--failed', 'a directory', '.'],
-])('%s that is %s is refused, and nothing of it is lost, with --restart neither', async (option, _, name) => {
+])('%s that is %s is rejected and not changed, also with --restart', async (option, _, name) => {
   const sender = await newSender();
   const orders = 'source_order_id\nO-1\n';
   await files.write('in.ndjson', orders);
@@ -63,7 +63,7 @@ test.each([
   expect(await receiptsOf(sender)).toEqual([]);
 });
 
-test('the journal and the file of failures cannot be one', async () => {
+test('the journal and the file of failures must be two files', async () => {
   const file = await files.write('one.ndjson', ndjson(['1']));
   const args = [file, '--journal', files.path('both'), '--failed', files.path('both')];
   expect(await send(await newSender(), args)).toMatchObject({
@@ -73,7 +73,7 @@ test('the journal and the file of failures cannot be one', async () => {
   expect(existsSync(files.path('both'))).toBe(false);
 });
 
-test('an address that was wrong at first is corrected without more ado', async () => {
+test('a wrong address is corrected in the next run without further options', async () => {
   const sender = await newSender();
   const file = await files.write('corrected.ndjson', ndjson(['A-1']));
   const wrong = await send({ ...sender, url: 'http://127.0.0.1:9' }, [file, '--give-up-after', '1s']);
@@ -81,7 +81,7 @@ test('an address that was wrong at first is corrected without more ado', async (
   expect(await send(sender, [file])).toMatchObject({ code: 0 });
 });
 
-test('a file that is another one each day needs no --restart', async () => {
+test('a file with new content each day needs no --restart', async () => {
   const sender = await newSender();
   for (const ids of [['D-1', 'D-2'], ['D-3', 'D-4'], ['D-5'], ['D-6', 'D-7', 'D-8']]) {
     const file = await files.write('daily.ndjson', ndjson(ids));
@@ -92,7 +92,7 @@ test('a file that is another one each day needs no --restart', async () => {
   expect(stdout).toContain('nothing was left to send');
 });
 
-test('another way or strictness than that of the journal is refused', async () => {
+test('a channel or strictness other than in the journal is rejected', async () => {
   const sender = await newSender();
   const file = await files.write('way.ndjson', ndjson(['W-1', 'W-2']));
   await send(sender, [file]);
@@ -110,7 +110,7 @@ test.each([
   ['answers that are none', 2, '{"batch":0,"results":[null,4]}'],
   ['an answer too few', 2, '{"batch":0,"results":[[1,1,"J-1","x"]]}'],
   ['answers to no batch', 2, '{"batch":3,"results":[]}'],
-])('a journal that is damaged (%s) is rejected with a line, and --restart starts again', async (_, at, line) => {
+])('a damaged journal (%s) is reported in one line, and --restart starts again', async (_, at, line) => {
   const sender = await newSender();
   const file = await files.write('damaged.ndjson', ndjson(['J-1', 'J-2']));
   const name = 'damaged.ndjson.orders-send.jsonl';
@@ -125,7 +125,7 @@ test.each([
   expect(await send(sender, [file, '--restart'])).toMatchObject({ code: 0 });
 });
 
-test.each([['--only-failed'], ['--restart']])('with %s, what is dead gets a new receipt', async (option) => {
+test.each([['--only-failed'], ['--restart']])('with %s a dead order gets a new receipt', async (option) => {
   const sender = await newSender();
   const file = await files.write('dead.ndjson', ndjson(['Z-1', 'Z-2', 'Z-3']));
   await send(sender, [file, '--restart']);
@@ -143,12 +143,12 @@ test.each([['--only-failed'], ['--restart']])('with %s, what is dead gets a new 
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { statuses: { dead: 0 }, failed_file: null }]);
   const states = await receiptsOf(sender).where({ source_order_id: 'Z-2' }).orderBy('received_at').pluck('state');
   expect(states).toEqual(['dead', 'written']);
-  // Not once more: the record of what was sent knows which receipts it replaced.
+  // Not sent a third time, because the journal records which receipts were replaced.
   expect(await send(sender, [file])).toMatchObject({ code: option === '--restart' ? 0 : 1 });
   expect(await receiptsOf(sender).where({ source_order_id: 'Z-2' })).toHaveLength(2);
 });
 
-test('orders that are all on one line are told apart, sent again too', async () => {
+test('several orders on one line are told apart, also when they are sent again', async () => {
   const sender = await newSender();
   const ids = ['"L-1"', '2', '"L-3"'];
   const array = (texts: string[]) => `[${texts.map((id) => `{"source_order_id":${id}}`).join(',')}]`;
@@ -159,7 +159,7 @@ test('orders that are all on one line are told apart, sent again too', async () 
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 1, statuses: { written: 1 } }]);
 });
 
-test('an id that stands in the file twice is told', async () => {
+test('an id that appears twice in the file is reported', async () => {
   const file = await files.write('twice.ndjson', ndjson(['T-1', 'T-2', 'T-1']));
   expect((await send(await newSender(), [file])).stdout).toContain(
     '3  orders read, 1 with the id of an order before it\n',
@@ -167,13 +167,13 @@ test('an id that stands in the file twice is told', async () => {
   expect((await send(await newSender(), [file, '--dry-run'])).stdout).toContain('1 with the id of an order before it');
 });
 
-test('a file of failures that the disk has no room for is told, and not left half written', async () => {
+test('a file of failures that exceeds the disk space is reported and not left incomplete', async () => {
   const sender = await newSender();
   const file = await files.write('full.ndjson', ndjson(['F-1', 'F'.repeat(4000)]));
   await send(sender, [file]);
   const whole = await files.read('full.ndjson.failed.jsonl');
   const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ORDERS_URL: url, ORDERS_API_KEY: sender.key };
-  // No file may grow beyond a kilobyte or two, by which a write is cut short as on a full disk.
+  // A file size limit of one or two kilobytes cuts writes short like a full disk.
   const words = ['-c', 'ulimit -f 2; exec "$@"', 'sh', process.execPath, MAIN, 'send', file];
   const child = spawn('sh', words, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
@@ -187,7 +187,7 @@ test('a file of failures that the disk has no room for is told, and not left hal
   expect(await files.read('full.ndjson.failed.jsonl')).toBe(whole);
 });
 
-test('nothing is left beside the file but what belongs there', async () => {
+test('a run leaves only its own files next to the input', async () => {
   const directory = files.path('');
   const before = readdirSync(directory);
   const file = await files.write('tidy.ndjson', `${ndjson(['Y-1'])}x\n`);
@@ -197,14 +197,14 @@ test('nothing is left beside the file but what belongs there', async () => {
   expect(await readFile(file, 'utf8')).toBe(`${ndjson(['Y-1'])}x\n`);
 });
 
-describe('orders that have moved since they failed are not mistaken for others', () => {
+describe('orders that moved since they failed', () => {
   const lines = (ids: readonly unknown[]) => ids.map((id) => `${JSON.stringify({ source_order_id: id })}\n`).join('');
 
   test.each([
-    ['one before it was taken out', ['O-1', 'O-2', 3, 'O-4'], ['O-2', 'O-3', 'O-4'], /is of 4 orders, and .* has 3:/],
-    ['it was taken out, at the end', ['O-1', 'O-2', 3], ['O-1', 'O-2'], /is of 3 orders, and .* has 2:/],
+    ['an earlier one was removed', ['O-1', 'O-2', 3, 'O-4'], ['O-2', 'O-3', 'O-4'], /is of 4 orders, and .* has 3:/],
+    ['the failed one was removed at the end', ['O-1', 'O-2', 3], ['O-1', 'O-2'], /is of 3 orders, and .* has 2:/],
     ['they were sorted', ['O-1', 'O-2'], ['O-2', 'O-1'], /^Order 2 of .* has another source_order_id than /],
-  ])('%s: nothing is sent, and what failed stays on record', async (_, before, after, complaint) => {
+  ])('are not sent if %s, and the failures stay recorded', async (_, before, after, complaint) => {
     const sender = await newSender();
     const file = await files.write('moved.ndjson', lines(before));
     await send(sender, [file, '--restart']);
@@ -228,7 +228,7 @@ describe('orders that have moved since they failed are not mistaken for others',
     expect(await send(sender, [file, '--json'])).toMatchObject({ code: 0 });
   });
 
-  test('an id that was rejected may be corrected', async () => {
+  test('do not include an order with a corrected id', async () => {
     const sender = await newSender();
     const file = await files.write('long.ndjson', lines(['I-1', 'I'.repeat(256)]));
     await send(sender, [file]);

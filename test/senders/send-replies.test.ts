@@ -19,7 +19,7 @@ afterEach(async () => {
   }
 });
 
-/** A service that answers as it is told to. */
+/** Starts a service with a given request listener. */
 async function startService(answer: RequestListener): Promise<{ url: string; key: string }> {
   const server = createServer((request, response) => request.resume().on('end', () => answer(request, response)));
   servers.push(server);
@@ -38,13 +38,13 @@ const problem = (status: number, headers = {}): RequestListener => {
     response.writeHead(status, { 'content-type': 'application/problem+json', ...headers }).end(text);
 };
 
-/** Tells of these receipts, by reconcile, and by the status of the first. */
+/** Returns these receipts from reconcile, and the status of the first. */
 const settled =
   (...results: object[]): RequestListener =>
   (request, response) =>
     json(request.url?.endsWith('/reconcile') ? { results } : { ...results[0] })(request, response);
 
-test('told to come back after the time to give up, it gives up at once', async () => {
+test('a Retry-After beyond --give-up-after ends the run at once', async () => {
   let asked = 0;
   const sender = await startService((...all) => {
     asked += 1;
@@ -55,7 +55,7 @@ test('told to come back after the time to give up, it gives up at once', async (
   expect([code, asked, stderr]).toEqual([1, 1, expect.stringContaining('Retry-After is 900 s')]);
 });
 
-test('a wait of weeks is waited out without asking again and again', async () => {
+test('a Retry-After of several weeks is waited for without polling', async () => {
   let asked = 0;
   const sender = await startService((...all) => {
     asked += 1;
@@ -64,13 +64,13 @@ test('a wait of weeks is waited out without asking again and again', async () =>
   const file = await files.write('weeks.ndjson', ORDERS);
   const sending = startSend(sender, [file, '--give-up-after', '365d'], '', ['--trace-warnings']);
   await until('it has asked', async () => asked > 0);
-  await until('it says that it waits', async () => sending.said().includes('waits'));
+  await until('it prints that it waits', async () => sending.said().includes('waits'));
   sending.kill('SIGINT');
   const { code, stderr } = await sending.ended;
   expect([code, asked, stderr]).toEqual([130, 1, expect.not.stringContaining('TimeoutOverflowWarning')]);
 });
 
-test('codes are counted whatever they are, and nothing of a reply moves the cursor', async () => {
+test('unknown codes are counted, and replies cannot move the cursor', async () => {
   const refusal = (code: string) => ({ error: { status: 422, code, detail: 'a\nb\u001b[2J\u009b1m\u202e' } });
   const sender = await startService(batch(refusal('__proto__'), refusal('constructor')));
   const file = await files.write('codes.ndjson', ORDERS);
@@ -86,7 +86,7 @@ test('codes are counted whatever they are, and nothing of a reply moves the curs
   expect(shown).toContain('order 1, line 1 (1): __proto__: a\\nb\\u001b[2J\\u009b1m\\u202e\n');
 });
 
-test('a dry run tells an order that is too large by default', async () => {
+test('a dry run reports an order above the default size limit', async () => {
   const file = await files.write(
     'large.ndjson',
     `{"source_order_id":"1","address":"${'x'.repeat(262_144)}"}\n${ORDERS}`,
@@ -98,7 +98,7 @@ test('a dry run tells an order that is too large by default', async () => {
   ]);
 });
 
-test('what could not be asked is pending, no failure, and the same command asks again', async () => {
+test('orders without a known outcome are pending, not failed, and the same command asks again', async () => {
   let followUp: RequestListener = problem(503, { 'retry-after': '900' });
   const ids = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
   const results = ids.map((receipt_id, at) => ({
@@ -123,7 +123,7 @@ test('what could not be asked is pending, no failure, and the same command asks 
   expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
 });
 
-test('a service that rejects the request for outcomes has rejected no order', async () => {
+test('a service that rejects the request for outcomes has not rejected the orders', async () => {
   const id = '00000000-0000-7000-8000-000000000001';
   const sender = await startService((request, response) =>
     (request.url?.endsWith('/batch') ? batch({ receipt_id: id }, { receipt_id: id }) : problem(404))(request, response),
@@ -137,7 +137,7 @@ test('a service that rejects the request for outcomes has rejected no order', as
   );
 });
 
-test('orders listen, which knows nothing of outcomes, takes orders with --no-wait', async () => {
+test('orders listen, which has no outcomes, accepts orders sent with --no-wait', async () => {
   const [key, secret] = [createApiKey(), createSigningSecret()];
   const interrupted = Promise.withResolvers<void>();
   let shown = '';
@@ -168,7 +168,7 @@ test('orders listen, which knows nothing of outcomes, takes orders with --no-wai
   }
 });
 
-describe('an order whose key was used before with other content', () => {
+describe('an order whose key was already used for other content', () => {
   const [original, kept] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
   const mismatch = { receipt_id: original, duplicate: true, payload_mismatch: true, kept_as: kept };
   const place = { place: 1, line: 1, source_order_id: '1', receipt_id: kept };
@@ -182,7 +182,7 @@ describe('an order whose key was used before with other content', () => {
       { status: 'duplicate', code: 'payload_mismatch', changed: ['/address'] },
     ],
     ['of another id', { status: 'dead', error: REUSED }, { status: 'dead', ...REUSED }],
-  ])('%s: the outcome is that of the receipt it is kept as', async (_, outcome, failure) => {
+  ])('has the outcome of the receipt that keeps it: %s', async (_, outcome, failure) => {
     const changes = outcome.status === 'duplicate' ? [{ pointer: '/address', from: null, to: 'Villa 9' }] : [];
     const asked: (string | undefined)[] = [];
     const sender = await startService((request, response) => {
@@ -202,8 +202,8 @@ describe('an order whose key was used before with other content', () => {
   test.each([
     ['--batch-size=10', json({ accepted: 0, refused: 0, mismatched: 1, results: [mismatch] }, 202)],
     ['--webhook', json(mismatch, 202)],
-  ])('is reported though no outcome is asked for, sent by %s, and on record for the next run', async (way, reply) => {
-    // A later run first asks for a receipt on record, to see that the account is the same.
+  ])('is reported without a request for outcomes, sent by %s, and is recorded for the next run', async (way, reply) => {
+    // A later run first requests a recorded receipt to check that the account is the same.
     const answer: RequestListener = (request, response) =>
       (request.method === 'POST' ? reply : json({ receipt_id: kept, status: 'received' }))(request, response);
     const sender = { ...(await startService(answer)), secret: 'oss_x' };
@@ -218,7 +218,7 @@ describe('an order whose key was used before with other content', () => {
     }
   });
 
-  test('gets a key of its own by --only-failed', async () => {
+  test('gets its own key with --only-failed', async () => {
     const keys: unknown[] = [];
     const sender = await startService((request, response) => {
       keys.push(request.headers['idempotency-key']);
@@ -230,7 +230,7 @@ describe('an order whose key was used before with other content', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('is refused where the service kept nothing of it', async () => {
+  test('counts as rejected if the service did not keep it', async () => {
     const { kept_as: _, ...dropped } = mismatch;
     const sender = await startService(batch(dropped));
     const file = await files.write('dropped.ndjson', ORDER);
@@ -239,7 +239,7 @@ describe('an order whose key was used before with other content', () => {
   });
 });
 
-test('with --only-failed, what is still open stays on record until it is known', async () => {
+test('--only-failed keeps an open order recorded until its outcome is known', async () => {
   const id = '00000000-0000-7000-8000-000000000001';
   let followUp: RequestListener = problem(503, { 'retry-after': '900' });
   const sender = await startService((request, response) =>
@@ -268,7 +268,7 @@ test('with --only-failed, what is still open stays on record until it is known',
   await expect(files.read('open.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
 });
 
-test('where less is taken at once, the parts have keys of their own, the same ones again', async () => {
+test('the parts of a batch that is too large have their own keys, the same in every run', async () => {
   const keys: string[] = [];
   const sender = await startService((request, response) => {
     if (Number(request.headers['content-length']) > 30) return problem(413)(request, response);
@@ -282,10 +282,10 @@ test('where less is taken at once, the parts have keys of their own, the same on
   expect(keys.slice(3)).toEqual(keys.slice(0, 3));
 });
 
-describe('once something is on record, a failure is told with the advice that the same command goes on', () => {
+describe('after something is recorded, an error says that the same command resumes', () => {
   const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
 
-  test('whatever the input is called', async () => {
+  test('for any name of the input', async () => {
     const sender = await startService(accepted);
     const file = await files.write('till --restart.json', '[{"source_order_id":"1"}] {}');
     const { code, stderr } = await send(sender, [file, '--batch-size', '1']);
@@ -295,7 +295,7 @@ describe('once something is on record, a failure is told with the advice that th
     ]);
   });
 
-  test('unless its own words tell what to do instead', async () => {
+  test('unless the error gives other advice', async () => {
     const sender = await startService(accepted);
     const failures = [1, 2].map((place) => ({ place, of: 2, line: place, source_order_id: String(place) }));
     const before = failures.map((one) => ({ ...one, receipt_id: null, status: 'refused', code: 'x', detail: '' }));
@@ -307,9 +307,9 @@ describe('once something is on record, a failure is told with the advice that th
   });
 });
 
-test('an input that fails in the middle leaves a record of the answers to all that was on its way', async () => {
+test('the results of all requests in flight are recorded when the input fails', async () => {
   const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
-  // Long after the rest of the input was read.
+  // Long after the input was read.
   const sender = await startService((...all) => void setTimeout(() => accepted(...all), 500));
   const array = '[{"source_order_id":"1"},{"source_order_id":"2"}]';
   const file = await files.write('broken.json', `${array} {}`);
@@ -319,7 +319,7 @@ test('an input that fails in the middle leaves a record of the answers to all th
   const journal = (await files.read('broken.json.orders-send.jsonl')).trimEnd().split('\n');
   const entries = journal.map((line) => JSON.parse(line));
   expect(entries.filter(({ results }) => results)).toHaveLength(2);
-  // So that the input may be corrected, and needs no --restart.
+  // The input can then be corrected without --restart.
   await files.write('broken.json', array);
   expect(await send(sender, args)).toMatchObject({ code: 0 });
 });
@@ -334,7 +334,7 @@ test('Ctrl-C leaves no temporary journal', async () => {
   expect(journals()).toEqual([]);
 });
 
-test('the speed and the time left are those of this run, whatever an earlier one had sent', async () => {
+test('the displayed speed and remaining time are those of this run only', async () => {
   const id = '00000000-0000-7000-8000-000000000001';
   const accepted = batch(...Array.from({ length: 50 }, () => ({ receipt_id: id })));
   let [batches, refuseFrom, drawn] = [0, 1, ''];
@@ -344,9 +344,9 @@ test('the speed and the time left are those of this run, whatever an earlier one
       return json({ receipt_id: id, status: 'written', error: null })(request, response);
     batches += 1;
     if (batches > refuseFrom) return problem(401)(request, response);
-    if (batches === 3) await until('lines were drawn', async () => linesBefore().length > 3);
+    if (batches === 3) await until('progress lines are shown', async () => linesBefore().length > 3);
     if (batches === 4)
-      await until('its own were measured', async () => / 100 orders, [1-9]\d*\/s, .* left/.test(drawn));
+      await until('the speed of this run is shown', async () => / 100 orders, [1-9]\d*\/s, .* left/.test(drawn));
     accepted(request, response);
   });
   const orders = Array.from({ length: 150 }, (_, at) => `{"source_order_id":"${at}"}\n`).join('');
@@ -359,12 +359,13 @@ test('the speed and the time left are those of this run, whatever an earlier one
   for (const line of linesBefore()) expect(line).toContain(' 50 orders, 0/s, 0 refused');
 });
 
-test('of the outcomes that are waited for, those are not that an earlier run knew to be refusals', async () => {
+test('the number of awaited outcomes excludes orders that an earlier run knows to be rejected', async () => {
   const id = '00000000-0000-7000-8000-000000000001';
   let [batches, isOver, drawn] = [0, false, ''];
   const sender = await startService(async (request, response) => {
     if (!request.url?.endsWith('/batch')) {
-      if (batches === 3) await until('how many they are was drawn', async () => drawn.includes(' of 3 outcomes known'));
+      if (batches === 3)
+        await until('the number of outcomes is shown', async () => drawn.includes(' of 3 outcomes known'));
       const isList = request.url?.endsWith('/reconcile');
       return json(isList ? { results: [] } : { receipt_id: id, status: 'written', error: null })(request, response);
     }
@@ -382,10 +383,10 @@ test('of the outcomes that are waited for, those are not that an earlier run kne
   expect((await send(sender, args, '', terminal)).stdout).toMatch(/ 3 {2}written/);
 }, 60_000);
 
-test.each(['stdout', 'stderr'] as const)('a closed %s changes nothing of how it ends', async (name) => {
+test.each(['stdout', 'stderr'] as const)('a closed %s does not change the result', async (name) => {
   const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };
   const sender = await startService((request, response) => {
-    // Later than the first line about how far it is.
+    // After the first progress line.
     setTimeout(() => batch(refusal, refusal)(request, response), 1500);
   });
   const file = await files.write(`closed-${name}.ndjson`, ORDERS);
@@ -395,11 +396,11 @@ test.each(['stdout', 'stderr'] as const)('a closed %s changes nothing of how it 
   });
   child[name].destroy();
   const other = name === 'stdout' ? child.stderr : child.stdout;
-  let said = '';
+  let output = '';
   other.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   const [code] = await once(child, 'close');
-  expect([code, said]).toEqual([1, expect.stringContaining(name === 'stdout' ? 'Not all orders' : '2  refused')]);
+  expect([code, output]).toEqual([1, expect.stringContaining(name === 'stdout' ? 'Not all orders' : '2  refused')]);
   expect((await files.read(`closed-${name}.ndjson.failed.jsonl`)).trim().split('\n')).toHaveLength(2);
 });

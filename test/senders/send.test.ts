@@ -8,10 +8,10 @@ import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const ORDERS = Number(process.env.SEND_ORDERS ?? 3000);
-/** Enough requests that some are in flight whenever something is killed. */
+/** Enough requests that some are in flight at every kill. */
 const REQUESTS = 300;
 
-describeWith('redis-server')('a file is sent while everything is killed and started again', () => {
+describeWith('redis-server')('a file is sent while everything is killed and restarted', () => {
   let postgres: FaultyPostgres;
   let redis: FaultyRedis;
   let stack: Stack;
@@ -49,18 +49,18 @@ describeWith('redis-server')('a file is sent while everything is killed and star
     const stored = await until(
       `${share} of the orders are stored`,
       async () => {
-        // Else it would be waited for in vain.
+        // Otherwise the test would wait forever.
         expect(ended).toBeNull();
         const row = await postgres.knex('receipts').where({ account_id: account.id }).count('*').first();
         return Number(row?.count) >= share * ORDERS && Number(row?.count);
       },
       { seconds: 200 },
     );
-    // Else nothing is under way that could be lost.
+    // Otherwise nothing is in flight that could be lost.
     expect(stored).toBeLessThan(ORDERS);
   }
 
-  test(`${ORDERS} orders: complete, none twice, and the report adds up`, async () => {
+  test(`${ORDERS} orders: every order is written once, and the report adds up`, async () => {
     const ids = Array.from({ length: ORDERS }, (_, number) => `sent-${number}`);
     const line = (id: string) =>
       JSON.stringify({ source_order_id: id, customer: { name: 'Aisha' }, emirate: 'Dubai', total: '12.50' });
@@ -68,7 +68,7 @@ describeWith('redis-server')('a file is sent while everything is killed and star
     const sender = { url: `http://127.0.0.1:${port}`, key: account.key };
     const args = [file, '--json', '--batch-size', String(Math.ceil(ORDERS / REQUESTS)), '--concurrency', '2'];
 
-    // Nobody is there yet, which is only waited for.
+    // The service is not up yet, so the command waits.
     const first = startSend(sender, args);
     await startService();
     await untilStored(0.1, first);
@@ -99,7 +99,7 @@ describeWith('redis-server')('a file is sent while everything is killed and star
     const written: string[] = await knex('orders').where({ account_id: account.id }).pluck('source_order_id');
     expect(written).toHaveLength(ORDERS);
     expect(new Set(written)).toEqual(new Set(ids));
-    // What was sent again replayed its receipts: there is one for each order, and each is written.
+    // Resent orders replayed their receipts, so each order has one receipt, and each is written.
     const states = await knex('receipts').where({ account_id: account.id }).groupBy('state').select('state').count('*');
     expect(states).toEqual([{ state: 'written', count: ORDERS }]);
   }, 600_000);

@@ -23,26 +23,26 @@ const page = (name: string) => PAGES.get(name) ?? '';
 const headings = (markdown: string, depth: number) =>
   [...markdown.matchAll(new RegExp(`^#{${depth}} (.+)$`, 'gm'))].map(([, heading]) => heading as string);
 
-/** What is under a heading, up to the next one of any depth. */
+/** The content of a heading up to the next heading of any depth. */
 const part = (markdown: string, heading: string) =>
   new RegExp(`^#+ ${heading}\\n([\\s\\S]*?)(?=^#|$(?![\\s\\S]))`, 'm').exec(markdown)?.[1] ?? '';
 
-/** The rows of the first table in this text whose first cell is code, that cell without its marks. */
+/** The rows of the first table whose first cell is code, with that cell without its backticks. */
 const rows = (text: string) => [...text.matchAll(/^\| \[?`([^`]+)`[^|]*\| (.+) \|$/gm)].map(([, ...cells]) => cells);
 
 describe('errors', () => {
-  test('each code has a part, says its status and what to do, and there is no other', () => {
+  test('each code has a section with its status and advice, and there are no others', () => {
     const codes = headings(page('errors'), 3);
     expect(codes).toHaveLength(Object.keys(PROBLEMS).length);
     expect(new Set(codes)).toEqual(new Set(Object.keys(PROBLEMS)));
     for (const [code, { status }] of Object.entries(PROBLEMS)) {
-      const [cause = '', cure = ''] = part(page('errors'), code).trim().split('\n\n');
+      const [cause = '', advice = ''] = part(page('errors'), code).trim().split('\n\n');
       expect([code, cause.slice(0, 8)]).toEqual([code, `**${status}.**`]);
-      expect(cure.length).toBeGreaterThan(20);
+      expect(advice.length).toBeGreaterThan(20);
     }
   });
 
-  test('the table has each code with its status, and says yes to those that are sent again as they are', () => {
+  test('the table lists each code with its status, and marks those that can be retried unchanged', () => {
     const table = [...page('errors').matchAll(/^\| (\d+) \| \[`(\w+)`\]\(#(\w+)\) \| (\w+)/gm)];
     const rows = table.map(([, status, code, link, again]) => [code, link, Number(status), again === 'yes']);
     const codes = Object.entries(PROBLEMS).map(([code, { status }]) => [
@@ -55,7 +55,7 @@ describe('errors', () => {
     expect(rows).toHaveLength(codes.length);
   });
 
-  test('the codes about source_order_id are those there are', () => {
+  test('the codes about source_order_id are complete', () => {
     const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
     expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
     const { code, detail } = SOURCE_ORDER_IDS_ERROR;
@@ -66,22 +66,22 @@ describe('errors', () => {
 });
 
 describe('statuses', () => {
-  test('each has its part, in their order, and says whether it is final', () => {
+  test('each status has its section in the order of the states, and says if it is final', () => {
     expect(headings(page('statuses'), 2).slice(0, RECEIPT_STATES.length)).toEqual([...RECEIPT_STATES]);
     const table = rows(page('statuses')).slice(0, RECEIPT_STATES.length);
     expect(table.map(([state]) => state)).toEqual([...RECEIPT_STATES]);
-    const lasting = table.filter(([, rest]) => !rest?.startsWith('no ')).map(([state]) => state);
-    expect(lasting).toEqual([...FINAL_STATES]);
+    const finalStates = table.filter(([, rest]) => !rest?.startsWith('no ')).map(([state]) => state);
+    expect(finalStates).toEqual([...FINAL_STATES]);
   });
 
-  test('the errors of attempts and the warnings are those there are, in their words', () => {
+  test('the attempt errors and warnings are listed with their descriptions', () => {
     expect(Object.fromEntries(rows(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
     const warnings = Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}`]);
     expect(rows(page('warnings'))).toEqual(warnings);
   });
 });
 
-/** Where each limited field is in the payload. */
+/** The path of each limited field in the payload. */
 const PLACES: Record<keyof typeof LIMITS, string> = {
   orderNumber: 'order_number',
   customerName: 'customer.name',
@@ -99,7 +99,7 @@ const PLACES: Record<keyof typeof LIMITS, string> = {
 const grouped = (value: number) => value.toLocaleString('en-US');
 
 describe('limits', () => {
-  test('the lengths of fields are those that are kept', () => {
+  test('the lengths of fields match the code', () => {
     const fields = Object.entries(LIMITS).map(([field, limit]) => [
       PLACES[field as keyof typeof LIMITS],
       grouped(limit),
@@ -110,7 +110,7 @@ describe('limits', () => {
     expect(others).toEqual(fields);
   });
 
-  test('what is bounded whatever the configuration is bounded so', () => {
+  test('the limits that no setting changes match the code', () => {
     const nested = (depth: number) => Buffer.from(`${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`);
     const [, depth] = /Nesting of the JSON \| (\d+) levels/.exec(page('limits')) ?? [];
     expect(() => parseBody(nested(Number(depth)))).not.toThrow();
@@ -132,7 +132,7 @@ describe('limits', () => {
     expect(page('errors')).toContain(`more than ${grouped(MAX_BATCH_ORDERS)} orders`);
   });
 
-  test('sizes, times and attempts by default are those of the configuration', () => {
+  test('default sizes, times and attempts match the configuration', () => {
     const required = { DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x', SECRETS_KEY: '0'.repeat(64) };
     const [intake, worker] = [readConfig(required), readWorkerConfig(required)];
     const limits = page('limits');
@@ -156,7 +156,7 @@ describe('limits', () => {
   });
 });
 
-test('links lead to pages and headings that are there, and nowhere else', () => {
+test('links lead only to existing pages and headings', () => {
   for (const [name, markdown] of PAGES) {
     for (const [, href = ''] of markdown.matchAll(/\]\(([^)]+)\)/g)) {
       const [file = '', anchor] = href.split('#');
@@ -173,7 +173,7 @@ test('links lead to pages and headings that are there, and nowhere else', () => 
   }
 });
 
-test('each file of the directory is a page that the index leads to, and headings are unique', () => {
+test('each file of the directory is a page of the index, and headings are unique', () => {
   const files = globSync('*', { cwd: resolve(import.meta.dirname, '../../docs/senders') });
   expect(new Set(files)).toEqual(new Set([...PAGES.keys()].map((name) => `${name}.md`)));
   for (const [name, markdown] of PAGES) {

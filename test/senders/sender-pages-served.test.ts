@@ -17,26 +17,23 @@ const AT = '/delivery/api/docs/senders';
 const PATHS = readSenderPages().map(({ name }) => (name === 'README' ? '' : `/${name}`));
 
 describe('the pages for senders', () => {
-  test.each(PATHS)(
-    '/docs/senders%s: all that it refers to of this service is there, and there is nothing else',
-    async (path) => {
-      const page = await intake.api.send('GET', `/docs/senders${path}`);
-      expect(page.status).toBe(200);
-      expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-      const policy = page.headers['content-security-policy'] as string;
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).not.toContain('unsafe');
-      const references = [...String(page.body).matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, one]) => one as string);
-      expect(references.length).toBeGreaterThan(PATHS.length);
-      for (const reference of new Set(references.filter((one) => !one.startsWith('#')))) {
-        expect(reference).toMatch(/^\/delivery\/api\/docs/);
-        const { status } = await fetch(new URL(reference, intake.api.url));
-        expect({ reference, status }).toEqual({ reference, status: 200 });
-      }
-    },
-  );
+  test.each(PATHS)('/docs/senders%s refers only to resources of this service, and all of them exist', async (path) => {
+    const page = await intake.api.send('GET', `/docs/senders${path}`);
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    const policy = page.headers['content-security-policy'] as string;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+    const references = [...String(page.body).matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, one]) => one as string);
+    expect(references.length).toBeGreaterThan(PATHS.length);
+    for (const reference of new Set(references.filter((one) => !one.startsWith('#')))) {
+      expect(reference).toMatch(/^\/delivery\/api\/docs/);
+      const { status } = await fetch(new URL(reference, intake.api.url));
+      expect({ reference, status }).toEqual({ reference, status: 200 });
+    }
+  });
 
-  test('each is there as it is written, too', async () => {
+  test('each page is also served as Markdown', async () => {
     for (const { name, markdown } of readSenderPages()) {
       const { headers, body } = await intake.api.send('GET', `/docs/senders/${name}.md`);
       expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
@@ -44,7 +41,7 @@ describe('the pages for senders', () => {
     }
   });
 
-  test('the first is found with a slash behind its address, and as Markdown whose links lead on', async () => {
+  test('the index is found with a trailing slash and as Markdown with working links', async () => {
     const { status, headers } = await intake.api.send('GET', '/docs/senders/');
     expect([status, headers.location]).toEqual([308, AT]);
     const index = await intake.api.send('GET', '/docs/senders.md');
@@ -73,40 +70,43 @@ describe('the pages for senders', () => {
     if (status === 405) expect(reply.headers.allow).toBe('GET, HEAD');
   });
 
-  test('the type of a problem leads to what is written of it', async () => {
+  test('the type of a problem is the URL of its description', async () => {
     const { body } = await intake.api.send('POST', '/ingest/orders', {}, '{}');
     expect(body.type).toBe(`${AT}/errors#missing_api_key`);
     const page = await (await fetch(new URL(body.type, intake.api.url))).text();
     expect(page).toContain(`<h3 id="${body.code}">`);
   });
 
-  test('the API reference leads to them', async () => {
+  test('the API reference links to the pages', async () => {
     expect((await intake.api.send('GET', '/docs')).body).toContain(`<a href="${AT}">`);
     expect((await intake.api.send('GET', '/openapi.json')).body.externalDocs.url).toBe(AT);
   });
 });
 
 describeWith('chromium')('the pages for senders in a browser', () => {
-  test.each(PATHS)('/docs/senders%s is accessible, fits a desk and a phone, and asks no other host', async (path) => {
-    const { page, complaints } = await openPage({ colorScheme: 'light' });
-    await page.goto(new URL(AT + path, intake.api.url).href);
-    await expectAccessible(page);
-    const guides = page.getByRole('navigation').getByRole('link');
-    expect(await guides.count()).toBe(PATHS.length);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.setViewportSize({ width: 360, height: 740 });
-    await expectAccessible(page);
-    expect(await guides.first().isVisible()).toBe(false);
-    await page.locator('summary').click();
-    expect(await guides.count()).toBe(PATHS.length);
-    await guides.last().waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
+  test.each(PATHS)(
+    '/docs/senders%s is accessible, fits a desktop and a phone, and requests no other host',
+    async (path) => {
+      const { page, complaints: pageErrors } = await openPage({ colorScheme: 'light' });
+      await page.goto(new URL(AT + path, intake.api.url).href);
+      await expectAccessible(page);
+      const guides = page.getByRole('navigation').getByRole('link');
+      expect(await guides.count()).toBe(PATHS.length);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 360, height: 740 });
+      await expectAccessible(page);
+      expect(await guides.first().isVisible()).toBe(false);
+      await page.locator('summary').click();
+      expect(await guides.count()).toBe(PATHS.length);
+      await guides.last().waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      expect(pageErrors).toEqual([]);
+      await page.context().close();
+    },
+  );
 
-  test('one finds the way from guide to guide, and copies an example', async () => {
-    const { page, complaints } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  test('links between guides work, and an example can be copied', async () => {
+    const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto(new URL(AT, intake.api.url).href);
     await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).click();
     await page.getByRole('heading', { name: 'invalid_signature' }).waitFor();
@@ -118,6 +118,6 @@ describeWith('chromium')('the pages for senders in a browser', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
       /^cat > webhook\.py[\s\S]*\npython3 webhook\.py\n$/,
     );
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ const PAGES = readSenderPages();
 const WITH_EXAMPLES = PAGES.filter(({ markdown }) => scriptsOf(markdown).flat().length > 0);
 const markdownOf = (page: string) => PAGES.find(({ name }) => name === page)?.markdown ?? '';
 
-/** The orders that the examples of each page make, by the route they come in by. */
+/** The orders that the examples of each page create, with their channels. */
 const ORDERS: Record<string, Record<string, string>> = {
   'first-order': { 'FIRST-1': 'rest' },
   webhooks: {
@@ -51,12 +51,12 @@ const ORDERS: Record<string, Record<string, string>> = {
   },
 };
 
-/** The four programs of the page on retries, each with its language. */
+/** The four programs of the page about retries, with their languages. */
 const PROGRAMS = readBlocks(markdownOf('retries')).filter(
   ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
 );
 
-test('the blocks of the pages are examples that are run, what they print, and what is only shown', () => {
+test('every block of the pages is an executed example, its output, or a display-only block', () => {
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
@@ -65,7 +65,7 @@ test('the blocks of the pages are examples that are run, what they print, and wh
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
 
-test('no example trips over what a shell does while one types', () => {
+test('no example contains characters that an interactive shell interprets', () => {
   for (const script of WITH_EXAMPLES.flatMap(({ markdown }) => scriptsOf(markdown).flat())) {
     const typed = script.replaceAll(/<<'END'\n[\s\S]*?^END$/gm, '');
     expect(typed).not.toMatch(/^\s*#|!|\t/m);
@@ -99,7 +99,7 @@ describeWith(
     ORDERS_SIGNING_SECRET: secret ?? '',
   });
 
-  /** The routes of an account's orders by their source_order_id, once none of its receipts is on its way any more. */
+  /** The channels of an account's orders by source_order_id, after all its receipts are final. */
   async function ordersOf(account: TestAccount): Promise<Record<string, string>> {
     const { knex } = stack.database;
     await until('each receipt is final', async () => {
@@ -112,7 +112,7 @@ describeWith(
   }
 
   test.each(WITH_EXAMPLES.map(({ name }) => name))(
-    '%s: each works as it is pasted, prints what is shown, and every order is there once',
+    'every example of %s works as pasted, prints the shown output, and creates each order once',
     async (name) => {
       const account = await stack.account({ signing: true });
       const ran: string[] = [];
@@ -126,7 +126,7 @@ describeWith(
     },
   );
 
-  test('orders listen: what the examples send is shown with its order, and the cause where a signature is wrong', async () => {
+  test('orders listen shows what the examples send, and the cause of a wrong signature', async () => {
     const account = await stack.account({ signing: true });
     const page = markdownOf('webhooks');
     expect(page).toContain('```shell\norders listen\n```');
@@ -151,14 +151,14 @@ describeWith(
     expect(await ordersOf(account)).toEqual({});
   });
 
-  test('waiting is capped as the guides say', async () => {
+  test('the maximum wait is the one in the guides', async () => {
     const order = { source_order_id: 'capped' };
     const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
     const [, seconds] = /`Prefer: wait=N` \| at most (\d+) seconds/.exec(markdownOf('limits')) ?? [];
     expect(headers['preference-applied']).toBe(`wait=${seconds}`);
   });
 
-  test('programs that retry: a dated Retry-After, a reply that is lost and a rate that is exceeded cost nothing, and no attempt comes before its time', async () => {
+  test('programs with retries obey a dated Retry-After, survive a lost reply and a rate limit, and never retry early', async () => {
     expect(PROGRAMS).toHaveLength(4);
     await Promise.all(
       PROGRAMS.map(async ({ text, heading }) => {
@@ -175,14 +175,14 @@ describeWith(
   });
 
   test.each(PROGRAMS)(
-    'a correction through the unchanged $heading program is processed, and held',
+    'a correction through the unchanged $heading program is processed and held',
     async ({ text, heading }) => {
       const account = await stack.account();
       const { knex } = stack.database;
       await setHoldResends(knex, account.id, true);
       const corrected = text.replace('99.00', '89.00');
       expect(corrected).not.toBe(text);
-      // The second time it is a retry, which changes nothing.
+      // The second correction is a retry and changes nothing.
       for (const program of [text, corrected, corrected]) await paste([program], variables(account));
       expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
       const states = await knex('receipts').where({ account_id: account.id }).orderBy('state').pluck('state');
@@ -192,7 +192,7 @@ describeWith(
     },
   );
 
-  test.each(PROGRAMS)('the $heading program fails where its key was used before', async ({ text }) => {
+  test.each(PROGRAMS)('the $heading program fails if its key was already used', async ({ text }) => {
     const kept = { receipt_id: 'original', duplicate: true, payload_mismatch: true, kept_as: 'kept' };
     const service = await startReply(202, kept);
     const env = { ORDERS_URL: service.url, ORDERS_API_KEY: 'oik_x' };

@@ -44,7 +44,7 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-/** Lets workers do the same thing to the same receipts for some seconds; rejects as soon as one of them fails. */
+/** Runs the same work on the same receipts in several workers for some seconds. Rejects when one of them fails. */
 async function race(work: () => Promise<void>): Promise<void> {
   const end = performance.now() + RACE_MS;
   await Promise.all(
@@ -56,9 +56,9 @@ async function race(work: () => Promise<void>): Promise<void> {
 
 const bodyOf = ({ body }: { body: Buffer | null }) => JSON.parse(String(body)).source_order_id as string;
 
-// What a statement is to lock and another session has just changed, Postgres looks at once more, on a way of its own (EvalPlanQual). With
-// bodies looked up by a subquery, that crashed Postgres 18.4 within a second of this.
-test('workers that claim the same receipts at the same moment get each of them with its body, or not at all', async () => {
+// Postgres evaluates a row again that another session changed before the lock (EvalPlanQual). With the body looked up
+// in a subquery, this crashed Postgres 18.4 within a second of this test.
+test('workers that claim the same receipts at the same time get each receipt with its body or not at all', async () => {
   let claims = 0;
   await race(async () => {
     const leaseId = randomUUID();
@@ -70,7 +70,7 @@ test('workers that claim the same receipts at the same moment get each of them w
   expect(claims).toBeGreaterThan(500);
 });
 
-test('so do those that claim one alone', async () => {
+test('the same holds for workers that claim receipts alone', async () => {
   await testDatabase.knex('receipts').update({ runs_alone: true, lease_id: null });
   let claims = 0;
   await race(async () => {
@@ -86,7 +86,7 @@ test('so do those that claim one alone', async () => {
   expect(claims).toBeGreaterThan(50);
 });
 
-test('workers that settle the same outbox row at the same time keep it while one of its receipts is pending', async () => {
+test('workers that settle one outbox row at the same time keep it while one of its receipts is pending', async () => {
   await race(async () => {
     await settleBatch(database, batchId, 10_000);
   });

@@ -23,7 +23,7 @@ const send = async (by: TestAccount, source_order_id: string, rest: object = {})
 const final = async (by: TestAccount, receiptId: string) => (await intake.api.final(by, receiptId)).body;
 const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms', SWEEP_INTERVAL: '200ms' };
 
-/** Moves all pending receipts to one outbox row after earlier jobs are done, so that one wake-up of the sweeper claims them together. */
+/** Moves all pending receipts to one outbox row after earlier jobs are done. One wake-up of the sweeper then claims them together. */
 async function processTogether(start: () => Promise<RunningWorker>): Promise<RunningWorker> {
   const { knex } = stack.database;
   const rows = await knex('outbox').delete().returning('*');
@@ -39,7 +39,7 @@ async function processTogether(start: () => Promise<RunningWorker>): Promise<Run
   return worker;
 }
 
-test('a body that cannot be read costs its own receipt its attempts, and those it came with are written', async () => {
+test('an unreadable body uses up only the attempts of its own receipt, and the rest of its batch is written', async () => {
   const damaged = await send(account, 'damaged', { note: longNote() });
   const good = await Promise.all(Array.from({ length: 50 }, (_, index) => send(other, `good-${index}`)));
   await damageBody(stack.database.knex, damaged);
@@ -57,20 +57,20 @@ test('a body that cannot be read costs its own receipt its attempts, and those i
   await worker.close();
 });
 
-test('also if its worker crashed before, so that it runs alone', async () => {
-  const [damaged, suspect] = [await send(account, 'alone', { note: longNote() }), await send(account, 'suspect')];
+test('an unreadable body uses up only its own attempts even if its worker crashed before', async () => {
+  const [damaged, crashed] = [await send(account, 'alone', { note: longNote() }), await send(account, 'suspect')];
   const { knex } = stack.database;
   await damageBody(knex, damaged);
   await knex('receipts')
-    .whereIn('receipt_id', [damaged, suspect])
+    .whereIn('receipt_id', [damaged, crashed])
     .update({ state: 'normalized', lease_id: randomUUID(), lease_expires_at: new Date(0) });
   const worker = await processTogether(() => stack.worker(quick));
-  expect(await final(account, suspect)).toMatchObject({ status: 'written', attempts: 1 });
+  expect(await final(account, crashed)).toMatchObject({ status: 'written', attempts: 1 });
   expect(await final(account, damaged)).toMatchObject({ status: 'dead', error: { code: 'body_unreadable' } });
   await worker.close();
 });
 
-test('what is sent again of an order whose first body cannot be read is compared with the order itself', async () => {
+test('a resend of an order whose first body is unreadable is compared with the stored order', async () => {
   const first = await send(account, 'first', { note: longNote(), total: 5 });
   const worker = await stack.worker(quick);
   expect(await final(account, first)).toMatchObject({ status: 'written' });

@@ -7,7 +7,7 @@ import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** A role as the one of intake is, with its rights to read and without those to watch others. */
+/** A role like that of intake: it may read, but not see other sessions. */
 const role = `intake_${randomBytes(4).toString('hex')}`;
 
 let stack: Stack;
@@ -43,7 +43,7 @@ async function confirmed(source_order_id: string): Promise<number> {
   return order_id;
 }
 
-test('a session that stays in a transaction that has written: its age, and how long dispatching has been held up', async () => {
+test('a long transaction that has written is reported with its age and the delay of dispatching', async () => {
   const startedAt = performance.now();
   const held = await hold(stack.database.knex, 'select pg_current_xact_id()');
   const heldAt = performance.now();
@@ -65,14 +65,14 @@ test('a session that stays in a transaction that has written: its age, and how l
   await until('there is no delay', async () => (await readStalls(database)).dispatchDelaySeconds === 0);
 });
 
-test('an order that may still be taken back is not late', async () => {
+test('an order that can still be undone is not counted as delayed', async () => {
   const orderId = await confirmed('undone in time');
   await until('it is shown', () => shown(orderId));
   await stack.database.knex('orders').where({ order_id: orderId }).update({ reviewed_at: new Date() });
   expect((await readStalls(database)).dispatchDelaySeconds).toBe(0);
 });
 
-test('a transaction that only reads counts by itself', async () => {
+test('a transaction that only reads is reported separately', async () => {
   const { knex } = stack.database;
   const before = performance.now();
   const trx = await knex.transaction({ isolationLevel: 'repeatable read', readOnly: true });
@@ -85,7 +85,7 @@ test('a transaction that only reads counts by itself', async () => {
   await trx.rollback();
 });
 
-test('without the right to see other sessions their ages are absent, not wrong; dispatching’s delay is there', async () => {
+test('without the right to see other sessions their ages are absent, and the delay of dispatching is reported', async () => {
   const url = new URL(stack.database.directUrl);
   [url.username, url.password] = [role, 'x'];
   const held = await hold(stack.database.knex, 'select pg_current_xact_id()');
@@ -95,11 +95,11 @@ test('without the right to see other sessions their ages are absent, not wrong; 
     oldestReadingSeconds: null,
     dispatchDelaySeconds: 0,
   });
-  const blind = await stack.intake({ DATABASE_URL: url.href, PG_PREPARED: 'on' });
-  const metrics = await readMetrics(blind.adminUrl);
+  const limitedIntake = await stack.intake({ DATABASE_URL: url.href, PG_PREPARED: 'on' });
+  const metrics = await readMetrics(limitedIntake.adminUrl);
   expect(metrics.get('postgres_oldest_transaction_seconds')?.samples ?? []).toEqual([]);
   expect(gaugeOf(metrics, 'orders_dispatch_delay_seconds')).toBe(0);
-  await blind.close();
+  await limitedIntake.close();
 
   await stack.database.knex.raw(`grant pg_read_all_stats to ${role}`);
   expect((await readStalls(asRole)).oldestWritingSeconds).toBeGreaterThan(0);

@@ -25,7 +25,7 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
   const countReceipts = async (sourceOrderId: string) =>
     (await stack.database.knex('receipts').where({ source_order_id: sourceOrderId })).length;
 
-  test('a repeated key brings back the original receipt, on either route', async () => {
+  test('a repeated key returns the original receipt, on either route', async () => {
     const { api } = intakes[0];
     const first = await api.order(account, { source_order_id: 'k-1' }, key('k-1'));
     expect(first.body).toEqual({ receipt_id: expect.any(String) });
@@ -43,7 +43,7 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
     expect([await countReceipts('k-1'), await countOrders('k-1')]).toEqual([1, 1]);
   });
 
-  test('the same key with other content says so, and with content that only looks other does not', async () => {
+  test('other content under a used key is reported as a mismatch, and the same content in another spelling is not', async () => {
     const { api, log } = intakes[0];
     const { body: first } = await api.order(account, '{"source_order_id":"k-2","total":1}', key('k-2'));
     const respelled = await api.order(account, '{ "total": 1.0, "source_order_id": "k-2" }', key('k-2'));
@@ -57,7 +57,7 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
     expect(log.lines).toContainEqual(expect.objectContaining(named));
   });
 
-  test('a key is the account’s own', async () => {
+  test('two accounts may use the same key', async () => {
     const other = await stack.account();
     const { api } = intakes[0];
     const mine = await api.order(account, { source_order_id: 'k-3' }, key('k-3'));
@@ -68,18 +68,18 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
     expect(await countOrders('k-3')).toBe(2);
   });
 
-  test('a key is the account’s own, though another’s request with it is in the same batch', async () => {
+  test('two accounts may use the same key in the same batch', async () => {
     const { api } = intakes[0];
     const senders = [account, await stack.account()];
     const firsts: string[] = [];
     for (const sender of senders)
       firsts.push((await api.order(sender, { source_order_id: 'k-5' }, key('k-5'))).body.receipt_id);
-    // Both on one connection, one behind the other, arrive in one iteration of the event loop.
+    // Two pipelined requests on one connection arrive in one iteration of the event loop.
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1').setEncoding('utf8');
     await once(socket, 'connect');
-    let heard = '';
+    let received = '';
     socket.on('data', (text) => {
-      heard += text;
+      received += text;
     });
     const body = '{"source_order_id":"k-5"}';
     const requests = senders.map(
@@ -88,14 +88,16 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
     );
     socket.write(requests.join(''));
     const replayed = await until('both replies', async () => {
-      const found = [...heard.matchAll(/"receipt_id":"([^"]+)","duplicate":true/g)].map(([, receiptId]) => receiptId);
+      const found = [...received.matchAll(/"receipt_id":"([^"]+)","duplicate":true/g)].map(
+        ([, receiptId]) => receiptId,
+      );
       return found.length === 2 && found;
     });
     socket.destroy();
     expect(replayed).toEqual(firsts);
   });
 
-  test('50 with one key at once, through two intakes and both routes: one receipt, which all of them name', async () => {
+  test('50 simultaneous requests with one key through two intakes and both routes get the same receipt', async () => {
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) => {
         const { api } = intakes[index % 2] as RunningIntake;
@@ -109,7 +111,7 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
     expect(await countReceipts('k-4')).toBe(1);
   });
 
-  test('50 with one source_order_id at once, without a key, through both: one order, the others duplicates of it', async () => {
+  test('50 simultaneous requests with one source_order_id and no key become one order and its duplicates', async () => {
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) => {
         const { api } = intakes[index % 2] as RunningIntake;
@@ -137,7 +139,7 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
     }
   });
 
-  test('a webhook delivered again without a key ends as a duplicate', async () => {
+  test('a webhook that is delivered twice without a key ends as a duplicate', async () => {
     const { api } = intakes[0];
     const first = await api.webhook(account, { source_order_id: 'w-1' });
     expect((await api.final(account, first.body.receipt_id)).body).toMatchObject({

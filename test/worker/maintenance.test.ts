@@ -37,7 +37,7 @@ const names = async (pattern: string): Promise<string[]> => {
   return rows.map(({ name }: { name: string }) => name);
 };
 
-/** Receipts of some time, with their bodies, by SQL; nothing waits for them in the outbox. */
+/** Inserts receipts of a given time and their bodies by SQL, without outbox rows. */
 const storeFinal = (count: number, from: number, spreadMs: number) =>
   stack.database.knex.raw(
     `with made as (
@@ -57,7 +57,7 @@ const storeFinal = (count: number, from: number, spreadMs: number) =>
 
 const startOfWeek = (daysAgo: number) => Math.floor((Date.now() - daysAgo * DAY) / WEEK) * WEEK;
 
-/** The retention that ends at that moment, or a little after it. */
+/** The retention that ends at that time or shortly after it. */
 const keptSince = (time: number) => Date.now() - time - 60_000;
 
 async function makeOldWeeks(weeks: number): Promise<void> {
@@ -66,7 +66,7 @@ async function makeOldWeeks(weeks: number): Promise<void> {
 }
 
 describe('dropping a partition', () => {
-  test.each(['on', 'off'])('refuses no order with an idempotency key, prepared statements %s', async (prepared) => {
+  test.each(['on', 'off'])('rejects no order with an idempotency key, prepared statements %s', async (prepared) => {
     await makeOldWeeks(10);
     const { api } = await stack.intake({ PG_PREPARED: prepared });
     const account = await stack.account();
@@ -85,7 +85,7 @@ describe('dropping a partition', () => {
     expect(Object.fromEntries(load.ledger.failed)).toEqual({});
   });
 
-  test('that was stopped half way is finished by the next run', async () => {
+  test('is finished by the next run if it was interrupted', async () => {
     const { knex } = stack.database;
     await makeOldWeeks(1);
     const [receipts] = await names('receipts\\_2%');
@@ -96,7 +96,7 @@ describe('dropping a partition', () => {
     expect(await names('receipt%')).toHaveLength((await names('receipts\\_%')).length * 2);
   });
 
-  test('waits behind an open reader for a small part of the time at once, so that senders pass', async () => {
+  test('waits for an open reader only briefly at a time, so that senders are not blocked', async () => {
     const { knex } = stack.database;
     await makeOldWeeks(1);
     const { api } = await stack.intake();
@@ -119,7 +119,7 @@ describe('dropping a partition', () => {
     expect(Math.max(...stalls)).toBeLessThan(took / 2);
   });
 
-  test('does not read the week that it drops', async () => {
+  test('does not read the dropped week', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(200);
     await createPartitions(knex, then);
@@ -136,7 +136,7 @@ describe('dropping a partition', () => {
     expect((await rowsRead()) - before).toBeLessThan(25_000);
   });
 
-  test('never happens while a receipt in it is pending: recorded, failed, redriven, or just being recorded', async () => {
+  test('never happens while one of its receipts is pending: recorded, failed, redriven, or being recorded', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(200);
     await createPartitions(knex, then);
@@ -144,7 +144,7 @@ describe('dropping a partition', () => {
     const receiptId = randomUUIDv7().replace(/^.{14}/, `${firstUuidAt(then).slice(0, 14)}`);
     const receipt = { receiptId, accountId: 1, channel: 'rest' as const, sourceOrderId: 'x', idempotencyKey: null };
     const drop = () => dropOldPartitions(knex, keptSince(then + WEEK));
-    // Its batch is named by a later time, as after a long pause of its intake.
+    // The id of its batch is later than that of the receipt, as after a long pause of the intake process.
     await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from('{}') }]);
     for (const state of ['received', 'normalized', 'failed']) {
       await knex('receipts').update({ state });
@@ -172,7 +172,7 @@ describe('dropping a partition', () => {
 });
 
 describe('the default partition', () => {
-  test('is emptied into partitions of the weeks that it has rows of, so that retention reaches them', async () => {
+  test('is emptied into partitions of the weeks of its rows, so that retention applies to them', async () => {
     const { knex } = stack.database;
     await storeFinal(10, Date.now() - 120 * DAY, 20 * DAY);
     await storeFinal(10, Date.now() + 60 * DAY, 1000);
@@ -185,7 +185,7 @@ describe('the default partition', () => {
     expect(await knex('receipt_payloads').pluck('account_id')).toHaveLength(10);
   });
 
-  test('with very many rows is emptied in portions, and each row is found all the while', async () => {
+  test('is emptied in portions if it has many rows, and every row stays readable', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(50);
     const rows = 120_000;
@@ -209,7 +209,7 @@ describe('the default partition', () => {
     expect((await dropOldPartitions(knex, 30 * DAY)).dropped).toHaveLength(6);
   });
 
-  test('gives up its place while orders come into it, and refuses none', async () => {
+  test('is emptied later if orders arrive in it, and none is rejected', async () => {
     const { knex } = stack.database;
     const { api } = await stack.intake();
     const account = await stack.account();
@@ -231,7 +231,7 @@ describe('the default partition', () => {
     expect(await knex('receipts_default')).toEqual([]);
   });
 
-  test('a row that met it while its partition was attached is a matter of the storage, and can be sent again', async () => {
+  test('a row that arrives while its partition is attached causes a storage error and can be sent again', async () => {
     const { knex } = stack.database;
     const { api } = await stack.intake();
     const account = await stack.account();
@@ -252,7 +252,7 @@ describe('the default partition', () => {
   });
 });
 
-describe('idempotency keys past their time', () => {
+describe('expired idempotency keys', () => {
   const addKeys = (count: number, ageMs: string) =>
     stack.database.knex.raw(
       `insert into idempotency_keys (account_id, idempotency_key, receipt_id, created_at)
@@ -263,7 +263,7 @@ describe('idempotency keys past their time', () => {
   async function pagesRead(work: () => Promise<unknown>): Promise<number> {
     const { knex } = stack.database;
     const read = async () => {
-      // Of the session that works; knex keeps one connection where one is used at a time.
+      // This flushes the right session, because knex keeps one connection if only one is used at a time.
       await knex.raw('select pg_stat_force_next_flush()');
       const { rows } = await knex.raw(
         `select heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit as pages
@@ -276,7 +276,7 @@ describe('idempotency keys past their time', () => {
     return (await read()) - before;
   }
 
-  test('are found without reading the table, also after several times their time', async () => {
+  test('are found without reading the whole table, also after several periods', async () => {
     const { knex } = stack.database;
     for (let cycle = 0; cycle < 3; cycle += 1) {
       await addKeys(60_000, `i % 2 * ${2 * DAY}`);
@@ -289,9 +289,9 @@ describe('idempotency keys past their time', () => {
     expect(pages).toBeLessThan(rows[0].relpages / 20);
   });
 
-  test('are removed up to those of the moment when it began, and the worker drains although more reach that age', async () => {
+  test('are removed up to the start of the run, and the worker drains although more expire meanwhile', async () => {
     await addKeys(50_000, String(2 * DAY));
-    // One reaches its time with each millisecond.
+    // One key expires each millisecond.
     await addKeys(40_000, `${DAY} - i`);
     const worker = await stack.worker({ IDEMPOTENCY_TTL: '24h' });
     const left = async () => Number((await stack.database.knex('idempotency_keys').count())[0]?.count);
@@ -300,7 +300,7 @@ describe('idempotency keys past their time', () => {
     expect(await left()).toBeGreaterThan(100);
   });
 
-  test('a drain ends the removal between two portions', async () => {
+  test('are not removed further after a drain begins', async () => {
     const { knex } = stack.database;
     await addKeys(20_000, String(2 * DAY));
     const stopping = new AbortController();
@@ -310,7 +310,7 @@ describe('idempotency keys past their time', () => {
   });
 });
 
-test('a step of maintenance that fails stops no other, and is logged and counted by its name', async () => {
+test('a failing step of maintenance does not stop the others and is logged and counted by its name', async () => {
   const { knex } = stack.database;
   await makeOldWeeks(1);
   await knex('sign_in_attempts').insert({ key: 'old', attempts: 1, window_to: new Date(0) });
@@ -325,7 +325,7 @@ test('a step of maintenance that fails stops no other, and is logged and counted
   expect(failures).toContainEqual(expect.objectContaining({ labels: { step: 'drop_partitions' }, value: 1 }));
 });
 
-test('what stays in the default partitions is counted', async () => {
+test('rows left in the default partitions are counted', async () => {
   const { knex } = stack.database;
   await storeFinal(3, Date.now() - 120 * DAY, 1000);
   const held = await hold(knex, 'lock table only receipts in share mode');
@@ -335,7 +335,7 @@ test('what stays in the default partitions is counted', async () => {
   await held.release();
 });
 
-test('activity of more than fits into an integer is summed', async () => {
+test('activity sums above the integer range are correct', async () => {
   const { knex } = stack.database;
   const account = await stack.account();
   const most = 2 ** 31 - 1;

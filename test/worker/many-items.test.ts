@@ -4,7 +4,7 @@ import { openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 
 const HEAD = '{"source_order_id":"many","items":[';
-/** Nearly as many items as fit into a body. */
+/** Nearly the maximum number of items in a body. */
 const COUNT = Math.floor(DEFAULT_MAX_BODY_BYTES / 3) - 50;
 const BODY = `${HEAD}${Array.from({ length: COUNT }, () => '{}').join(',')}]}`;
 const TOO_MANY = {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-test('an order of very many items is written with the first 1,000, and its payload is kept whole', async () => {
+test('an order with many items is written with the first 1,000, and its payload is stored whole', async () => {
   const sent = await intake.api.order(shop.account, BODY, { Prefer: 'wait=30' });
   const status = await intake.api.status(shop.account, sent.body.receipt_id);
   expect(status.body).toMatchObject({ status: 'written', warnings: [TOO_MANY] });
@@ -33,13 +33,13 @@ test('an order of very many items is written with the first 1,000, and its paylo
   expect(shown.body.raw.text).toBe(BODY);
 });
 
-test('a preview shows the same', async () => {
+test('a preview shows the same 1,000 items', async () => {
   const { body } = await intake.api.preview(shop.account, BODY.replace('many', 'previewed'));
   expect(body.normalized.items).toHaveLength(1_000);
   expect(body.warnings).toEqual([TOO_MANY]);
 });
 
-test('strict handling refuses it, alone and in a batch', async () => {
+test('strict handling rejects it, alone and in a batch', async () => {
   const strictly = { Prefer: 'handling=strict' };
   const errors = [{ pointer: '/items', code: 'too_many_items', detail: 'More than 1,000 items.' }];
   const refused = { code: 'validation_failed', errors };
@@ -49,7 +49,7 @@ test('strict handling refuses it, alone and in a batch', async () => {
   expect(together.body).toMatchObject({ accepted: 0, results: [{ error: { status: 422, ...refused } }] });
 });
 
-test('a resend that differs behind the 1,000th item changes nothing, one that differs before it does', async () => {
+test('a resend that differs only behind the 1,000th item changes nothing, and one that differs before it does', async () => {
   const resend = async (body: string) => {
     const { body: sent } = await intake.api.order(shop.account, body);
     return (await intake.api.final(shop.account, sent.receipt_id)).body;

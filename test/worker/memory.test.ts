@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startApp } from '../harness/processes.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
-/** Of one group: one batch, that one worker claims at once. */
+/** One batch that one worker claims at once. */
 const ORDERS = 16;
-/** Of an order as long as it may be; each item is some hundred bytes in memory. */
+/** The maximum that fits into an order. Each item takes some hundred bytes in memory. */
 const ITEMS = 65_000;
 
 let stack: Stack;
@@ -27,7 +27,7 @@ async function send(makeItems: (index: number) => string[]): Promise<string[]> {
   return reply.body.results.map((result: { receipt_id: string }) => result.receipt_id);
 }
 
-test('a worker needs no more memory for many orders with very many items than for a few, nor for their duplicates', async () => {
+test('the memory of a worker does not grow with the number of orders with many items, or of their duplicates', async () => {
   const first = await send(() => Array.from({ length: ITEMS }, () => 'a'));
   const worker = await startApp('worker', {
     ...stack.env,

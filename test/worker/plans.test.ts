@@ -31,7 +31,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const STORED = 6000;
 const BATCH = 300;
-/** What any statement about one receipt may read; a plan that reads a table or an index through reads thousands. */
+/** The maximum for a statement about one receipt. A plan that scans a table or an index reads thousands of rows. */
 const FEW_ROWS = 60;
 
 let db: TestDatabase;
@@ -56,7 +56,7 @@ const incoming = (): IncomingReceipt => ({
   body: Buffer.from('{}'),
 });
 
-/** The `source_order_id` of an order that is written. */
+/** @returns the `source_order_id` of a written order. */
 let known = 'none';
 
 /** @returns the `source_order_id` of the first. */
@@ -67,19 +67,19 @@ async function store(count: number): Promise<string> {
   return receipts[0]?.sourceOrderId as string;
 }
 
-async function write(receipts: IncomingReceipt[], said: object) {
+async function write(receipts: IncomingReceipt[], fields: object) {
   const [batchId, leaseId] = [randomUUIDv7(), randomUUID()];
   const receiptIds = await recordReceipts(intake, batchId, 60_000, receipts);
   await claimReceipts(worker, receiptIds, leaseId, 60_000);
   const orders = receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
-    ...normalizeOrder({ source_order_id: sourceOrderId, ...said }),
+    ...normalizeOrder({ source_order_id: sourceOrderId, ...fields }),
     receiptId,
     accountId,
   }));
   return { ...(await writeOrders(worker, leaseId, [batchId], orders)), batchId, leaseId, orders };
 }
 
-/** Sends an order `timesBefore` times, and then once with other content. @returns a function that ends the last one as a changed duplicate. */
+/** Sends an order `timesBefore` times and then once with other content. @returns a function that settles the last one as a changed duplicate. */
 async function storeTwice(timesBefore = 0): Promise<() => Promise<unknown>> {
   const [first, second] = [incoming(), incoming()];
   await write([first], {});
@@ -102,7 +102,7 @@ async function storeTwice(timesBefore = 0): Promise<() => Promise<unknown>> {
   };
 }
 
-/** Every hot statement, about one receipt that has not been claimed. */
+/** Runs every hot statement about one receipt that was not claimed. */
 async function runAll(measure: (name: string, work: () => Promise<unknown>) => Promise<void>): Promise<void> {
   const receipt = incoming();
   const { receiptId, accountId } = receipt;
@@ -151,17 +151,17 @@ async function rowsRead(): Promise<number> {
   return Number(rows[0].read);
 }
 
-test('what was planned for empty tables does not read full ones through, and nor does what is planned for full ones', async () => {
+test('no hot statement reads a full table, whether it was planned for empty or for full tables', async () => {
   for (let time = 0; time < 3; time += 1) await runAll((_, work) => work().then(() => {}));
   for (let stored = 0; stored < STORED; stored += BATCH) await store(BATCH);
-  // By a session that `rowsRead` flushes: another's would tell what it read when a second is over, in the middle of a statement's.
+  // On the session that `rowsRead` flushes. Another session reports its reads up to a second later, during another statement.
   await intake.pool.query(
     'insert into resends (account_id, order_id, receipt_id) select account_id, order_id, receipt_id from orders',
   );
-  // The second time as planned for what full tables were found to hold.
+  // The second time with statistics of full tables.
   for (const statistics of ['none', 'analyzed']) {
     if (statistics === 'analyzed') await intake.pool.query('analyze');
-    // Entries of settled rows stay in the index by account until a vacuum, which comes every minute.
+    // Entries of settled rows stay in the index by account until a vacuum, which runs every minute in production.
     await intake.pool.query('vacuum outbox');
     const read = new Map<string, number>();
     await runAll(async (name, work) => {

@@ -13,7 +13,7 @@ import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** Makes Postgres refuse orders whose number says so, as no payload of a sender can. */
+/** Makes Postgres reject orders with a given number. No payload of a sender can cause this. */
 const POISON = `
 create function refuse_poison() returns trigger language plpgsql as $$
 begin
@@ -47,12 +47,13 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
   const row = (receiptId: string) => stack.database.knex('receipts').where({ receipt_id: receiptId }).first();
   const outboxOf = (receiptId: string) => stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]);
 
-  test('received → normalized → written keeps the time of each step and leaves nothing behind', async () => {
+  test('received → normalized → written stores the time of each step and leaves nothing in the outbox', async () => {
     const receiptId = await send(order('ok', { customer: { phone: '0501234567' } }));
     const { status, order_id } = await final(receiptId);
     expect(status).toBe('written');
     const receipt = await row(receiptId);
-    expect(receipt.received_at <= receipt.normalized_at && receipt.normalized_at <= receipt.updated_at).toBe(true);
+    const times = [receipt.received_at, receipt.normalized_at, receipt.updated_at].map(Number);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(receipt).toMatchObject({ lease_id: null, lease_expires_at: null, crashes: 0, history: null });
     const written = await stack.database.knex('orders').where({ order_id }).first();
     expect(written).toMatchObject({
@@ -65,7 +66,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     await until('the outbox row is gone', async () => (await outboxOf(receiptId)).length === 0);
   });
 
-  test('a poison order fails, is tried again and ends dead, alone; its neighbours are written', async () => {
+  test('a poison order is retried and ends dead, and the other orders of its batch are written', async () => {
     const payloads = Array.from({ length: 20 }, (_, index) =>
       order(`n${index}`, index === 7 ? { order_number: 'poison', customer: { phone: '+971501112223' } } : {}),
     );
@@ -82,15 +83,15 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     const { history } = await row(dead.receipt_id);
     expect(history).toHaveLength(3);
     expect(history[0]).toMatchObject({ attempt: 1, code: 'write_refused', sqlstate: '23514', constraint: 'no_poison' });
-    expect(new Date(history[0].failed_at) < new Date(history[1].normalized_at)).toBe(true);
+    expect(Date.parse(history[0].failed_at)).toBeLessThan(Date.parse(history[1].normalized_at));
     expect(finals.map((it) => it.attempts)).toEqual(payloads.map((_, index) => (index === 7 ? 3 : 1)));
     for (const receiptId of receiptIds)
       await until('the outbox row is gone', async () => (await outboxOf(receiptId)).length === 0);
-    // The database's message quoted the phone; nothing of ours may.
+    // The message of Postgres quoted the phone number, so it must not appear anywhere.
     expect(worker.log.text() + JSON.stringify(history)).not.toContain('971501112223');
   });
 
-  test('failed says when the next attempt is, and is written once the cause is gone', async () => {
+  test('a failed receipt states its next attempt and is written after the cause is removed', async () => {
     await worker.close();
     const slow = await stack.worker({ RETRY_BASE: '1500ms', RETRY_CAP: '1500ms' });
     const receiptId = await send(order('later', { order_number: 'poison for a while' }));
@@ -99,7 +100,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
       return body.status === 'failed' && body;
     });
     expect(failed).toMatchObject({ attempts: 1, error: { code: 'write_refused', detail: expect.any(String) } });
-    expect(new Date(failed.next_attempt_at) > new Date(failed.updated_at)).toBe(true);
+    expect(Date.parse(failed.next_attempt_at)).toBeGreaterThan(Date.parse(failed.updated_at));
     await stack.database.knex.raw('alter table orders disable trigger refuse_poison');
     expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 2, error: null });
     await stack.database.knex.raw('alter table orders enable trigger refuse_poison');
@@ -107,7 +108,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
   });
 
-  test('dead → received: redriven once, with all its attempts; a second redrive changes nothing', async () => {
+  test('a redrive moves dead to received with all attempts, and a second redrive changes nothing', async () => {
     const receiptId = await send(order('dead', { order_number: 'poison' }));
     expect((await final(receiptId)).status).toBe('dead');
     await stack.database.knex.raw('alter table orders disable trigger refuse_poison');
@@ -121,27 +122,28 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     await stack.database.knex.raw('alter table orders enable trigger refuse_poison');
   });
 
-  test('a redriven receipt whose order exists by then ends duplicate', async () => {
+  test('a redriven receipt whose order exists by then ends as a duplicate', async () => {
     const poisoned = await send(order('twice', { order_number: 'poison' }));
     expect((await final(poisoned)).status).toBe('dead');
-    const sound = await final(await send(order('twice')));
-    expect(sound.status).toBe('written');
+    const writtenOrder = await final(await send(order('twice')));
+    expect(writtenOrder.status).toBe('written');
     await redriveReceipts(stack.database.knex, [poisoned]);
     const duplicate = await until('duplicate', async () => {
       const { body } = await intake.api.status(account, poisoned);
       return body.status === 'duplicate' && body;
     });
-    expect(duplicate.duplicate_of).toEqual({ receipt_id: sound.receipt_id, order_id: sound.order_id });
+    expect(duplicate.duplicate_of).toEqual({ receipt_id: writtenOrder.receipt_id, order_id: writtenOrder.order_id });
   });
 
-  test('within one batch the first received whose order commits wins', async () => {
+  test('within one batch the first received order that can be written wins', async () => {
     await worker.close();
-    // An intake without a producer, so that the one job there is can be made here, as a burst would make it.
-    const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
-    const sendMute = async (payload: object) => (await mute.api.order(account, payload)).body.receipt_id as string;
-    const first = await sendMute(order('race', { order_number: 'poison' }));
-    const second = await sendMute(order('race', { order_number: 'second' }));
-    const third = await sendMute(order('race', { order_number: 'third' }));
+    // An intake without a queue, so that this test creates the only job, as a burst would.
+    const intakeWithoutQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
+    const sendWithoutWakeUp = async (payload: object) =>
+      (await intakeWithoutQueue.api.order(account, payload)).body.receipt_id as string;
+    const first = await sendWithoutWakeUp(order('race', { order_number: 'poison' }));
+    const second = await sendWithoutWakeUp(order('race', { order_number: 'second' }));
+    const third = await sendWithoutWakeUp(order('race', { order_number: 'third' }));
     await stack.database.knex('outbox').delete();
     await stack.database
       .knex('outbox')
@@ -153,14 +155,14 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     }
   });
 
-  test('an outage of Postgres costs no attempt', async () => {
+  test('an outage of Postgres uses up no attempt', async () => {
     const { knex } = stack.database;
     // 55P03, lock not available, is infrastructure.
     await knex.raw(`
       create function be_busy() returns trigger language plpgsql as $$ begin raise lock_not_available; end $$;
       create trigger be_busy before insert on orders for each row execute function be_busy()`);
     const receiptId = await send(order('outage'));
-    await until('the outage is met', async () =>
+    await until('the worker logs the outage', async () =>
       worker.log.lines.some((line) => /^Postgres unavailable/.test(String(line.message))),
     );
     expect((await row(receiptId)).attempts).toBe(0);
@@ -189,11 +191,11 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 1 });
   });
 
-  test('one receipt whose write is cut off each time does not keep its neighbours waiting, and loses no attempt', async () => {
+  test('a receipt whose write is always canceled does not delay the rest of its batch and uses up no attempt', async () => {
     const { knex } = stack.database;
     await worker.close();
-    const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
-    // 57014, query canceled: infrastructure by its class, and yet only ever this one.
+    const intakeWithoutQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
+    // 57014 (query canceled) counts as an infrastructure error, but only this order causes it.
     await knex.raw(`
       create function cut_off() returns trigger language plpgsql as $$ begin
         if new.order_number = 'cut off' then raise query_canceled; end if; return new; end $$;
@@ -202,7 +204,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
       order(`c${index}`, index === 3 ? { order_number: 'cut off' } : {}),
     );
     const receiptIds = await Promise.all(
-      payloads.map(async (payload) => (await mute.api.order(account, payload)).body.receipt_id),
+      payloads.map(async (payload) => (await intakeWithoutQueue.api.order(account, payload)).body.receipt_id),
     );
     worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
     for (const [index, receiptId] of receiptIds.entries()) {
@@ -213,7 +215,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(await final(receiptIds[3])).toMatchObject({ status: 'written', attempts: 1 });
   });
 
-  test('a receipt whose body is gone fails alone', async () => {
+  test('a receipt without its body fails alone', async () => {
     await worker.close();
     const gone = await send(order('gone'));
     const { batch_id } = await row(gone);
@@ -224,7 +226,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(await final(gone)).toMatchObject({ status: 'dead', error: { code: 'unexpected_error' } });
   });
 
-  test('of many with one source_order_id that wait together exactly one is written, the first received', async () => {
+  test('of many waiting receipts with one source_order_id only the first received is written', async () => {
     await worker.close();
     const first = await send(order('same'));
     const others = await Promise.all(Array.from({ length: 30 }, () => send(order('same'))));
@@ -243,27 +245,27 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(await outboxOf(first)).toEqual([]);
   });
 
-  test('a receipt whose wake-up was lost gets one from the sweeper', async () => {
+  test('the sweeper sends a wake-up for a receipt that lost its own', async () => {
     const receiptId = await send(order('unrung'));
     await final(receiptId);
     const silent = `${receiptId.slice(0, -4)}0000`;
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
-    const unrung = order('silent');
+    const withoutWakeUp = order('silent');
     await recordReceipts(database, silent, 0, [
       {
         receiptId: silent,
         accountId: account.id,
         channel: 'rest',
-        sourceOrderId: unrung.source_order_id,
+        sourceOrderId: withoutWakeUp.source_order_id,
         idempotencyKey: null,
-        body: Buffer.from(JSON.stringify(unrung)),
+        body: Buffer.from(JSON.stringify(withoutWakeUp)),
       },
     ]);
     await closeDatabase(database);
     expect((await final(silent)).status).toBe('written');
   });
 
-  test('a receipt whose worker crashed is claimed alone when its lease expires, and loses no attempt', async () => {
+  test('a receipt whose worker crashed is claimed alone after its lease, and uses up no attempt', async () => {
     await worker.close();
     const receiptId = await send(order('lapsed'));
     await stack.database
@@ -282,11 +284,11 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     expect(receipt.history).toMatchObject([{ lease_lapsed_at: expect.any(String) }]);
   });
 
-  test('three crashes alone: dead, worker_crashed, and said in the log', async () => {
+  test('a receipt that crashes its worker three times alone ends dead with worker_crashed, and this is logged', async () => {
     await worker.close();
     const receiptId = await send(order('killer', { order_number: 'never got so far' }));
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
-    // Simulates a worker that claims it and crashes: the lease expires.
+    // Simulates a worker that claims the receipt and crashes, so that the lease expires.
     const crash = async () => {
       const claimed =
         (await claimReceipts(database, [receiptId], uuid(), 1))[0] ??

@@ -20,10 +20,10 @@ import {
 } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** Of a worker that is held up for a while: one job at a time, and nothing by itself meanwhile. */
+/** For a worker that waits for a lock: one job at a time, and no maintenance or sweep. */
 const HELD_UP = { WORKER_CONCURRENCY: '1', LEASE: '60s', PG_QUERY_TIMEOUT: '50s', SWEEP_INTERVAL: '10m' };
 
-describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) => {
+describe.each(QUEUE_KINDS)('forced races between workers, the queue on %s', (kind) => {
   let stack: Stack;
   let intake: RunningIntake;
   let account: TestAccount;
@@ -50,7 +50,7 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     holds.push(hold);
     return hold;
   };
-  const shut = async (gate: BarrierName) => keep(await closeBarrier(stack.database.knex, gate));
+  const shut = async (barrier: BarrierName) => keep(await closeBarrier(stack.database.knex, barrier));
 
   const startWorker = async (settings: Record<string, string> = HELD_UP) => {
     workers.push(await stack.worker(settings));
@@ -86,44 +86,44 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
   };
   const all = (receiptIds: string[], state: string) => Object.fromEntries(receiptIds.map((id) => [id, state]));
 
-  test('one job at two workers: the second claims nothing and keeps the outbox row', async () => {
+  test('the second of two workers with the same job claims nothing and keeps the outbox row', async () => {
     const { knex } = stack.database;
     account = await stack.account();
-    const mute = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9', SWEEP_AFTER: '10m' });
-    const receiptIds = (await sendMany('one-job', 20, mute)).toSorted();
-    await mute.close();
+    const intakeWithoutQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9', SWEEP_AFTER: '10m' });
+    const receiptIds = (await sendMany('one-job', 20, intakeWithoutQueue)).toSorted();
+    await intakeWithoutQueue.close();
     const wakeUp = { batchId: receiptIds[0] as string, receiptIds };
     const due_at = new Date(Date.now() + 600_000);
     await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]).delete();
     await knex('outbox').insert({ batch_id: wakeUp.batchId, receipt_ids: receiptIds, due_at });
     for (let count = 0; count < 2; count++) await startWorker();
 
-    const gate = await shut('receipts claimed');
+    const barrier = await shut('receipts claimed');
     await wakeUpTwice(wakeUp, () => whoWait(knex, 1, 'advisory'));
-    const promise = await until('the second worker has processed its wake-up', async () => {
+    const outboxRow = await until('the second worker has processed its wake-up', async () => {
       const found = await outboxRowOf(wakeUp.batchId);
       return found?.due_at < due_at && found;
     });
-    expect(promise.receipt_ids).toEqual(receiptIds);
-    await gate.release();
+    expect(outboxRow.receipt_ids).toEqual(receiptIds);
+    await barrier.release();
     await expectSettled(stack, account, all(receiptIds, 'written'));
   });
 
-  test('a worker that is taken for dead and lives on: another writes its receipt, and what it does late changes nothing', async () => {
+  test('a worker that resumes after its lease expired changes nothing, because another worker wrote its receipt', async () => {
     const { knex } = stack.database;
     account = await stack.account();
-    const gate = await shut('receipts claimed');
+    const barrier = await shut('receipts claimed');
     const { child, ask } = await startProcess({ ...HELD_UP, LEASE: '300ms' });
     const receiptId = await send('taken-for-dead');
     await whoWait(knex, 1, 'advisory');
     process.kill(child.pid, 'SIGSTOP');
-    await gate.release();
+    await barrier.release();
     await until('its claim is committed', async () => (await row(receiptId)).lease_id !== null);
     await startWorker({});
     expect((await intake.api.final(account, receiptId)).body).toMatchObject({ status: 'written', attempts: 1 });
     const before = [await row(receiptId), await knex('orders').where({ receipt_id: receiptId })];
     process.kill(child.pid, 'SIGCONT');
-    const metrics = await until('it has written, too', async () => {
+    const metrics = await until('the resumed worker is done', async () => {
       const text = await ask('/metrics');
       return text.includes('worker_batch_receipts_count 1') && text;
     });
@@ -136,20 +136,20 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     });
   });
 
-  test('the sweeper sends a wake-up for a receipt while it is written, and again when its lease is over: it is written once, by the first', async () => {
+  test('a wake-up of the sweeper during a write and after its lease causes no second order', async () => {
     const { knex } = stack.database;
     account = await stack.account();
-    // Against writing alone: what a worker does besides reads orders, too.
+    // This lock blocks only writes, because other work of a worker reads orders.
     const table = keep(await hold(knex, 'lock table orders in share row exclusive mode'));
-    const gate = await shut('orders written');
+    const barrier = await shut('orders written');
     await startWorker();
     const receiptId = await send('swept');
     await whoWait(knex, 1, 'relation');
     await knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).update({ due_at: knex.fn.now() });
-    // It sweeps as it starts, and the first has its hands full.
+    // A worker sweeps when it starts, and the first one is busy.
     await startWorker();
     const { lease_id, lease_expires_at } = await row(receiptId);
-    const promise = await until('the wake-up is processed', async () => {
+    const outboxRow = await until('the wake-up is processed', async () => {
       const found = await outboxRowOf(receiptId);
       return found?.due_at.getTime() === lease_expires_at.getTime() && found;
     });
@@ -161,54 +161,54 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     await table.release();
     await whoWait(knex, 1, 'advisory');
     const producer = openProducer({ url: stack.queue.url });
-    producer.wakeUp('prompt', { batchId: promise.batch_id, receiptIds: [receiptId] });
+    producer.wakeUp('prompt', { batchId: outboxRow.batch_id, receiptIds: [receiptId] });
     await producer.close();
     await whoWait(knex, 1, 'transactionid');
-    await gate.release();
+    await barrier.release();
     await expectSettled(stack, account, all([receiptId], 'written'));
     expect(await row(receiptId)).toMatchObject({ runs_alone: false });
   });
 
-  test('two workers write one source_order_id in the same moment: one order, and the other names it', async () => {
+  test('two workers that write one source_order_id at the same time create one order and its duplicate', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     for (let count = 0; count < 2; count++) await startWorker();
-    const gate = await shut('orders written');
+    const barrier = await shut('orders written');
     const first = await send('same-moment');
     await whoWait(knex, 1, 'advisory');
     const second = await send('same-moment');
     await whoWait(knex, 1, 'transactionid');
-    await gate.release();
+    await barrier.release();
     await expectSettled(stack, account, { [first]: 'written', [second]: 'duplicate' });
     const { body } = await intake.api.status(account, second);
     expect(body.duplicate_of.receipt_id).toBe(first);
   });
 
-  test('and where the first of them is cut off before its commit, the order is the second’s and the first names that', async () => {
+  test('if the first of these workers is cut off before its commit, the second writes the order', async () => {
     const { knex } = stack.database;
     account = await stack.account();
     for (let count = 0; count < 2; count++) await startWorker();
-    const gate = await shut('orders written');
+    const barrier = await shut('orders written');
     const first = await send('cut-off');
     const [backend] = await whoWait(knex, 1, 'advisory');
     const second = await send('cut-off');
     await whoWait(knex, 1, 'transactionid');
     await knex.raw('select pg_terminate_backend(?)', [backend as number]);
-    await until('the second is at the gate', async () => {
+    await until('the second write waits at the barrier', async () => {
       const [at] = await whoWait(knex, 1, 'advisory');
       return at !== backend;
     });
-    await gate.release();
+    await barrier.release();
     await expectSettled(stack, account, { [first]: 'duplicate', [second]: 'written' });
     const { body } = await intake.api.status(account, first);
     expect(body.duplicate_of.receipt_id).toBe(second);
   });
 
-  test('SIGTERM while a batch is written, held up by a lock: it is written before the worker ends with 0, and what came since is left whole', async () => {
+  test('a worker that gets SIGTERM finishes its batch, exits with 0, and leaves later receipts untouched', async () => {
     const { knex } = stack.database;
     account = await stack.account();
-    const gate = await shut('orders written');
-    // It sweeps: a wake-up that a slow machine lost would otherwise be awaited in vain.
+    const barrier = await shut('orders written');
+    // It sweeps, because a slow machine may lose a wake-up.
     const { child, ask } = await startProcess({ ...HELD_UP, WORKER_CONCURRENCY: '16', SWEEP_INTERVAL: '1s' });
     const early = await sendMany('before-sigterm', 20);
     await whoWait(knex, 1, 'advisory');
@@ -216,60 +216,56 @@ describe.each(QUEUE_KINDS)('races of workers, forced, the queue on %s', (kind) =
     await until('it drains', async () => JSON.parse(await ask('/health/ready')).draining);
     const late = await sendMany('after-sigterm', 5);
     expect(await knex('orders').where({ account_id: account.id })).toEqual([]);
-    await gate.release();
+    await barrier.release();
     await child.exited;
     expect(child.process.exitCode).toBe(0);
     const states = await knex('receipts').where({ account_id: account.id }).distinct('state').pluck('state');
     expect(states).toContain('written');
     expect(states).not.toContain('normalized');
     const lateStates = await knex('receipts').whereIn('receipt_id', late).distinct('state').pluck('state');
-    // A fetch that was under way as the drain began may have brought a job of theirs; then that is done, and done wholly.
+    // A fetch that began before the drain may have brought one of these jobs. Then the whole job is done.
     expect(['received', 'written']).toEqual(expect.arrayContaining(lateStates));
     await startWorker({});
     await expectSettled(stack, account, all([...early, ...late], 'written'));
   });
 });
 
-describe('races of operators, forced', () => {
+describe('forced races between operators', () => {
   test.each([
     ['commits', 'commit', 1],
     ['is cut off', 'rollback', 0],
-  ] as const)(
-    'a dead receipt redriven while it is being redriven: one of both does it, where the first %s',
-    (_what, end, code) =>
-      withStack('postgres', async (stack) => {
-        const { knex } = stack.database;
-        const account = await stack.account();
-        const { api } = await stack.intake({ SWEEP_AFTER: '10m' });
-        const { receipt_id } = (await api.order(account, { source_order_id: 'redriven' })).body;
-        await knex('receipts')
-          .where({ receipt_id })
-          .update({ state: 'dead', attempts: 8, error_code: 'write_refused' });
-        await knex('outbox').delete();
-        const first = await knex.transaction();
-        expect(await redriveReceipts(first, [receipt_id])).toEqual([receipt_id]);
-        const second = run(['receipts', 'redrive', receipt_id], { DATABASE_URL: stack.database.url });
-        await whoWait(knex, 1, 'transactionid');
-        await first[end]();
-        expect(await second).toMatchObject({ code });
-        expect(await knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id])).toHaveLength(1);
-        await stack.worker();
-        await expectSettled(
-          stack,
-          account,
-          { [receipt_id]: 'written' },
-          { history: [{ redriven_at: expect.any(String) }] },
-        );
-      }),
+  ] as const)('one of two simultaneous redrives of a dead receipt redrives it if the first %s', (_what, end, code) =>
+    withStack('postgres', async (stack) => {
+      const { knex } = stack.database;
+      const account = await stack.account();
+      const { api } = await stack.intake({ SWEEP_AFTER: '10m' });
+      const { receipt_id } = (await api.order(account, { source_order_id: 'redriven' })).body;
+      await knex('receipts').where({ receipt_id }).update({ state: 'dead', attempts: 8, error_code: 'write_refused' });
+      await knex('outbox').delete();
+      const first = await knex.transaction();
+      expect(await redriveReceipts(first, [receipt_id])).toEqual([receipt_id]);
+      const second = run(['receipts', 'redrive', receipt_id], { DATABASE_URL: stack.database.url });
+      await whoWait(knex, 1, 'transactionid');
+      await first[end]();
+      expect(await second).toMatchObject({ code });
+      expect(await knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id])).toHaveLength(1);
+      await stack.worker();
+      await expectSettled(
+        stack,
+        account,
+        { [receipt_id]: 'written' },
+        { history: [{ redriven_at: expect.any(String) }] },
+      );
+    }),
   );
 
-  test('two migrations of an empty database at once: both end with 0, and each migration ran once', () =>
+  test('two simultaneous migrations of an empty database both exit with 0, and each migration runs once', () =>
     withStack('postgres', async (stack) => {
-      // Past a pooler, as migrations go: they may wait longer than it lets a statement.
+      // Without a pooler, like migrations, because they may wait longer than its statement timeout.
       const url = `${stack.database.directUrl}_empty`;
       await ensureDatabase(url);
       const knex = openKnex({ url });
-      // The lock under which migrations run.
+      // The advisory lock of migrations.
       const guard = await hold(knex, 'select pg_advisory_xact_lock(7310441)');
       const directory = await mkdtemp(join(tmpdir(), 'orders-migrate-'));
       const env = { NODE_ENV: 'production', DATABASE_URL: url, QUEUE_URL: url };
@@ -286,9 +282,9 @@ describe('races of operators, forced', () => {
       await guard.release();
       await Promise.all(both.map(({ exited }) => exited));
       expect(both.map((child) => child.process.exitCode)).toEqual([0, 0]);
-      const said = await Promise.all(logFiles.map(async (logFile) => JSON.parse(await readFile(logFile, 'utf8'))));
+      const outputs = await Promise.all(logFiles.map(async (logFile) => JSON.parse(await readFile(logFile, 'utf8'))));
       const names = await stack.database.knex('schema_migrations').orderBy('id').pluck('name');
-      expect(said.flatMap(({ migrations }) => migrations)).toEqual(names);
+      expect(outputs.flatMap(({ migrations }) => migrations)).toEqual(names);
       expect(await knex('schema_migrations').orderBy('id').pluck('name')).toEqual(names);
       await rm(directory, { recursive: true });
       await knex.destroy();

@@ -15,7 +15,7 @@ import { type RunningIntake, type Stack, startStack, type TestAccount } from '..
 import { until } from '../harness/until.ts';
 
 const ORDER = { source_order_id: 'SHOP-1', customer: { phone: '0501234567' } };
-/** How far the clock of one intake is ahead of the other's. */
+/** The difference between the clocks of the two intakes. */
 const APART_MS = 20_000;
 
 let stack: Stack;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Records a receipt as an intake does whose clock is this far off, and waits for its outcome. */
+/** Records a receipt like an intake with this clock error, and waits for its outcome. */
 async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: string; orderId: number | null }> {
   const receiptId = firstUuidAt(Date.now() + clockMs).slice(0, 14) + randomUUIDv7().slice(14);
   const body = Buffer.from(JSON.stringify({ ...ORDER, customer: { phone } }));
@@ -79,7 +79,7 @@ test('the newest resend is the one received last, whatever the clocks of the int
   expect(await orderOf(orderId)).toMatchObject({ customer_phone: '+971503333333' });
 });
 
-test('a correction received after an accepted one holds the order, and is compared with that', async () => {
+test('a resend received after an accepted one holds the order and is compared with the accepted values', async () => {
   account = await stack.account();
   await setHoldResends(stack.database.knex, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
@@ -97,7 +97,7 @@ test('a correction received after an accepted one holds the order, and is compar
   });
 });
 
-test('the same again takes over the decision of the one received before it', async () => {
+test('a resend with the same content takes over the decision of the previous one', async () => {
   account = await stack.account();
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const refused = await sendBy(APART_MS, '0502222222');
@@ -107,7 +107,7 @@ test('the same again takes over the decision of the one received before it', asy
   expect(newest).toMatchObject({ receipt_id: same.receiptId, decision: 'refused' });
 });
 
-test('those kept by a version that noted no time are older than all others, in the order of their ids', async () => {
+test('resends stored by a version without receive times are older than all others, in the order of their ids', async () => {
   account = await stack.account();
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const [one, two] = [await sendBy(0, '0502222222'), await sendBy(APART_MS, '0503333333')];

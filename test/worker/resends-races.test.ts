@@ -13,7 +13,7 @@ const FIRST = { source_order_id: 'first', customer: { phone: '0501234567' }, tot
 const CHANGED = { ...FIRST, total: '12' };
 const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
 
-/** Of a worker that is held up for a while. */
+/** For a worker that waits for a lock. */
 const HELD_UP = { LEASE: '60s', PG_QUERY_TIMEOUT: '50s' };
 
 let stack: Stack;
@@ -21,7 +21,7 @@ let intake: RunningIntake;
 let account: TestAccount;
 let trx: Knex.Transaction;
 let held: Hold | undefined;
-let doomed: Child | undefined;
+let killedWorker: Child | undefined;
 
 beforeEach(async () => {
   stack = await startStack('postgres');
@@ -32,8 +32,8 @@ beforeEach(async () => {
 afterEach(async () => {
   if (!trx.isCompleted()) await trx.rollback();
   await held?.release();
-  await doomed?.stop('SIGKILL');
-  held = doomed = undefined;
+  await killedWorker?.stop('SIGKILL');
+  held = killedWorker = undefined;
   await stack.close();
 });
 
@@ -45,7 +45,7 @@ const post = async (order: object) => (await intake.api.order(account, order)).b
 const resends = () =>
   stack.database.knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
 
-test('a worker that is killed between the orders of a batch and its duplicates: those are ended by another, with their changes', async () => {
+test('duplicates of a batch whose worker is killed after its orders are written by another worker with their changes', async () => {
   const { knex } = stack.database;
   const first = await stack.worker();
   const { receiptId } = await begin();
@@ -56,13 +56,13 @@ test('a worker that is killed between the orders of a batch and its duplicates: 
     ids[await post(index % 2 ? CHANGED : FIRST)] = 'duplicate';
   }
   held = await hold(knex, 'lock table resends in share row exclusive mode');
-  doomed = await startApp('worker', { ...stack.env, ...HELD_UP, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
+  killedWorker = await startApp('worker', { ...stack.env, ...HELD_UP, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
   await whoWait(knex, 1, 'relation');
-  await until('all that is new is written', async () => {
+  await until('all new orders are written', async () => {
     const written = await knex('orders').where({ account_id: account.id });
     return written.length === 11;
   });
-  await doomed.stop('SIGKILL');
+  await killedWorker.stop('SIGKILL');
   expect(await knex('outbox').where({})).not.toEqual([]);
   await held.release();
   await stack.worker();
@@ -75,7 +75,7 @@ test('a worker that is killed between the orders of a batch and its duplicates: 
   expect(changes).toEqual(Array(5).fill(CHANGES));
 });
 
-test('two workers with resends of one order at once: each is kept once, with its changes', async () => {
+test('two resends of one order at two workers are both stored once with their changes', async () => {
   await Promise.all([stack.worker(), stack.worker()]);
   const { receiptId } = await begin();
   const receiptIds = await Promise.all(Array.from({ length: 40 }, (_, n) => post(n % 2 ? CHANGED : FIRST)));
@@ -86,7 +86,7 @@ test('two workers with resends of one order at once: each is kept once, with its
   expect(changes.filter((one) => one !== null)).toEqual(Array(20).fill(CHANGES));
 });
 
-test('one that comes while the one before is refused waits for that, and is refused with it', async () => {
+test('a resend that arrives while the same content is being refused waits and is refused too', async () => {
   await stack.worker(HELD_UP);
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
@@ -99,7 +99,7 @@ test('one that comes while the one before is refused waits for that, and is refu
   expect(await resends()).toEqual(Array(2).fill({ changes: CHANGES, decision: 'refused' }));
 });
 
-test('one that comes while the order is confirmed: the order stays, and the receipt says what it changed', async () => {
+test('a resend that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
   await stack.worker(HELD_UP);
   await setHoldResends(stack.database.knex, account.id, true);
   const { orderId } = await begin();
@@ -113,7 +113,7 @@ test('one that comes while the order is confirmed: the order stays, and the rece
   expect(order).toMatchObject({ review_state: 'confirmed', total: '10' });
 });
 
-test('one that was compared before another was accepted is compared with that', async () => {
+test('a resend that was compared before another was accepted is compared again with the accepted values', async () => {
   await stack.worker(HELD_UP);
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
@@ -128,7 +128,7 @@ test('one that was compared before another was accepted is compared with that', 
   ]);
 });
 
-test('an order that somebody keeps locked holds up its own duplicates alone, and these lose no attempt', async () => {
+test('an order locked by another session delays only its own duplicates, and they use up no attempt', async () => {
   const { knex } = stack.database;
   const first = await stack.worker();
   const { orderId, receiptId } = await begin();
@@ -146,7 +146,7 @@ test('an order that somebody keeps locked holds up its own duplicates alone, and
     const states = await knex('receipts').whereIn('receipt_id', ids).pluck('state');
     return states.every((state) => state === 'duplicate');
   };
-  await until('all others are ended', () => isEnded([same, ...again]));
+  await until('all other duplicates are final', () => isEnded([same, ...again]));
   expect(await isEnded([changed])).toBe(false);
   await trx.commit();
   const ids = [receiptId, ...otherIds.map((one) => one.receipt_id)].map((id) => [id, 'written']);
@@ -158,11 +158,11 @@ test('an order that somebody keeps locked holds up its own duplicates alone, and
   );
 });
 
-test('of one that was compared before its customer was erased nothing is kept', async () => {
+test('a resend that was compared before its customer was erased keeps nothing', async () => {
   const { knex } = stack.database;
   await stack.worker(HELD_UP);
   await sendOrder(intake, account, { source_order_id: 'first', ...WHOLE });
-  // The worker has compared it and moves it; what it keeps waits for the order, which is erased first.
+  // The worker compared the resend and now waits for the lock of the order, which is erased first.
   await trx('orders').where({ account_id: account.id }).forUpdate();
   const again = await post({ source_order_id: 'first', total: '12' });
   await whoWait(knex, 1, 'transactionid');
@@ -174,14 +174,14 @@ test('of one that was compared before its customer was erased nothing is kept', 
   expect(await markersFor(stack, account)).toEqual([]);
 });
 
-test('one whose lease is taken while it is moved is left alone, and taken again: Postgres goes on (its version 18 crashed)', async () => {
+test('a resend whose lease is cleared while it is moved is processed again without a crash (Postgres 18 crashed)', async () => {
   const { knex } = stack.database;
   await stack.worker({ ...HELD_UP, SWEEP_INTERVAL: '200ms' });
   const { receiptId } = await begin();
   held = await hold(knex, 'lock table resends in share row exclusive mode');
   const again = await post(CHANGED);
   await whoWait(knex, 1, 'relation');
-  // As an erasure does; the receipt is free again by that.
+  // An erasure does this too. The receipt can then be claimed again.
   await trx('receipts').where({ receipt_id: again }).update({ lease_id: null, lease_expires_at: null });
   await held.release();
   await whoWait(knex, 1, 'transactionid');

@@ -40,14 +40,14 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Sends it first; the order that it becomes. */
+/** Sends the first order. @returns the written order. */
 async function begin(order: object = FIRST): Promise<{ orderId: number; receiptId: string }> {
   account = await stack.account();
   const { status, order_id: orderId, receipt_id: receiptId } = await sendOrder(intake, account, order);
   expect(status).toBe('written');
   return { orderId, receiptId };
 }
-/** Sends it again. */
+/** Sends the order again. */
 async function again(order: object) {
   const { receipt_id } = await sendOrder(intake, account, order);
   const { body } = await intake.api.status(account, receipt_id);
@@ -64,8 +64,8 @@ const decide = (orderId: number, receiptId: string, decision: Decision) =>
   decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
 const hold = () => setHoldResends(stack.database.knex, account.id, true);
 
-describe('the receipt of an order that was sent again says what differs', () => {
-  test('nothing, where it says the same in whatever spelling', async () => {
+describe('the receipt of a resent order lists', () => {
+  test('nothing if it has the same content in any spelling', async () => {
     const { orderId } = await begin();
     for (const same of [FIRST, { ...FIRST, customer: { name: ' Aisha Khan', phone: '+971501234567' }, total: 149.5 }])
       expect((await again(same)).changes).toEqual([]);
@@ -74,17 +74,17 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect(rows.map(({ changes }) => changes)).toEqual([null, null]);
   });
 
-  test('each field with both values, and the items as one where their number differs', async () => {
+  test('each changed field with both values, and all items as one change if their number differs', async () => {
     const { orderId } = await begin();
-    const [soup, ...rest] = FIRST.items;
-    const one = await again({ ...OTHER_PHONE, total: '155', items: [{ ...soup, quantity: 3 }, ...rest] });
+    const [firstItem, ...rest] = FIRST.items;
+    const one = await again({ ...OTHER_PHONE, total: '155', items: [{ ...firstItem, quantity: 3 }, ...rest] });
     expect(one.changes).toEqual([
       PHONE_CHANGED,
       { pointer: '/total', from: '149.50', to: '155' },
       { pointer: '/items/0/quantity', from: 2, to: 3 },
     ]);
-    const other = await again({ ...FIRST, items: [soup] });
-    expect(other.changes).toEqual([{ pointer: '/items', from: FIRST.items, to: [soup] }]);
+    const other = await again({ ...FIRST, items: [firstItem] });
+    expect(other.changes).toEqual([{ pointer: '/items', from: FIRST.items, to: [firstItem] }]);
     expect(await resendsOf(orderId)).toEqual(
       [other, one].map(({ receipt_id, changes }) => ({
         order_id: orderId,
@@ -99,7 +99,7 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect(await orderOf(orderId)).toMatchObject({ customer_phone: '+971501234567', total: '149.50' });
   });
 
-  test('with the members of each change, warning and item as the contract shows them, whatever order they are stored in', async () => {
+  test('the members of changes, warnings and items in the documented order, whatever order they are stored in', async () => {
     const { orderId, receiptId } = await begin({ ...FIRST, emirate: 'Atlantis' });
     const { body: first } = await intake.api.status(account, receiptId);
     const { changes } = await again({ ...FIRST, emirate: 'Atlantis', items: [FIRST.items[0]] });
@@ -117,7 +117,7 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect(event?.changes?.map((one) => Object.keys(one))).toEqual([['pointer', 'before', 'after']]);
   });
 
-  test('not what a reviewer edited, nor what the order says by now', async () => {
+  test('no fields that a reviewer edited and no current values of the order', async () => {
     const { orderId } = await begin();
     await edit(orderId, { '/customer/phone': '050 765 4321', '/items/1/quantity': 9 });
     expect((await again(FIRST)).changes).toEqual([]);
@@ -127,7 +127,7 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect((await again(OTHER_PHONE)).changes).toEqual([]);
   });
 
-  test('of a batch in which the first becomes the order, and of several at once, each against the first', async () => {
+  test('changes against the first one, also within one batch and for several at once', async () => {
     account = await stack.account();
     const totals = Array.from({ length: 30 }, (_, index) => String(index + 1));
     const replies = await Promise.all(totals.map((total) => sendOrder(intake, account, { ...FIRST, total })));
@@ -141,7 +141,7 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect(statuses.filter(({ body }) => body.status === 'duplicate')).toHaveLength(29);
   });
 
-  test('against the order as it is, once the payload of the first is gone', async () => {
+  test('changes against the stored order if the payload of the first one is gone', async () => {
     const { orderId, receiptId } = await begin();
     await edit(orderId, { '/total': '99' });
     await stack.database.knex('receipts').where({ receipt_id: receiptId }).delete();
@@ -151,7 +151,7 @@ describe('the receipt of an order that was sent again says what differs', () => 
     ]);
   });
 
-  test('how much longer the first may be, little is kept of each', async () => {
+  test('short changes even if the first order is very long', async () => {
     const items = Array.from({ length: 1000 }, (_, index) => ({ ...FIRST.items[0], sku: `SH-${index}` }));
     const { orderId } = await begin({ ...FIRST, items });
     const cut = { pointer: '/items', from: null, to: null, cut: true };
@@ -168,7 +168,7 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect(rows[0].most).toBeLessThan(200);
   });
 
-  test('nothing of an erased customer, neither before nor after', async () => {
+  test('nothing of an erased customer, before and after', async () => {
     const { orderId } = await begin();
     const { receipt_id } = await again({ ...FIRST, customer: null });
     await erase(stack, account, '--phone', '0501234567');
@@ -178,14 +178,14 @@ describe('the receipt of an order that was sent again says what differs', () => 
     expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
   });
 
-  test('an order that the version before erases, which knows nothing of resends, takes them along', async () => {
+  test('nothing if the previous version, which does not know resends, erases the order', async () => {
     const { orderId } = await begin();
     await again(OTHER_PHONE);
     await stack.database.knex('orders').where({ order_id: orderId }).update({ erased_at: new Date() });
     expect(await resendsOf(orderId)).toEqual([]);
   });
 
-  test('a customer who stands only there is found and erased', async () => {
+  test('a customer that appears only there, who can be found and erased', async () => {
     const { orderId } = await begin();
     await again({ ...FIRST, customer: null });
     await edit(orderId, { '/customer/phone': null });
@@ -201,14 +201,14 @@ describe('the receipt of an order that was sent again says what differs', () => 
   });
 });
 
-describe('deciding', () => {
-  test('ignore: the order can be confirmed all the same', async () => {
+describe('deciding about resends', () => {
+  test('is optional with "ignore": the order can be confirmed', async () => {
     const { orderId } = await begin();
     await again(OTHER_PHONE);
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId], unchanged: [] });
   });
 
-  test('hold: it waits until the newest is accepted, and then says that; all others are confirmed', async () => {
+  test('is required with "hold" before confirmation: the newest must be accepted and is then applied', async () => {
     const { orderId } = await begin();
     const { order_id: neighbour } = await sendOrder(intake, account, { ...FIRST, source_order_id: 'SHOP-2' });
     await hold();
@@ -248,7 +248,7 @@ describe('deciding', () => {
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
   });
 
-  test('hold: one whose receipt was dropped, and which is not removed yet, is still there to be decided', async () => {
+  test('is possible with "hold" for a resend whose receipt was dropped', async () => {
     const { orderId } = await begin();
     await hold();
     const { receipt_id } = await again(OTHER_PHONE);
@@ -260,7 +260,7 @@ describe('deciding', () => {
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
   });
 
-  test('one that is refused changes nothing, and the same again is refused with it; another is not', async () => {
+  test('as refused changes nothing, and applies to the same content but not to other content', async () => {
     const { orderId } = await begin();
     await hold();
     const { receipt_id } = await again(OTHER_PHONE);
@@ -282,7 +282,7 @@ describe('deciding', () => {
     expect((await resendsOf(orderId))[0]).toMatchObject({ receipt_id: back, decision: null });
   });
 
-  test('what takes an accepted one back is a change of that', async () => {
+  test('as accepted makes the original content a change', async () => {
     const { orderId } = await begin();
     await decide(orderId, (await again(OTHER_PHONE)).receipt_id, 'accepted');
     expect((await again(OTHER_PHONE)).changes).toEqual([]);
@@ -290,7 +290,7 @@ describe('deciding', () => {
     expect((await again(FIRST)).changes).toEqual([{ pointer, from: to, to: from }]);
   });
 
-  test('where a reviewer took an item away, all the items of the resend are accepted', async () => {
+  test('as accepted replaces all items if a reviewer removed one', async () => {
     const { orderId } = await begin();
     const [shawarma, karak] = FIRST.items;
     await edit(orderId, { '/items': [karak] });
@@ -299,7 +299,7 @@ describe('deciding', () => {
     expect((await orderOf(orderId)).items).toEqual([shawarma, { ...karak, quantity: 5 }]);
   });
 
-  test('where a reviewer put the items in another order, too, and no item is taken for another', async () => {
+  test('as accepted replaces all items if a reviewer reordered them', async () => {
     const { orderId } = await begin();
     const [shawarma, karak] = FIRST.items;
     await edit(orderId, { '/items': [karak, shawarma] });
@@ -308,7 +308,7 @@ describe('deciding', () => {
     expect((await orderOf(orderId)).items).toEqual(items);
   });
 
-  test('where a reviewer edited another item, that stays', async () => {
+  test('as accepted keeps another item that a reviewer edited', async () => {
     const { orderId } = await begin();
     const [shawarma, karak] = FIRST.items;
     await edit(orderId, { '/items/1/quantity': 9 });
@@ -317,7 +317,7 @@ describe('deciding', () => {
     expect((await orderOf(orderId)).items).toEqual([renamed, { ...karak, quantity: 9 }]);
   });
 
-  test('what was too long to keep is accepted from the payload; the same again shares no decision, and needs its payload', async () => {
+  test('about changes that were too long to store uses the payload, and the decision is not shared', async () => {
     const items = Array.from({ length: 1000 }, (_, index) => ({ ...FIRST.items[0], sku: `SH-${index}` }));
     const { orderId } = await begin({ ...FIRST, items });
     await hold();
@@ -335,7 +335,7 @@ describe('deciding', () => {
     expect((await orderOf(orderId)).items).toEqual(changed);
   });
 
-  test('a confirmed order stays as it is, and nothing of it is to be decided', async () => {
+  test('is not possible for a confirmed order, which stays unchanged', async () => {
     const { orderId } = await begin();
     await hold();
     await review([orderId], 'confirmed');
@@ -346,7 +346,7 @@ describe('deciding', () => {
     expect(await orderOf(orderId)).toEqual(before);
   });
 
-  test('twice, of what changed nothing, of an erased order: a conflict; of what there is not: nothing', async () => {
+  test('is a conflict if repeated, without changes or for an erased order, and nothing for an unknown order', async () => {
     const { orderId, receiptId } = await begin();
     const same = await again(FIRST);
     const { receipt_id } = await again(OTHER_PHONE);

@@ -60,7 +60,7 @@ test('orders that failed before are retried separately, and the others are writt
   expect(figure('worker_batch_receipts_count')).toBe(1);
 });
 
-test('a body that was moved while its receipt was claimed is read again, and only a missing one costs an attempt', async () => {
+test('a body that moved while its receipt was claimed is read again, and only a missing body uses up an attempt', async () => {
   const batchId = randomUUIDv7();
   const [moved, missing] = [randomUUIDv7(), randomUUIDv7()];
   const body = Buffer.from('{"source_order_id":"moved"}');

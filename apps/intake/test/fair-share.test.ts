@@ -15,18 +15,18 @@ test.each([
   ['four of the longest', 4, 262_144, 'bulk'],
   ['three of the longest', 3, 262_144, 'prompt'],
   ['fifty-one without a byte', 51, 0, 'bulk'],
-])('%s sent together use the lane that their bytes take', (_, count, bytes, lane) => {
+])('%s sent together use the lane for their number of bytes', (_, count, bytes, lane) => {
   expect(createFairShare()(1, bodies(count, bytes))).toBe(lane);
 });
 
-test('an account that sends long orders one by one uses up its own share and no other', () => {
+test('an account that sends long orders one by one uses up only its own share', () => {
   const laneOf = createFairShare();
   const lanes = Array.from({ length: 5 }, () => laneOf(1, bodies(1, 262_144)));
   expect(lanes).toEqual(['prompt', 'prompt', 'prompt', 'bulk', 'bulk']);
   expect(laneOf(2, bodies(1, 100))).toBe('prompt');
 });
 
-test('an account above its share uses the bulk lane until it has kept to its share for a whole second', () => {
+test('an account above its share uses the bulk lane until it stayed within its share for a whole second', () => {
   jest.useFakeTimers();
   const laneOf = createFairShare();
   const laneAfter = (ms: number, count: number) => {

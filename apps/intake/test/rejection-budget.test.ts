@@ -6,7 +6,7 @@ function takeAll(budget: ReturnType<typeof createRejectionBudget>, accountId: nu
   return Array.from({ length: tries }, () => budget.take(accountId)).filter((granted) => granted !== null);
 }
 
-test('an account has ten at once and then two a second, however long it was idle', () => {
+test('an account may record ten rejections at once and then two a second, however long it was idle', () => {
   let time = 0;
   const budget = createRejectionBudget(() => time);
   expect(takeAll(budget, 1)).toHaveLength(10);
@@ -16,7 +16,7 @@ test('an account has ten at once and then two a second, however long it was idle
   expect(takeAll(budget, 1)).toHaveLength(10);
 });
 
-test('all accounts together have fifty at once and then twenty a second', () => {
+test('all accounts together may record fifty rejections at once and then twenty a second', () => {
   let time = 0;
   const budget = createRejectionBudget(() => time);
   const taken = () =>
@@ -35,7 +35,7 @@ test('the next recorded rejection carries the number of missed ones', () => {
   expect([budget.take(1), budget.take(1), budget.take(2)]).toEqual([{ missed: 8 }, { missed: 0 }, { missed: 0 }]);
 });
 
-test('a missed count is taken once its account has been quiet for a while, and can be returned', () => {
+test('the missed count of an account is taken once the account was quiet for a while, and can be returned', () => {
   let time = 0;
   const budget = createRejectionBudget(() => time);
   takeAll(budget, 1, 17);

@@ -1,34 +1,34 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 
-export const say = (text: string) => process.stderr.write(`${text}\n`);
+export const printProgress = (text: string) => process.stderr.write(`${text}\n`);
 
-/** For an option of commander. */
-export const wholeNumber = (text: string): number => {
+/** Parses the value of a commander option. */
+export const parseWholeNumber = (text: string): number => {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a whole number above zero.');
   return Number(text);
 };
 
 /**
- * For an option of commander that lists things by their names.
+ * Parses a commander option with a comma-separated list of names.
  *
- * @param known the things that there are.
+ * @param known the valid choices.
  */
-export const namedOf =
+export const parseNames =
   <T extends { name: string }>(known: readonly T[]) =>
   (text: string): T[] =>
     text.split(',').map((name) => {
       const found = known.find((one) => one.name === name);
-      if (!found) throw new InvalidArgumentError(`"${name}" is none of ${known.map((one) => one.name).join(', ')}.`);
+      if (!found) throw new InvalidArgumentError(`"${name}" is not one of ${known.map((one) => one.name).join(', ')}.`);
       return found;
     });
 
 export async function writeJson(file: string, value: object): Promise<void> {
   await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
-  say(`Figures are in ${file}.`);
+  printProgress(`The results are in ${file}.`);
 }
 
-/** Works with services that are stopped however that ends, also when somebody ends the run; a second signal meanwhile changes nothing. */
+/** Runs work with services and always stops them, also after a signal. A second signal is ignored. */
 export async function withServices<Services extends { stop(): Promise<void> }, Result>(
   start: () => Promise<Services>,
   work: (services: Services) => Promise<Result>,
@@ -50,7 +50,7 @@ export async function withServices<Services extends { stop(): Promise<void> }, R
   }
 }
 
-/** Runs what the command line asks for. Exit code 2 for wrong usage, 1 for an error, and else what the command sets. */
+/** Runs the command. Exit code 2 for wrong usage, 1 for an error, otherwise the one that the command sets. */
 export async function runProgram(program: Command, name: string): Promise<void> {
   for (const command of [program, ...program.commands]) command.exitOverride();
   try {
@@ -58,7 +58,7 @@ export async function runProgram(program: Command, name: string): Promise<void> 
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {
-      say(`${name}: ${Error.isError(error) ? error.message.split('\n')[0] : error}`);
+      printProgress(`${name}: ${Error.isError(error) ? error.message.split('\n')[0] : error}`);
       process.exitCode = 1;
     }
   }

@@ -4,13 +4,13 @@ import { createAccount, createKey, migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
-/** One that orders are offered to: an intake process and worker processes on the services of the benchmark. */
+/** A service to measure: an intake process and worker processes on the services of the benchmark. */
 export interface Contestant {
   name: string;
   intake: string;
-  /** Null where nothing is stored. */
+  /** Null if nothing is stored. */
   worker: string | null;
-  /** Makes its tables. */
+  /** Creates its tables. */
   prepare(databaseUrl: string, redisUrl: string): Promise<Prepared>;
 }
 
@@ -18,16 +18,16 @@ interface Prepared {
   env: Record<string, string>;
   /** The connections use them in rotation. */
   apiKeys: string[];
-  /** Whose orders they are in the table. */
+  /** The accounts of the orders in the table. */
   accountIds: number[];
 }
 
 const CONTESTANTS = resolve(import.meta.dirname, 'contestants');
 const APPS = resolve(import.meta.dirname, '../../../apps');
-/** So that the orders of one run do not all end at one place of an index. */
+/** Several accounts, so that the orders of a run do not all go to one place of an index. */
 const ACCOUNTS = 8;
 
-/** One whose folder holds `intake.ts`, `worker.ts` and `migrate.ts`. */
+/** A contestant whose folder contains `intake.ts`, `worker.ts` and `migrate.ts`. */
 function peer(name: string, folder: string): Contestant {
   return {
     name,

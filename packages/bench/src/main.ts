@@ -2,7 +2,7 @@ import { cpus, totalmem } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { hasFailed, renderAging, runAging } from './aging/aging.ts';
 import { renderBatches, runBatches } from './batches/batches.ts';
-import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from './command-line.ts';
+import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
 import { renderFairness, runFairness } from './overload/fairness.ts';
@@ -31,8 +31,8 @@ const loadsNamed = (text: string): string[] => {
 };
 
 const program = new Command('npm run bench --')
-  .description('Measures the service side by side with others that do the same, on a Postgres and a Redis of its own.')
-  .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, namedOf(ALL))
+  .description('Measures the service side by side with comparable ones, on its own Postgres and Redis.')
+  .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, parseNames(ALL))
   .option('--loads <loads>', 'numbers of connections, open-<orders a second>, open-40%', loadsNamed, DEFAULT_LOADS)
   .addOption(sharedOption('rounds'))
   .addOption(sharedOption('seconds'))
@@ -48,7 +48,7 @@ const program = new Command('npm run bench --')
 program
   .command('growth')
   .description('Compares an empty database with one of millions of orders, and runs several workers on one queue.')
-  .option('--rows <number>', 'orders stored beforehand', wholeNumber, 10_000_000)
+  .option('--rows <number>', 'orders stored beforehand', parseWholeNumber, 10_000_000)
   .addOption(sharedOption('rounds'))
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
@@ -56,17 +56,17 @@ program
 
 program
   .command('aging')
-  .description('Lets TTLs of idempotency keys and weeks of receipts pass under load, and shows what maintenance takes.')
-  .option('--cycles <number>', 'times that one TTL and two weeks pass', wholeNumber, 3)
-  .option('--keys <number>', 'idempotency keys added in each cycle, half of them past their time', wholeNumber, 100_000)
-  .option('--receipts <number>', 'receipts in each week that is dropped', wholeNumber, 20_000)
+  .description('Simulates TTLs of idempotency keys and weeks of receipts under load, and measures maintenance.')
+  .option('--cycles <number>', 'number of cycles of one TTL and two weeks', parseWholeNumber, 3)
+  .option('--keys <number>', 'idempotency keys added in each cycle, half of them expired', parseWholeNumber, 100_000)
+  .option('--receipts <number>', 'receipts in each dropped week', parseWholeNumber, 20_000)
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
   .action((_, command: Command) => aging(command.optsWithGlobals()));
 
 program
   .command('batches')
-  .description('Compares orders sent one by one with orders sent in batches, of one sender.')
+  .description('Compares orders sent one by one with batches of one sender.')
   .addOption(sharedOption('rounds'))
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
@@ -74,14 +74,14 @@ program
 
 program
   .command('overload')
-  .description('Offers this service twice what it can take.')
+  .description('Sends this service twice the load that it can accept.')
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
   .action((_, command: Command) => overload(command.optsWithGlobals()));
 
 program
   .command('fairness')
-  .description("Shows what one account's flood, of small orders and of large bodies, does to another account.")
+  .description('Measures how a flood of one account (small orders, large bodies) affects another account.')
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
   .addHelpText(
@@ -93,15 +93,15 @@ program
 program
   .command('review')
   .description('Opens, filters and searches a list of 10,000 orders that need review, then one of a million.')
-  .option('--rows <number>', 'orders in the large list', wholeNumber, 1_000_000)
-  .option('--write-rounds <number>', 'batches to write with and without the indexes of the list', wholeNumber, 100)
+  .option('--rows <number>', 'orders in the large list', parseWholeNumber, 1_000_000)
+  .option('--write-rounds <number>', 'batches to write with and without the indexes of the list', parseWholeNumber, 100)
   .addOption(sharedOption('json'))
   .action((_, command: Command) => review(command.optsWithGlobals()));
 
 program
   .command('send')
   .description('Compares orders send with a closed loop on the same kind of stack, alternately.')
-  .option('--orders <number>', 'in the file', wholeNumber, 100_000)
+  .option('--orders <number>', 'in the file', parseWholeNumber, 100_000)
   .addOption(sharedOption('rounds'))
   .addOption(sharedOption('seconds'))
   .addOption(sharedOption('json'))
@@ -110,8 +110,8 @@ program
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
   if (name === 'rounds')
-    return new Option('--rounds <number>', 'of each measurement').argParser(wholeNumber).default(3);
-  return new Option('--seconds <number>', 'of load in each measurement').argParser(wholeNumber).default(8);
+    return new Option('--rounds <number>', 'of each measurement').argParser(parseWholeNumber).default(3);
+  return new Option('--seconds <number>', 'of load in each measurement').argParser(parseWholeNumber).default(8);
 }
 
 interface Options {
@@ -139,7 +139,7 @@ async function compare(options: Options): Promise<void> {
     runRounds(
       services,
       { contestants, loads, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS, profileTo: options.profile },
-      say,
+      printProgress,
     ),
   );
   const summary = summarize(measurements);
@@ -153,7 +153,7 @@ async function compare(options: Options): Promise<void> {
 async function growth(options: Options): Promise<void> {
   const { rows, rounds, seconds } = options;
   const result = await withServices(startServices, (services) =>
-    runGrowth(services, { rows, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, say),
+    runGrowth(services, { rows, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, printProgress),
   );
   process.stdout.write(`${renderGrowth(result)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
@@ -162,20 +162,20 @@ async function growth(options: Options): Promise<void> {
 }
 
 async function aging(options: Options): Promise<void> {
-  const result = await withServices(startServices, (services) => runAging(services, options, say));
+  const result = await withServices(startServices, (services) => runAging(services, options, printProgress));
   process.stdout.write(`${renderAging(result)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   if (hasFailed(result)) process.exitCode = 1;
 }
 
 async function batches(options: Options): Promise<void> {
-  const rates = await withServices(startServices, (services) => runBatches(services, options, say));
+  const rates = await withServices(startServices, (services) => runBatches(services, options, printProgress));
   process.stdout.write(`${renderBatches(rates)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), rates });
 }
 
 async function overload(options: Options): Promise<void> {
-  const result = await withServices(startServices, (services) => runOverload(services, options, say));
+  const result = await withServices(startServices, (services) => runOverload(services, options, printProgress));
   process.stdout.write(`${renderOverload(result)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   if (result.lost + result.doubled > 0) process.exitCode = 1;
@@ -183,12 +183,12 @@ async function overload(options: Options): Promise<void> {
 
 async function fairness(options: Options): Promise<void> {
   const { result, largeBodies } = await withServices(startServices, async (services) => ({
-    result: await runFairness(services, options, say),
-    largeBodies: await runLargeBodies(services, options, say),
+    result: await runFairness(services, options, printProgress),
+    largeBodies: await runLargeBodies(services, options, printProgress),
   }));
   process.stdout.write(`${renderFairness(result)}\n\n${renderLargeBodies(largeBodies)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result, largeBodies });
-  const refused = largeBodies.reduce((sum, { polite }) => sum + polite.refused, result.refused);
+  const refused = largeBodies.reduce((sum, { quiet }) => sum + quiet.refused, result.refused);
   if (refused > 0) process.exitCode = 1;
 }
 
@@ -196,8 +196,8 @@ const FEW_ORDERS = 10_000;
 
 async function review(options: Options): Promise<void> {
   const { result, writes } = await withServices(startServices, async (services) => ({
-    writes: await measureWrites(services, options.writeRounds, say),
-    result: await runReview(services, [FEW_ORDERS, options.rows], say),
+    writes: await measureWrites(services, options.writeRounds, printProgress),
+    result: await runReview(services, [FEW_ORDERS, options.rows], printProgress),
   }));
   process.stdout.write(`${renderReview(result)}\n\n${renderWrites(writes)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result, writes });
@@ -206,11 +206,11 @@ async function review(options: Options): Promise<void> {
 async function send(options: Options): Promise<void> {
   const { orders, rounds, seconds } = options;
   const results = await withServices(startServices, (services) =>
-    runSend(services, { orders, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, say),
+    runSend(services, { orders, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, printProgress),
   );
   process.stdout.write(`${renderSend(results)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), results });
-  for (const fault of results.flatMap(({ faults }) => faults)) say(`FAILED: ${fault}`);
+  for (const fault of results.flatMap(({ faults }) => faults)) printProgress(`FAILED: ${fault}`);
   if (results.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 

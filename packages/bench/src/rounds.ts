@@ -6,14 +6,14 @@ import type { Services } from './services.ts';
 
 /** The load whose end-to-end rates are quoted. */
 export const QUOTED_LOAD = '128';
-/** Of what `obvious` does end to end, offered to everybody as an open loop. */
+/** The open-loop rate for all contestants, as a share of the end-to-end rate of `obvious`. */
 const SHARE_OF_OBVIOUS = 0.4;
-/** The name under which that load is found, whatever the rate. */
+/** The name of that load, independent of its rate. */
 export const COMFORTABLE_LOAD = 'open-40%';
 
 export interface Plan {
   contestants: readonly Contestant[];
-  /** As on the command line: a number of connections, `open-<orders a second>` or `open-40%`. */
+  /** Like on the command line: a number of connections, `open-<orders a second>` or `open-40%`. */
   loads: readonly string[];
   rounds: number;
   seconds: number;
@@ -22,10 +22,14 @@ export interface Plan {
 }
 
 /**
- * Measures every contestant under every load, `rounds` times. Within a round the contestants alternate, so that a slower machine affects
- * all of them.
+ * Measures every contestant under every load, `rounds` times. The contestants alternate within a round, so that a slower
+ * machine affects all of them.
  */
-export async function runRounds(services: Services, plan: Plan, say: (text: string) => void): Promise<Measurement[]> {
+export async function runRounds(
+  services: Services,
+  plan: Plan,
+  printProgress: (text: string) => void,
+): Promise<Measurement[]> {
   const { contestants, loads, rounds, seconds, warmUpSeconds, profileTo } = plan;
   const measurements: Measurement[] = [];
   const total = contestants.length * loads.length * rounds;
@@ -37,17 +41,17 @@ export async function runRounds(services: Services, plan: Plan, say: (text: stri
         const done = measurements.length;
         const minutesLeft = done === 0 ? null : (((Date.now() - startedAt) / done) * (total - done)) / 60_000;
         const left = minutesLeft === null ? '' : `, ${Math.ceil(minutesLeft)} min left`;
-        say(`[${done + 1}/${total}${left}] load ${name}, round ${round}, ${contestant.name} …`);
+        printProgress(`[${done + 1}/${total}${left}] load ${name}, round ${round}, ${contestant.name} …`);
         const measurement = await measure(services, { contestant, load, seconds, warmUpSeconds, profileTo });
         measurements.push({ ...measurement, load: name });
-        say(`    ${describe(measurement)}`);
+        printProgress(`    ${describe(measurement)}`);
       }
     }
   }
   return measurements;
 }
 
-/** @throws {Error} when a load follows from what was not measured. */
+/** @throws {Error} if a load depends on a missing measurement. */
 function loadOf(name: string, measured: readonly Measurement[]): Load {
   if (name !== COMFORTABLE_LOAD) return parseLoad(name);
   const rates = measured.filter(({ contestant, load }) => contestant === OBVIOUS.name && load === QUOTED_LOAD);
@@ -57,17 +61,17 @@ function loadOf(name: string, measured: readonly Measurement[]): Load {
   return { kind: 'open', perSecond };
 }
 
-/** @throws {Error} one line that says what a load may be. */
+/** @throws {Error} one line with the valid forms. */
 export function parseLoad(name: string): Load {
   const [, open, digits] = /^(open-)?([1-9]\d{0,5})$/.exec(name) ?? [];
   if (!digits)
     throw new Error(
-      `"${name}" is no load: give a number of connections, open-<orders a second> or ${COMFORTABLE_LOAD}.`,
+      `"${name}" is not a load: give a number of connections, open-<orders a second> or ${COMFORTABLE_LOAD}.`,
     );
   return open ? { kind: 'open', perSecond: Number(digits) } : { kind: 'closed', connections: Number(digits) };
 }
 
-/** A measurement in one line. */
+/** Formats a measurement in one line. */
 export function describe(measurement: Measurement): string {
   const { ordersPerSecond, reply, written, faults, load } = measurement;
   const rate = `${Math.round(ordersPerSecond)} orders/s`;

@@ -5,7 +5,7 @@ import { dropDatabase, ensureDatabase, startPostgres, startRedis } from '@orders
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-/** The same for every contestant, and quoted with the results. */
+/** The settings for every contestant, which are published with the results. */
 export const POSTGRES_SETTINGS = [
   'fsync=on',
   'synchronous_commit=on',
@@ -16,15 +16,15 @@ export const POSTGRES_SETTINGS = [
   'track_commit_timestamp=on',
 ];
 
-/** A Postgres and a Redis of the benchmark's own, empty and gone afterwards. */
+/** A temporary Postgres and Redis for the benchmark. */
 export interface Services {
   postgresPid: number;
   redisPid: number;
   redisUrl: string;
   redis: Redis;
-  /** Where the logs of the contestants go. */
+  /** The directory for the logs of the contestants. */
   directory: string;
-  /** The database of that name, made empty if it is not there; Redis emptied, and a checkpoint behind both. */
+  /** Creates the database if it does not exist, flushes Redis, and runs a checkpoint. @returns the URL. */
   fresh(name: string): Promise<string>;
   drop(url: string): Promise<void>;
   stop(): Promise<void>;
@@ -32,7 +32,7 @@ export interface Services {
 
 export async function startServices(): Promise<Services> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-bench-'));
-  // Postgres runs as another user where this runs as root.
+  // Postgres runs as another user if this process runs as root.
   await chmod(directory, 0o755);
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),

@@ -7,15 +7,15 @@ import { baseEnvironment, type Child, freePort, startChild } from '@orders/test-
 import type { Contestant } from './contestants.ts';
 import type { Services } from './services.ts';
 
-/** A contestant that serves. */
+/** A running contestant. */
 export interface Running {
-  /** Where orders are sent. */
+  /** The URL for orders. */
   url: string;
   apiKeys: string[];
   accountIds: number[];
   intake: Child;
   workers: Child[];
-  /** Settles with what to tell if one of its processes ends by itself. */
+  /** Resolves with a message if one of its processes exits unexpectedly. */
   died: Promise<string>;
   stop(): Promise<void>;
 }
@@ -23,9 +23,9 @@ export interface Running {
 const START_MS = 20_000;
 
 /**
- * Starts a contestant's processes on a database that is empty or prepared for it before; their output goes to files.
+ * Starts the processes of a contestant on an empty database, or on one prepared for it. Their output goes to files.
  *
- * @param options `profileTo` is a directory for a CPU profile of each process; `env` is added to the environment of each.
+ * @param options `profileTo` is a directory for CPU profiles; `env` is added to the environment of each process.
  */
 export async function startContestant(
   contestant: Contestant,
@@ -50,7 +50,7 @@ export async function startContestant(
     children.push(child);
     deaths.push(
       child.exited.then(() =>
-        stopping ? new Promise<never>(() => {}) : `${contestant.name}: its ${role} ended by itself`,
+        stopping ? new Promise<never>(() => {}) : `${contestant.name}: its ${role} exited unexpectedly`,
       ),
     );
     return child;
@@ -76,7 +76,7 @@ export async function startContestant(
   }
 }
 
-/** @throws {Error} when nothing does within 20 seconds. */
+/** @throws {Error} if nothing listens within 20 seconds. */
 export async function untilListening(port: number): Promise<void> {
   for (const started = Date.now(); Date.now() - started < START_MS; await sleep(50)) {
     const socket = connect(port, '127.0.0.1');

@@ -10,7 +10,7 @@ let server: Server;
 let connections: Connection[] = [];
 const bodies: string[] = [];
 
-/** A server that answers each order when `answer` calls back, with the status given. */
+/** A server that replies to each order when `answer` calls back with a status. */
 async function start(count: number, answer: (reply: (status: number) => void, body: string) => void): Promise<void> {
   bodies.length = 0;
   server = createServer(async (request, response) => {
@@ -29,7 +29,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-test('in the closed loop each connection sends its next order when it has its reply, and every order is another', async () => {
+test('in the closed loop each connection sends its next order after its reply, and no order is sent twice', async () => {
   await start(4, (reply) => setTimeout(reply, 20, 202));
   const { acceptedAt, latencies, refused } = await runLoad(connections, { kind: 'closed', connections: 4 }, 0.4, 'm1');
   expect(acceptedAt.length).toBeGreaterThan(20);
@@ -40,11 +40,11 @@ test('in the closed loop each connection sends its next order when it has its re
   expect(new Set(ids)).toEqual(new Set(Array.from(acceptedAt, (_, number) => `m1-${number}`)));
 });
 
-test('in the open loop a server that stalls is not spared the orders that were due meanwhile', async () => {
+test('in the open loop a stalled server still gets the orders that were due during the stall', async () => {
   const startedAt = performance.now();
   const thawsAt = startedAt + 600;
   const isStalled = () => performance.now() - startedAt > 300 && performance.now() < thawsAt;
-  // One connection: without the time at which an order was due, only the one that was under way would have waited.
+  // With one connection, latencies measured from sending instead of from the due time would show only one slow order.
   await start(1, (reply) => setTimeout(reply, isStalled() ? thawsAt - performance.now() : 0, 202));
   const { latencies } = await runLoad(connections, { kind: 'open', perSecond: 100 }, 1, 'm2');
   expect(latencies).toHaveLength(100);
@@ -52,18 +52,20 @@ test('in the open loop a server that stalls is not spared the orders that were d
   expect(percentile(latencies, 1)).toBeGreaterThan(200);
 });
 
-test('what is not accepted is counted by its status, a broken connection as 0', async () => {
+test('rejected orders are counted by status, and broken connections as 0', async () => {
   await start(1, (reply, body) => (body.includes('-0"') ? reply(503) : server.closeAllConnections()));
   const { acceptedAt, refused } = await runLoad(connections, { kind: 'open', perSecond: 20 }, 0.1, 'm3');
   expect(refused).toEqual({ 503: 1, 0: 1 });
   expect([...acceptedAt]).toEqual([Number.NaN, Number.NaN]);
 });
 
-test('median and percentiles leave out what was not measured', () => {
+test('median and percentiles ignore missing measurements', () => {
   expect(median([3, Number.NaN, 1, 2])).toBe(2);
   expect(median([1, 2, 3, 10])).toBe(2.5);
   expect(median([Number.NaN])).toBeNaN();
-  const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
-  expect([percentile(hundred, 0.5), percentile(hundred, 0.99), percentile(hundred, 1)]).toEqual([50, 99, 100]);
+  const oneToHundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+  expect([percentile(oneToHundred, 0.5), percentile(oneToHundred, 0.99), percentile(oneToHundred, 1)]).toEqual([
+    50, 99, 100,
+  ]);
   expect(percentile([], 0.5)).toBeNaN();
 });

@@ -8,7 +8,7 @@ const ROOT = resolve(PACKAGE, '../..');
 
 const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 
-/** Makes what is published: the sources as JavaScript and types, and a manifest of its own with the version of the service. */
+/** Builds the published files: JavaScript, declarations, and a manifest with the version of the service. */
 function build(directory: string): void {
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const options = ['-p', PACKAGE, '--noEmit', 'false', '--outDir', directory];
@@ -27,13 +27,13 @@ function build(directory: string): void {
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
 }
 
-/** Of types the compiler leaves the imports as they were; older ones than ours do not find them so. */
+/** The compiler keeps `.ts` imports in declarations, which older compilers cannot resolve. */
 function withJsImports(file: string): void {
   const types = readFileSync(file, 'utf8');
   writeFileSync(file, types.replaceAll(/(?<=from '\.\/[\w-]+)\.ts(?=')/g, '.js'));
 }
 
-/** Packs the client into a directory, in one of its own, so that two at a time do not meet. */
+/** Packs the client into a directory. Each run uses its own temporary directory, so that runs do not collide. */
 function pack(destination: string): void {
   const directory = mkdtempSync(join(tmpdir(), 'orders-client-'));
   try {

@@ -1,4 +1,4 @@
-/** What of JSON Schema the document uses; any other keyword is an error, so that nothing it says is left out unnoticed. */
+/** The supported part of JSON Schema. Any other keyword is an error, so that none is ignored. */
 interface Schema {
   $ref?: string;
   description?: string;
@@ -13,7 +13,7 @@ interface Schema {
 }
 
 const READ = ['$ref', 'description', 'type', 'const', 'enum', 'anyOf', 'oneOf', 'items', 'properties', 'required'];
-/** What TypeScript cannot say, or need not. */
+/** Keywords that TypeScript cannot express or need not. */
 const PASSED_OVER = [
   ...['additionalProperties', 'default', 'examples', 'format', 'pattern'],
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'],
@@ -29,9 +29,9 @@ const PRIMITIVES: Record<string, string> = {
 };
 
 /**
- * The schemas of an OpenAPI 3.1 document as TypeScript, each an exported type of its name, with its descriptions.
+ * Generates an exported TypeScript type with descriptions for each schema of an OpenAPI 3.1 document.
  *
- * @throws {Error} at a keyword that it does not know.
+ * @throws {Error} for an unknown keyword.
  */
 export function typesOf(document: { components: { schemas: Record<string, object> } }): string {
   const types = Object.entries(document.components.schemas).map(
@@ -63,7 +63,7 @@ function objectOf({ properties, required = [] }: Schema, indent: string): string
   if (!properties) return 'Record<string, unknown>';
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(([name, schema]) => {
-    // Codes become more with time, and a client meets services that are newer than itself.
+    // Newer services may send codes that this client does not know.
     const isOpen = name === 'code' && schema.enum;
     const type = `${typeOf(schema, inner)}${isOpen ? ' | (string & Record<never, never>)' : ''}`;
     const optional = type === 'undefined' ? `${name}?: undefined` : `${name}?: ${type} | undefined`;
@@ -73,7 +73,7 @@ function objectOf({ properties, required = [] }: Schema, indent: string): string
   return `{\n${members.join('')}${indent}}`;
 }
 
-/** What only another alternative has is named as absent, so that it can be asked for to tell them apart. */
+/** Declares members of other alternatives as absent, so that they can be used to distinguish the alternatives. */
 function alternatives(schemas: Schema[]): Schema[] {
   const names = new Set(schemas.flatMap(({ properties }) => Object.keys(properties ?? {})));
   const absent = Object.fromEntries(Array.from(names, (name) => [name, { type: 'undefined' }]));

@@ -6,14 +6,14 @@ interface Listening {
 const bySignal = new WeakMap<AbortSignal, Listening>();
 
 /**
- * Runs `callback` when the signal aborts, unless what is returned was called before.
+ * Runs `callback` when the signal aborts. The returned function removes the callback.
  *
- * However many calls share a signal, it has one listener: platforms warn of a leak from the eleventh on.
+ * A signal has one listener for all calls, because platforms warn of a leak from the eleventh listener on.
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (!signal) return () => undefined;
   const { callbacks, listener } = bySignal.get(signal) ?? listenTo(signal);
-  // Another one each time, so that the same callback may be given twice.
+  // A new object for each registration, so that the same callback can be registered twice.
   const own = () => callback();
   callbacks.add(own);
   return () => {

@@ -2,7 +2,7 @@ import { mustBeWellFormed } from './bytes.ts';
 import type { Order } from './types.ts';
 
 /**
- * Orders as NDJSON, each on one line of its own.
+ * Formats orders as NDJSON, one order per line.
  *
  * A string is the JSON of one order. Its line breaks become tabs: between JSON tokens the two are equivalent, and inside
  * a JSON string both are invalid. An empty order is sent as `null`, so that it is rejected at its position and not

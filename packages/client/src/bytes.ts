@@ -1,9 +1,9 @@
 const encoder = new TextEncoder();
 
 /**
- * A copy of the bytes, so that later changes by the caller have no effect; a string becomes UTF-8.
+ * Copies bytes, so that later changes by the caller have no effect. A string is encoded as UTF-8.
  *
- * @throws {TypeError} for half of a surrogate pair, which UTF-8 has no bytes for: all of them would become the same replacement character.
+ * @throws {TypeError} for half of a surrogate pair, which has no bytes in UTF-8. Encoders would replace it silently.
  */
 export function bytesOf(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   if (typeof body !== 'string') return new Uint8Array(body);
@@ -13,5 +13,5 @@ export function bytesOf(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
 
 export function mustBeWellFormed(text: string, what: string): void {
   if (/\p{Surrogate}/u.test(text))
-    throw new TypeError(`${what} holds half of a surrogate pair, which is no character.`);
+    throw new TypeError(`${what} contains half of a surrogate pair, which is not a character.`);
 }

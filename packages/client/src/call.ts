@@ -1,13 +1,12 @@
 import { onAbort } from './abort.ts';
 import { ConnectionError, OrdersError, ProblemError, TimeoutError } from './errors.ts';
 import type { Connection } from './options.ts';
-import { backoffMs, LONGEST_MS, pause } from './pause.ts';
+import { backoffMs, MAX_TIMER_MS, pause } from './pause.ts';
 import { readReply, readText } from './reply.ts';
 import type { ReadSuccess } from './successes.ts';
 
 /**
- * One call: sent again, exactly as it is, until there is a reply that stands. Every one of this service can be repeated
- * without harm.
+ * Sends one call, and repeats it unchanged until there is a final reply. All calls of this service are safe to repeat.
  */
 export interface Call<Reply> {
   method: 'GET' | 'POST';
@@ -15,29 +14,29 @@ export interface Call<Reply> {
   headers: Record<string, string>;
   body?: Uint8Array<ArrayBuffer>;
   readSuccess: ReadSuccess<Reply>;
-  /** For how long the service was asked to hold the reply; 0 if it was not. */
+  /** The time for which the service was asked to hold the reply; 0 without a wait. */
   waitSeconds: number;
-  /** For all of it: every attempt, and the pauses between them. */
+  /** For the whole call: all attempts and the pauses between them. */
   timeoutMs: number;
   maxRetries: number;
   signal?: AbortSignal | undefined;
 }
 
-/** An attempt may take this part of the call's time, so that a connection that went silent does not use up all of it. */
-const PART_OF_ATTEMPT = 1 / 3;
+/** The share of the call's timeout for one attempt, so that a silent connection does not use up the whole timeout. */
+const ATTEMPT_SHARE = 1 / 3;
 
 /**
- * @throws {OrdersError} once no retry is left or would come in time; the signal's reason after an abort.
+ * @throws {OrdersError} when no retry is left or would be in time; the signal's reason after an abort.
  */
 export async function call<Reply>(connection: Connection, request: Call<Reply>): Promise<Reply> {
   const { timeoutMs, maxRetries, signal, waitSeconds } = request;
   const deadline = performance.now() + timeoutMs;
   const headers = { ...request.headers, 'X-Request-Id': crypto.randomUUID() };
-  const attemptMs = (timeoutMs - waitSeconds * 1000) * PART_OF_ATTEMPT + waitSeconds * 1000;
+  const attemptMs = (timeoutMs - waitSeconds * 1000) * ATTEMPT_SHARE + waitSeconds * 1000;
   for (let retries = 0; ; retries++) {
     const leftMs = Math.max(0, deadline - performance.now());
     try {
-      return await attempt(connection, { ...request, headers }, Math.min(attemptMs, leftMs, LONGEST_MS));
+      return await attempt(connection, { ...request, headers }, Math.min(attemptMs, leftMs, MAX_TIMER_MS));
     } catch (error) {
       if (!(error instanceof OrdersError && error.isRetryable) || retries >= maxRetries) throw error;
       const pauseMs = backoffMs(retries) + askedPauseMs(error);
@@ -60,7 +59,7 @@ async function attempt<Reply>(
   return readReply(response, text, request.readSuccess, request.headers['X-Request-Id']);
 }
 
-/** @throws {ConnectionError | TimeoutError} when there is no whole reply; the signal's reason after an abort. */
+/** @throws {ConnectionError | TimeoutError} without a complete reply; the signal's reason after an abort. */
 async function exchange(
   { baseUrl, apiKey, fetch }: Connection,
   { method, path, headers, body, signal }: Call<unknown> & { headers: { 'X-Request-Id': string } },
@@ -93,7 +92,7 @@ async function exchange(
   }
 }
 
-/** What the platform says of a failed connection; Node has the reason in the cause. */
+/** The platform's reason for a failed connection. Node reports it in the cause. */
 function describe(error: unknown): string {
   const { cause, code, message } = (error ?? {}) as {
     cause?: { code?: string; message?: string };

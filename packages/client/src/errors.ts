@@ -1,16 +1,16 @@
 import type { Accepted, FieldError, Problem, ProblemCode, Receipt } from './types.ts';
 
 interface Context {
-  /** The id by which the service logged the request. */
+  /** The id of the request in the service's log. */
   requestId?: string | undefined;
   cause?: unknown;
 }
 
-/** What went wrong with a call. No error of this package holds a key, a secret, or anything of an order. */
+/** The error of a call. No error of this package contains a key, a secret or any data of an order. */
 export class OrdersError extends Error {
   override readonly name: string = 'OrdersError';
   /**
-   * Stable: the `code` of the service's problem, or `connection_failed`, `timed_out`, `unexpected_reply`,
+   * A stable code: the `code` of the service's problem, or `connection_failed`, `timed_out`, `unexpected_reply`,
    * `payload_mismatch`.
    */
   readonly code: ProblemCode;
@@ -24,8 +24,8 @@ export class OrdersError extends Error {
   }
 
   /**
-   * Whether the same call may succeed later. A 500 counts: what was asked for happens once, however often it is asked
-   * for under its idempotency key.
+   * Whether the same call may succeed later. This includes a 500, because a call that is repeated under its idempotency key
+   * takes effect only once.
    */
   get isRetryable(): boolean {
     return false;
@@ -45,10 +45,10 @@ export class ConnectionError extends OrdersError {
   }
 }
 
-/** The time was up before there was a reply, or, from `waitForReceipt`, before the receipt was final. */
+/** The timeout ended before a reply arrived or, in `waitForReceipt`, before the receipt was final. */
 export class TimeoutError extends OrdersError {
   override readonly name = 'TimeoutError';
-  /** From `waitForReceipt`: the receipt as it was seen last, if it was seen. */
+  /** From `waitForReceipt`: the last known state of the receipt, if any. */
   readonly receipt?: Receipt;
 
   constructor(message: string, { receipt, ...context }: Context & { receipt?: Receipt | undefined }) {
@@ -62,16 +62,16 @@ export class TimeoutError extends OrdersError {
 }
 
 /**
- * The idempotency key was used before with other content. The first delivery has the receipt of the key; this one is
- * kept as a receipt of its own.
+ * The idempotency key was already used for other content. The first delivery has the receipt of the key. This delivery
+ * is kept under a separate receipt.
  */
 export class IdempotencyMismatchError extends OrdersError {
   override readonly name = 'IdempotencyMismatchError';
   /** The reply: its `receipt_id` is that of the first delivery under this key. */
   readonly accepted: Accepted;
   /**
-   * The receipt of this delivery, for `getReceipt` and `waitForReceipt`. It ends as `duplicate` where both deliveries have
-   * one source_order_id, else as `dead` (`idempotency_key_reused`). Absent where an older service stored nothing of it.
+   * The receipt of this delivery, for `getReceipt` and `waitForReceipt`. It ends as `duplicate` if both deliveries have
+   * the same source_order_id, and otherwise as `dead` (`idempotency_key_reused`). Absent if an older service stored nothing.
    */
   readonly keptAs?: string;
 
@@ -87,22 +87,22 @@ function mismatchMessage(keptAs: string | undefined): string {
   if (keptAs === undefined) return `${used} Nothing of this delivery is stored: send it under another key.`;
   return (
     `${used} This delivery is kept as receipt ${keptAs}. With the same source_order_id it ends as a duplicate that lists ` +
-    'its changes. With another source_order_id it is dead (idempotency_key_reused): no order is made until it is redriven, ' +
-    'or sent under a key of its own.'
+    'its changes. With another source_order_id it is dead (idempotency_key_reused): no order is created until it is redriven, ' +
+    'or sent under another key.'
   );
 }
 
 /** The service replied with an error. */
 export class ProblemError extends OrdersError {
   override readonly name: string = 'ProblemError';
-  /** Of the HTTP reply. */
+  /** The HTTP status of the reply. */
   readonly status: number;
   /**
-   * The problem as received (RFC 9457). If the reply is not from the service, such as a proxy's, a substitute with the code
+   * The problem as received (RFC 9457). For a reply from elsewhere, such as a proxy, a substitute with the code
    * `unexpected_reply`.
    */
   readonly problem: Problem;
-  /** When to come back, if the reply said so. */
+  /** The time until the next attempt, if the reply states it. */
   readonly retryAfterSeconds?: number;
 
   constructor(
@@ -130,32 +130,32 @@ export class PermissionError extends ProblemError {
   override readonly name = 'PermissionError';
 }
 
-/** 404: the account has no such receipt, or `baseUrl` leads elsewhere. */
+/** 404: the account has no such receipt, or `baseUrl` is wrong. */
 export class NotFoundError extends ProblemError {
   override readonly name = 'NotFoundError';
 }
 
-/** 400, 405, 413, 415 and any other 4xx that has no class of its own: the request is not one that the service can read. */
+/** 400, 405, 413, 415 and any other 4xx without its own class: the service cannot read the request. */
 export class InvalidRequestError extends ProblemError {
   override readonly name = 'InvalidRequestError';
 }
 
-/** 422: the order breaks a rule; `errors` says which and where. */
+/** 422: the order breaks rules; `errors` lists them. */
 export class ValidationError extends ProblemError {
   override readonly name = 'ValidationError';
 
-  /** Each broken rule, with a pointer (RFC 6901) into the order as it was sent. */
+  /** Each broken rule, with a pointer (RFC 6901) into the order as sent. */
   get errors(): FieldError[] {
     return this.problem.errors ?? [];
   }
 }
 
-/** 429: the account sends faster than its rate allows. */
+/** 429: the account exceeds its rate limit. */
 export class RateLimitError extends ProblemError {
   override readonly name = 'RateLimitError';
 }
 
-/** 503: the service cannot take anything at the moment. */
+/** 503: the service cannot accept requests at the moment. */
 export class UnavailableError extends ProblemError {
   override readonly name = 'UnavailableError';
 }
@@ -174,15 +174,15 @@ const BY_STATUS: Record<number, typeof ProblemError> = {
   503: UnavailableError,
 };
 
-/** The error of the class that this status has. */
+/** Creates an error of the class for this status. */
 export function problemError(status: number, problem: Problem, retryAfterSeconds?: number): ProblemError {
   const ByRange = status >= 500 ? ServerError : status >= 400 ? InvalidRequestError : ProblemError;
   return new (BY_STATUS[status] ?? ByRange)(problem, { status, retryAfterSeconds });
 }
 
-const SHOWN = 3;
+const MAX_ERRORS_IN_MESSAGE = 3;
 
 function messageOf({ detail, errors = [] }: Problem): string {
-  const shown = errors.slice(0, SHOWN).map((error) => ` ${error.pointer}: ${error.detail}`);
-  return `${detail}${shown.join('')}${errors.length > SHOWN ? ` And ${errors.length - SHOWN} more.` : ''}`;
+  const shown = errors.slice(0, MAX_ERRORS_IN_MESSAGE).map((error) => ` ${error.pointer}: ${error.detail}`);
+  return `${detail}${shown.join('')}${errors.length > MAX_ERRORS_IN_MESSAGE ? ` And ${errors.length - MAX_ERRORS_IN_MESSAGE} more.` : ''}`;
 }

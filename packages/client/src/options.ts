@@ -1,32 +1,32 @@
-/** Where the service is, and who calls it. */
+/** The address of the service and the credentials of the caller. */
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   apiKey: string;
   fetch: typeof fetch;
 }
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://orders.example.com`; a prefix of its routes belongs to it. */
+  /** The address of the service, such as `https://orders.example.com`, including the prefix of its routes if there is one. */
   baseUrl: string;
-  /** `oik_…`, of the account that the orders are for. */
+  /** The API key (`oik_…`) of the account that receives the orders. */
   apiKey: string;
-  /** `oss_…`, for `sendWebhook`. */
+  /** The signing secret (`oss_…`) for `sendWebhook`. */
   signingSecret?: string | undefined;
   /**
-   * For a whole call, with its retries and the pauses between them, in milliseconds: 30,000 unless said. An attempt gets
-   * a third of it. The seconds of `wait` come on top of both.
+   * The timeout of a whole call with its retries and pauses, in milliseconds (default 30,000). An attempt gets a third of
+   * it. The seconds of `wait` are added to both.
    */
   timeoutMs?: number | undefined;
-  /** How often a call is sent again at most: 5 unless said. */
+  /** Max number of retries of a call (default 5). */
   maxRetries?: number | undefined;
-  /** In place of the platform's own, for a proxy or a test. */
+  /** Replaces the platform's `fetch`, for a proxy or a test. */
   fetch?: typeof fetch | undefined;
 }
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
-  /** Ends the call at once; it then throws the signal's reason. What was sent by then may have arrived. */
+  /** Ends the call at once with the signal's reason. A request that was already sent may have arrived. */
   signal?: AbortSignal | undefined;
   /** As in the options of the client, for this call. */
   timeoutMs?: number | undefined;
@@ -34,14 +34,14 @@ export interface CallOptions {
   maxRetries?: number | undefined;
 }
 
-/** How a call that sends orders sends them. */
+/** The options of calls that send orders. */
 export interface SubmitOptions extends CallOptions {
   /**
-   * 1 to 255 visible ASCII characters; a new UUID unless said. Give your own where the same order may be sent again by
-   * another call, after a crash for instance.
+   * 1 to 255 visible ASCII characters (default: a new UUID). Set your own key if another call may send the same order
+   * again, for example after a crash.
    */
   idempotencyKey?: string | undefined;
-  /** Have the order rejected with a `ValidationError` where it would be corrected with a warning. */
+  /** Rejects an order with a `ValidationError` instead of correcting it with a warning. */
   strict?: boolean | undefined;
   /** Max seconds, at most 30, that the service waits for the outcome of the order before it replies. */
   wait?: number | undefined;
@@ -65,7 +65,7 @@ export function readConnection({ baseUrl, apiKey, fetch: own }: ClientOptions): 
   };
 }
 
-/** @throws {TypeError} for what is no time or number of retries. */
+/** @throws {TypeError} for an invalid time or number of retries. */
 export function readLimits(
   { timeoutMs, maxRetries }: CallOptions,
   defaults: { timeoutMs: number; maxRetries: number },
@@ -76,25 +76,25 @@ export function readLimits(
   return limits;
 }
 
-/** The headers that `SubmitOptions` stand for. */
+/** The request headers for `SubmitOptions`. */
 export function headersOf({
   idempotencyKey = crypto.randomUUID(),
   strict,
   wait,
 }: SubmitOptions): Record<string, string> {
-  mustBeKey(idempotencyKey);
+  assertIdempotencyKey(idempotencyKey);
   const preferences = [...(strict ? ['handling=strict'] : []), ...preferWait(wait)];
   return { 'Idempotency-Key': idempotencyKey, ...(preferences.length > 0 && { Prefer: preferences.join(', ') }) };
 }
 
-/** Not even `null` stands for none: all orders that were sent with it would have the same key, `"null"`. */
-export function mustBeKey(key: unknown): asserts key is string {
+/** Rejects `null` too, because all orders sent with it would have the same key, `"null"`. */
+export function assertIdempotencyKey(key: unknown): asserts key is string {
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new TypeError('idempotencyKey must be a string of 1 to 255 visible ASCII characters.');
   }
 }
 
-/** @throws {TypeError} for what is no time to wait. */
+/** @throws {TypeError} for an invalid wait. */
 export function preferWait(wait: number | undefined): string[] {
   if (wait === undefined) return [];
   if (!(wait >= 0 && wait <= 30)) throw new TypeError('wait must be a number of seconds from 0 to 30.');

@@ -23,24 +23,24 @@ export type Payload = Order | string | Uint8Array;
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const FINAL: ReadonlySet<Receipt['status']> = new Set(['written', 'duplicate', 'dead']);
-const LONGEST_WAIT_SECONDS = 30;
-/** Of the time that is left, so that the reply comes before it is up. */
-const PART_TO_WAIT = 0.8;
-/** A batch may be of many megabytes. */
-const TIME_OF_BATCH = 4;
+const MAX_WAIT_SECONDS = 30;
+/** The share of the remaining time for one wait, so that its reply arrives in time. */
+const WAIT_SHARE = 0.8;
+/** Longer, because a batch may have many megabytes. */
+const BATCH_TIMEOUT_FACTOR = 4;
 
 /**
  * Calls the order ingestion service.
  *
- * Every call is sent again after a failure that may pass: a broken connection, no reply in time, 408, 429 and 5xx;
- * `Retry-After` is obeyed. One that sends orders keeps its idempotency key meanwhile, so that each is accepted once.
+ * Every call is retried after a temporary failure: a broken connection, no reply in time, 408, 429 and 5xx. `Retry-After`
+ * is obeyed. Retries of a call that sends orders use the same idempotency key, so that each order is accepted once.
  */
 export class OrdersClient {
   readonly #connection: Connection;
   readonly #signingSecret: string | undefined;
   readonly #limits: { timeoutMs: number; maxRetries: number };
 
-  /** @throws {TypeError} for options that cannot work. */
+  /** @throws {TypeError} for invalid options. */
   constructor(options: ClientOptions) {
     this.#connection = readConnection(options);
     this.#signingSecret = options.signingSecret;
@@ -50,9 +50,9 @@ export class OrdersClient {
   /**
    * Sends an order. When this resolves the order is stored and can no longer be lost; `waitForReceipt` returns its outcome.
    *
-   * @throws {ValidationError} when the order breaks a rule; {IdempotencyMismatchError} when its `idempotencyKey` was used
-   *   before with other content: this delivery is kept as the receipt `keptAs`; {TypeError} for a string that is not
-   *   well-formed; any other {OrdersError} when it was not accepted, or this is not known: send it again with the same
+   * @throws {ValidationError} when the order breaks a rule; {IdempotencyMismatchError} when its `idempotencyKey` was
+   *   already used for other content (this delivery is kept as the receipt `keptAs`); {TypeError} for a string that is not
+   *   well-formed; any other {OrdersError} when the order was not accepted, or this is unknown: send it again with the same
    *   `idempotencyKey`, or simply the same `source_order_id`.
    */
   async submitOrder(order: Payload, options: SubmitOptions = {}): Promise<Accepted> {
@@ -60,15 +60,15 @@ export class OrdersClient {
   }
 
   /**
-   * Sends an order as a webhook, signed over the exact bytes that are sent.
+   * Sends an order as a webhook with a signature of the exact bytes sent.
    *
-   * @throws as `submitOrder`, and {TypeError} where neither the client nor the options have a signing secret.
+   * @throws like `submitOrder`, and {TypeError} if neither the client nor the options have a signing secret.
    */
   async sendWebhook(
     order: Payload,
     { signingSecret = this.#signingSecret, ...options }: SubmitOptions & { signingSecret?: string | undefined } = {},
   ): Promise<Accepted> {
-    mustBeSecret(signingSecret);
+    assertSigningSecret(signingSecret);
     const body = bytesOfPayload(order);
     const headers = { 'x-service-signature': await signBody(body, signingSecret) };
     return this.#accept('/ingest/webhook', body, headers, options);
@@ -80,29 +80,30 @@ export class OrdersClient {
    * Its default timeout is four times that of other calls.
    *
    * @param orders a string is the JSON of one order and is sent unchanged.
-   * @returns Nothing is thrown for single orders, so look at `refused` and `mismatched`: a result may be an `error`, or
-   *   have `payload_mismatch`. An order at this index came before with other content under this `idempotencyKey`: `receipt_id`
-   *   is then the receipt of the first, and `kept_as` the receipt of this delivery.
-   * @throws {OrdersError} when the whole was not accepted, or this is not known: send the same again with the same
-   *   `idempotencyKey`; {TypeError} for a string that is not well-formed; nothing was sent then.
+   * @returns the result of each order. Errors of single orders are not thrown, so check `refused` and `mismatched`: a result
+   *   may have an `error` or `payload_mismatch`. The latter means that this `idempotencyKey` was already used for other
+   *   content at this index: `receipt_id` is then the first receipt, and `kept_as` the receipt of this delivery.
+   * @throws {OrdersError} when the whole batch was not accepted, or this is unknown: send it again with the same
+   *   `idempotencyKey`; {TypeError} for a string that is not well-formed, before anything is sent.
    */
   async submitBatch(
     orders: readonly (Order | string)[],
     options: Omit<SubmitOptions, 'wait'> = {},
   ): Promise<BatchReply> {
-    const timeoutMs = options.timeoutMs ?? this.#limits.timeoutMs * TIME_OF_BATCH;
+    const timeoutMs = options.timeoutMs ?? this.#limits.timeoutMs * BATCH_TIMEOUT_FACTOR;
     const headers = { 'Content-Type': 'application/x-ndjson', ...headersOf(options) };
     const body = bytesOf(toLines(orders));
     return this.#post('/ingest/orders/batch', headers, body, readBatch(orders.length), { ...options, timeoutMs });
   }
 
   /**
-   * Sends any number of orders, several at a time, and yields the outcome of each as soon as it is known; `index` is its
+   * Sends any number of orders, several at a time, and yields the result of each as soon as it is known. `index` is its
    * position in the input, from 0. A rejected order is a result. An error that would reject every order (a wrong key, a
-   * suspended account, a wrong address, a page or redirect instead of the service) is thrown after the results in progress
-   * were taken.
+   * suspended account, a wrong address, a page or redirect instead of the service) is thrown after the results of the orders
+   * in flight.
    *
-   * The input is read no faster than results are taken. Leaving the loop ends what is under way; that may have arrived.
+   * The input is read no faster than results are taken. Leaving the loop aborts requests in flight, whose orders may have
+   * arrived.
    */
   submitMany<T extends Payload>(
     orders: Iterable<T> | AsyncIterable<T>,
@@ -111,7 +112,7 @@ export class OrdersClient {
     const { via = 'rest', signingSecret = this.#signingSecret } = options;
     if (via === 'rest') return submitMany((order, ofOne) => this.submitOrder(order, ofOne), orders, options);
     if (via !== 'webhook') throw new TypeError('via must be "rest" or "webhook".');
-    mustBeSecret(signingSecret);
+    assertSigningSecret(signingSecret);
     return submitMany((order, ofOne) => this.sendWebhook(order, { ...ofOne, signingSecret }), orders, options);
   }
 
@@ -129,10 +130,10 @@ export class OrdersClient {
   }
 
   /**
-   * Waits until a receipt is final: `written`, `duplicate` or `dead`. An outage in between is waited for, too.
+   * Waits until a receipt is final: `written`, `duplicate` or `dead`. It also waits for the end of an outage.
    *
-   * @param options `timeoutMs`: 60,000 unless said.
-   * @throws {TimeoutError} when the time is up; its `receipt` is the last that was seen.
+   * @param options `timeoutMs`: default 60,000.
+   * @throws {TimeoutError} after the timeout; its `receipt` is the last known state.
    * @throws {NotFoundError} when the account has no such receipt.
    */
   async waitForReceipt(
@@ -147,7 +148,7 @@ export class OrdersClient {
     for (let early = 0; ; ) {
       const askedAt = performance.now();
       const leftMs = deadline - askedAt;
-      const wait = Math.min(LONGEST_WAIT_SECONDS, Math.floor((leftMs * PART_TO_WAIT) / 1000));
+      const wait = Math.min(MAX_WAIT_SECONDS, Math.floor((leftMs * WAIT_SHARE) / 1000));
       try {
         receipt = await this.#receipt(receiptId, {
           wait,
@@ -157,12 +158,12 @@ export class OrdersClient {
         });
       } catch (cause) {
         if (!(cause instanceof OrdersError && cause.isRetryable)) throw cause;
-        const message = `Not known to be final after ${waited()}${laterThan(timeoutMs, cause)}.`;
+        const message = `Not known to be final after ${waited()}${describeLongPause(timeoutMs, cause)}.`;
         throw new TimeoutError(message, { requestId: cause.requestId, receipt, cause });
       }
       if (FINAL.has(receipt.status)) return receipt;
-      // A reply that comes early is of a service that drains, or holds as many as it can.
-      const pauseMs = performance.now() - askedAt < wait * 1000 * PART_TO_WAIT || wait === 0 ? backoffMs(early++) : 0;
+      // A service that drains, or has too many waits, replies early.
+      const pauseMs = performance.now() - askedAt < wait * 1000 * WAIT_SHARE || wait === 0 ? backoffMs(early++) : 0;
       if (performance.now() + pauseMs >= deadline) {
         throw new TimeoutError(`Still "${receipt.status}" after ${waited()}.`, { receipt });
       }
@@ -216,12 +217,12 @@ function bytesOfPayload(order: Payload): Uint8Array<ArrayBuffer> {
   return bytesOf(typeof order === 'string' || order instanceof Uint8Array ? order : JSON.stringify(order));
 }
 
-function mustBeSecret(signingSecret: string | undefined): asserts signingSecret is string {
+function assertSigningSecret(signingSecret: string | undefined): asserts signingSecret is string {
   if (!signingSecret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
 }
 
-/** Why the time is not used up: the service is told to be away for longer. */
-function laterThan(timeoutMs: number, cause: OrdersError): string {
+/** Explains why the wait ended early: the service asked for a longer pause than the remaining time. */
+function describeLongPause(timeoutMs: number, cause: OrdersError): string {
   const seconds = cause instanceof ProblemError ? (cause.retryAfterSeconds ?? 0) : 0;
-  return seconds > 0 ? `: the service asks to come back in ${seconds} s, and the whole time is ${timeoutMs} ms` : '';
+  return seconds > 0 ? `: the service asks for a retry after ${seconds} s, and the timeout is ${timeoutMs} ms` : '';
 }

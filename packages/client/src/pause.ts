@@ -1,7 +1,7 @@
 import { onAbort } from './abort.ts';
 
 /** Max delay of `setTimeout`; a longer one fires immediately. */
-export const LONGEST_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Resolves after `ms` milliseconds. An abort rejects it immediately with the signal's reason. Leaves no timer or listener behind. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -17,7 +17,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
         release();
         resolve();
       },
-      Math.min(ms, LONGEST_MS),
+      Math.min(ms, MAX_TIMER_MS),
     );
   });
 }
@@ -26,8 +26,8 @@ const BASE_MS = 500;
 const CAP_MS = 8000;
 
 /**
- * How long to stay away after the nth failure in a row, from 0: doubling, capped, and at random, so that those who
- * failed together do not come back together.
+ * The pause after the nth consecutive failure, from 0, in milliseconds: exponential, capped and random, so that clients
+ * that failed together do not retry together.
  */
 export function backoffMs(failures: number): number {
   return Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** failures);

@@ -2,17 +2,17 @@ import { OrdersError, problemError } from './errors.ts';
 import { isObject, type ReadSuccess } from './successes.ts';
 import type { FieldError, Problem } from './types.ts';
 
-/** Longer than any reply of the service: the largest, of a batch, contains at most the 8 MiB that were sent. */
-const LONGEST_BYTES = 16 * 2 ** 20;
+/** Above any reply of the service. The largest one, of a batch, contains at most the 8 MiB that were sent. */
+const MAX_REPLY_BYTES = 16 * 2 ** 20;
 
-/** Reads the whole body, so that its connection is free again. A body above the limit is abandoned and returned as an empty string. */
+/** Reads the whole body, so that its connection can be reused. A body above the limit is canceled and returned as ''. */
 export async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > LONGEST_BYTES) return '';
+    if (bytes > MAX_REPLY_BYTES) return '';
     parts.push(decoder.decode(chunk, { stream: true }));
   }
   return parts.join('') + decoder.decode();
@@ -22,9 +22,9 @@ export async function readText({ body }: Response): Promise<string> {
  * Interprets a reply.
  *
  * @param text its body.
- * @param requestId that was sent, for a reply that names none.
- * @throws {ProblemError} for a refusal; {OrdersError} `unexpected_reply` for a redirect and for what is no reply of the
- *   service; what `readSuccess` throws.
+ * @param requestId the sent id, for a reply without one.
+ * @throws {ProblemError} for an error status; {OrdersError} `unexpected_reply` for a redirect and for a reply that is not
+ *   from the service; the errors of `readSuccess`.
  */
 export function readReply<Reply>(
   response: Response,
@@ -39,18 +39,21 @@ export function readReply<Reply>(
   if (response.ok) {
     const reply = body && readSuccess(body, id);
     if (reply) return reply;
-    throw new OrdersError(`The reply (${status}, ${type}) is none of the service; see where baseUrl leads.`, {
+    throw new OrdersError(`The reply (${status}, ${type}) is not from the service; check baseUrl.`, {
       code: 'unexpected_reply',
       requestId: id,
     });
   }
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
-    throw new OrdersError(`The service is elsewhere${targetOf(response)}: redirects are not followed with a key.`, {
-      code: 'unexpected_reply',
-      requestId: id,
-    });
+    throw new OrdersError(
+      `The address redirects${targetOf(response)}; redirects are not followed, to protect the key.`,
+      {
+        code: 'unexpected_reply',
+        requestId: id,
+      },
+    );
   }
-  const problem = (body && readProblem(body)) ?? problemOfStranger(status, type, id);
+  const problem = (body && readProblem(body)) ?? substituteProblem(status, type, id);
   throw problemError(status, { ...problem, request_id: id }, readRetryAfter(headers));
 }
 
@@ -63,7 +66,7 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** A list of errors that is none costs the refusal no more than its list. */
+/** An invalid list of errors is dropped; the problem stays. */
 function readProblem(body: Record<string, unknown>): Problem | null {
   const { code, detail, errors, ...rest } = body;
   if (typeof code !== 'string' || typeof detail !== 'string') return null;
@@ -76,27 +79,27 @@ function isFieldError(error: unknown): error is FieldError {
 }
 
 /** A problem for a reply that is not from the service. It quotes nothing of the body, which may contain the request. */
-function problemOfStranger(status: number, type: string, requestId: string): Problem {
+function substituteProblem(status: number, type: string, requestId: string): Problem {
   return {
     type: 'about:blank',
     title: 'Unexpected reply',
     status,
-    detail: `Something before the service answered with ${status} (${type}).`,
+    detail: `A proxy or another server replied with ${status} (${type}).`,
     code: 'unexpected_reply',
     request_id: requestId,
   };
 }
 
-/** The host alone: a path may hold what was sent. */
+/** Only the host, because a path may contain sent data. */
 function targetOf({ headers, url }: Response): string {
   try {
-    return `, at ${new URL(headers.get('location') ?? '', url).origin}`;
+    return ` to ${new URL(headers.get('location') ?? '', url).origin}`;
   } catch {
     return '';
   }
 }
 
-/** `Retry-After` in seconds (RFC 9110, section 10.2.3); a date counts from that of the reply, whatever the clock here says. */
+/** `Retry-After` in seconds (RFC 9110, section 10.2.3). A date is relative to the date of the reply, not to the local clock. */
 function readRetryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
   if (/^\d+$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);

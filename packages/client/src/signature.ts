@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
  * The value of `x-service-signature` for a body.
  *
  * @param body the exact bytes that will be sent; a string is encoded as UTF-8.
- * @param secret as the portal shows it, its prefix included.
+ * @param secret as shown in the portal, with its prefix.
  * @returns `sha256=` and 64 hexadecimal digits.
  * @throws {TypeError} without a secret, and for a string that is not well-formed.
  */
@@ -17,9 +17,9 @@ export async function signBody(body: string | Uint8Array, secret: string): Promi
 }
 
 /**
- * Whether a signature is that of a body, in constant time.
+ * Verifies the signature of a body in constant time.
  *
- * @param body the exact bytes that came, before anything parsed them.
+ * @param body the exact bytes received, before parsing.
  * @param header with or without `sha256=`, in upper or lower case; a malformed header is a wrong signature.
  * @param secret one secret, or several during a rotation; a signature by any of them is valid.
  * @throws {TypeError} without a secret, and for a string that is not well-formed.
@@ -30,7 +30,7 @@ export async function verifySignature(
   secret: string | readonly string[],
 ): Promise<boolean> {
   const keys = await Promise.all([secret].flat().map((one) => importSecret(one, 'verify')));
-  if (keys.length === 0) throw new TypeError('There is no secret to verify with.');
+  if (keys.length === 0) throw new TypeError('The secret to verify with is missing.');
   const hex = /^\s*(?:sha256=)?([0-9a-f]{64})\s*$/i.exec(header ?? '')?.[1];
   if (!hex) return false;
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));

@@ -1,20 +1,20 @@
 import { onAbort } from './abort.ts';
 import { OrdersError, ProblemError } from './errors.ts';
-import { mustBeKey, type SubmitOptions } from './options.ts';
+import { assertIdempotencyKey, type SubmitOptions } from './options.ts';
 import type { Accepted } from './types.ts';
 
 export interface SubmitManyOptions<T> extends Omit<SubmitOptions, 'idempotencyKey'> {
-  /** How many orders are under way at the same time: 8 unless said. */
+  /** Max orders in flight (default 8). */
   concurrency?: number | undefined;
-  /** By `submitOrder`, unless said, or by `sendWebhook`. */
+  /** The call that sends each order: `submitOrder` (default) or `sendWebhook`. */
   via?: 'rest' | 'webhook' | undefined;
-  /** For webhooks, in place of the client's. */
+  /** For webhooks, replaces the client's secret. */
   signingSecret?: string | undefined;
-  /** The idempotency key of each order, where the same input may be sent again by another call. */
+  /** Returns the idempotency key of an order, if another call may send the same input again. */
   idempotencyKey?: ((order: T, index: number) => string) | undefined;
 }
 
-/** An error of the service or on the way there; or a TypeError without a code, as the order cannot be sent at all. */
+/** An error of the service or the connection, or a TypeError without a code for an order that cannot be sent. */
 export type SubmitError = OrdersError | (TypeError & { code?: undefined; isRetryable?: undefined });
 
 /** The outcome of one order: accepted, or an error. */
@@ -23,28 +23,28 @@ export type Submitted<T> =
   | { index: number; order: T; accepted?: undefined; error: SubmitError };
 
 interface State {
-  /** The input may have more. */
+  /** Whether the input may have more orders. */
   isOpen: boolean;
   isReading: boolean;
-  /** How many orders are being sent, and have been read. */
-  underWay: number;
+  /** The numbers of orders in flight and of orders read. */
+  inFlight: number;
   count: number;
-  /** Thrown once the results before it are taken. */
+  /** Thrown after the results before it are taken. */
   failure: { error: unknown } | null;
 }
 
 type Submit<T> = (order: T, options: SubmitOptions) => Promise<Accepted>;
 
-/** Statuses that every order would get: the key, the account or the address is wrong. */
-const OF_ALL = [401, 403, 404, 405];
+/** Statuses that every order would get, because the key, the account or the address is wrong. */
+const FATAL_STATUSES = [401, 403, 404, 405];
 
-/** Whether an error concerns only its order. Errors of the caller's own code, and replies that are not of the service, concern all. */
-function isOfOne(error: unknown): error is SubmitError {
-  if (error instanceof ProblemError) return !OF_ALL.includes(error.status);
+/** Whether an error concerns only its order. Errors in the caller's code and replies from elsewhere concern all orders. */
+function isOrderError(error: unknown): error is SubmitError {
+  if (error instanceof ProblemError) return !FATAL_STATUSES.includes(error.status);
   return error instanceof OrdersError ? error.code !== 'unexpected_reply' : error instanceof TypeError;
 }
 
-/** A message of our own: that of the platform would quote a string, which may be an order. */
+/** The platform's message would quote a string, which may be an order. */
 function iteratorOf<T>(orders: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
   const all = Object(orders) as Partial<Iterable<T> & AsyncIterable<T>>;
   const input = typeof orders === 'string' ? null : (all[Symbol.asyncIterator]?.() ?? all[Symbol.iterator]?.());
@@ -64,11 +64,11 @@ export async function* submitMany<T>(
 ): AsyncGenerator<Submitted<T>, void, undefined> {
   if (!(concurrency >= 1)) throw new TypeError('concurrency must be a number from 1.');
   if (idempotencyKey !== undefined && typeof idempotencyKey !== 'function') {
-    throw new TypeError('idempotencyKey must be a function that makes the key of each order.');
+    throw new TypeError('idempotencyKey must be a function that returns the key of each order.');
   }
   const input = iteratorOf(orders);
   const results: Submitted<T>[] = [];
-  const state: State = { isOpen: true, isReading: false, underWay: 0, count: 0, failure: null };
+  const state: State = { isOpen: true, isReading: false, inFlight: 0, count: 0, failure: null };
   let wake = () => {};
   const woken = () => new Promise<void>((resolve) => (wake = resolve));
 
@@ -87,22 +87,22 @@ export async function* submitMany<T>(
   }
 
   async function sendOne(order: T, index: number): Promise<void> {
-    state.underWay++;
+    state.inFlight++;
     try {
       const all = { maxRetries: Number.POSITIVE_INFINITY, ...options, ...keyOf(order, index), signal: leaving.signal };
       results.push({ index, order, accepted: await submit(order, all) });
     } catch (error) {
-      if (isOfOne(error)) results.push({ index, order, error });
+      if (isOrderError(error)) results.push({ index, order, error });
       else state.failure ??= { error };
     }
-    state.underWay--;
+    state.inFlight--;
     wake();
   }
 
   function keyOf(order: T, index: number): { idempotencyKey: string } | undefined {
     const key = idempotencyKey?.(order, index);
-    // Without one it would be sent under a new key, which no other call could repeat.
-    if (idempotencyKey) mustBeKey(key);
+    // Without a key the order would get a random one, which no other call could repeat.
+    if (idempotencyKey) assertIdempotencyKey(key);
     return key === undefined ? undefined : { idempotencyKey: key };
   }
 
@@ -116,20 +116,20 @@ export async function* submitMany<T>(
     for (;;) {
       signal?.throwIfAborted();
       const mayRead = state.isOpen && !state.failure && !state.isReading;
-      if (mayRead && state.underWay + results.length < concurrency) void readOne();
+      if (mayRead && state.inFlight + results.length < concurrency) void readOne();
       const result = results.shift();
       if (result) yield result;
-      else if (state.underWay > 0 || state.isReading) await woken();
+      else if (state.inFlight > 0 || state.isReading) await woken();
       else if (state.failure) throw state.failure.error;
       else if (!state.isOpen) return;
     }
   } finally {
     release();
     leave();
-    // An input that is being read ends when that read does, which may be never.
+    // During a read the close is not awaited, because it waits for that read, which may never end.
     const closing = state.isOpen ? input.return?.() : undefined;
     if (state.isReading) Promise.resolve(closing).catch(() => undefined);
     else await closing;
-    while (state.underWay > 0) await woken();
+    while (state.inFlight > 0) await woken();
   }
 }

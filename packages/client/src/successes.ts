@@ -6,11 +6,11 @@ type Json = Record<string, unknown>;
 /**
  * Reads the JSON of a success reply; null if it is not from the service, such as a captive portal that also replies 200.
  *
- * @param requestId by which the service logged the request.
+ * @param requestId the id of the request in the service's log.
  */
 export type ReadSuccess<Reply> = (body: Json, requestId: string) => Reply | null;
 
-/** @throws {IdempotencyMismatchError} when the receipt is that of an earlier delivery with other content. */
+/** @throws {IdempotencyMismatchError} when the receipt belongs to an earlier delivery with other content. */
 export function readAccepted(body: Json, requestId: string): Accepted | null {
   if (typeof body.receipt_id !== 'string') return null;
   const accepted = body as Accepted;
@@ -18,7 +18,7 @@ export function readAccepted(body: Json, requestId: string): Accepted | null {
   return accepted;
 }
 
-/** @throws {OrdersError} when there is not one result for each order. */
+/** @throws {OrdersError} unless there is one result for each order. */
 export function readBatch(orders: number): ReadSuccess<BatchReply> {
   return (body, requestId) => {
     const { results } = body;

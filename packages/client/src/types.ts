@@ -13,8 +13,8 @@ export type {
   Warning,
 } from './openapi.ts';
 
-/** The stable part of a refusal: those known when this version was made, and whatever newer services add. */
+/** Stable codes of problems: those known to this version, and any that newer services add. */
 export type ProblemCode = Problem['code'];
 
-/** How far a receipt is; `written`, `duplicate` and `dead` are final. */
+/** The state of a receipt; `written`, `duplicate` and `dead` are final. */
 export type ReceiptStatus = Receipt['status'];

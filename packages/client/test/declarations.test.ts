@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** The declarations that an importer reads: those of a module, and of all that they import. */
+/** The declarations of a module and of all modules that it imports. */
 async function readDeclarations(module: string, seen = new Map<string, string>()): Promise<Map<string, string>> {
   if (seen.has(module)) return seen;
   const text = await readFile(join(directory, 'types', `${module}.d.ts`), 'utf8');
@@ -27,13 +27,13 @@ async function readDeclarations(module: string, seen = new Map<string, string>()
   return seen;
 }
 
-test('the public types are those of any TypeScript 5, where a Uint8Array has no parameter', async () => {
+test('the declarations use Uint8Array without a type parameter, as every TypeScript 5 accepts it', async () => {
   const declarations = await readDeclarations('index');
   expect([...declarations.keys()]).toEqual(expect.arrayContaining(['orders-client', 'options', 'signature']));
   for (const text of declarations.values()) expect(text).not.toContain('Uint8Array<');
 });
 
-test('the example of many orders compiles, and errors have a code without asking of what class they are', async () => {
+test('the example for many orders compiles, and errors have a code without a check of their class', async () => {
   const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8');
   const example = /```js\n(for await .*?)```/s.exec(readme)?.[1];
   const source = `
@@ -47,15 +47,15 @@ test('the example of many orders compiles, and errors have a code without asking
     }
     export {};`;
   await writeFile(join(directory, 'example.mts'), source);
-  const platform = ['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', ''];
+  const platformOptions = ['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', ''];
   const options = [
     '--ignoreConfig',
     '--strict',
     '--noEmit',
     '--allowImportingTsExtensions',
-    ...platform,
+    ...platformOptions,
     join(directory, 'example.mts'),
   ];
-  const said = await compile(...options).catch(({ stdout }) => ({ stdout }));
-  expect(said.stdout).toBe('');
+  const result = await compile(...options).catch(({ stdout }) => ({ stdout }));
+  expect(result.stdout).toBe('');
 });

@@ -9,7 +9,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-test('a receipt is asked for once, and waited for if that is wanted', async () => {
+test('a receipt is requested once, with a wait if the caller asks for one', async () => {
   await using script = await startScript(receipt('received'));
   const client = script.client();
   expect(await client.getReceipt(RECEIPT_ID)).toEqual({ receipt_id: RECEIPT_ID, status: 'received' });
@@ -21,7 +21,7 @@ test('a receipt is asked for once, and waited for if that is wanted', async () =
 });
 
 test.each(['written', 'duplicate', 'dead'])(
-  'waiting ends when the receipt is "%s", through an outage of any length',
+  'waiting ends when the receipt is "%s", also after a long outage',
   async (final) => {
     jest.spyOn(Math, 'random').mockReturnValue(0);
     const outage = [
@@ -41,7 +41,7 @@ test.each(['written', 'duplicate', 'dead'])(
   },
 );
 
-test('it is not asked without pause where the service does not hold its reply', async () => {
+test('polling pauses if the service does not hold its reply', async () => {
   await using script = await startScript(receipt('received'));
   const error = await script
     .client()
@@ -54,7 +54,7 @@ test('it is not asked without pause where the service does not hold its reply', 
   expect(preferences(script)[0]).toBe('wait=2');
 });
 
-test('when the time is up in an outage, the error has what was seen last, and why', async () => {
+test('a timeout in an outage reports the last known receipt and the cause', async () => {
   await using script = await startScript(receipt('received'), keepSilent);
   const error = await script
     .client()
@@ -65,7 +65,7 @@ test('when the time is up in an outage, the error has what was seen last, and wh
   expect(error.requestId).toBeDefined();
 });
 
-test('a service that is away for longer than there is time: the error says so, and how long was waited', async () => {
+test('a wait ends early if the service asks for a longer pause than the timeout, and the error says so', async () => {
   await using script = await startScript(refuse(503, 'overloaded', { 'Retry-After': '3600' }));
   const error = await script
     .client()
@@ -73,18 +73,18 @@ test('a service that is away for longer than there is time: the error says so, a
     .catch((thrown) => thrown);
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error.message).toMatch(
-    /^Not known to be final after \d{1,5} ms: the service asks to come back in 3600 s, and the whole time is 3000000 ms\.$/,
+    /^Not known to be final after \d{1,5} ms: the service asks for a retry after 3600 s, and the timeout is 3000000 ms\.$/,
   );
   expect(error).toMatchObject({ cause: { retryAfterSeconds: 3600 } });
 });
 
-test('a receipt that is not there is not waited for', async () => {
+test('waiting for an unknown receipt fails at once', async () => {
   await using script = await startScript(refuse(404, 'receipt_not_found'));
   await expect(script.client().waitForReceipt(RECEIPT_ID)).rejects.toThrow(NotFoundError);
   expect(script.arrived).toHaveLength(1);
 });
 
-test('an abort ends the waiting, with its reason', async () => {
+test('an abort ends the wait with its reason', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');
   await using script = await startScript(() => controller.abort(reason));

@@ -24,10 +24,10 @@ const html =
   (response) =>
     response.writeHead(status, { 'Content-Type': 'text/html', ...headers }).end(`<h1>Oh no</h1>${PERSONAL} ${KEY}`);
 
-/** All that could be seen of it in a log. */
+/** Everything that a log could show of a value. */
 const shown = (value: unknown) => `${inspect(value, { depth: 9, showHidden: true })} ${JSON.stringify(value)} ${value}`;
 
-/** @param timeoutMs is generous where a reply comes, as the machine may be busy. */
+/** @param timeoutMs is generous by default because the machine may be busy. */
 async function failureOf(
   script: { client: (options: object) => OrdersClient },
   timeoutMs = 60_000,
@@ -66,7 +66,7 @@ test.each([
   expect(String(error)).toBe(`${name}: Said no.`);
 });
 
-test('broken rules are listed, and the first of them are in the message', async () => {
+test('broken rules are listed, and the message has the first of them', async () => {
   const errors = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer, code: 'too_long', detail: 'Too long.' }));
   await using script = await startScript(answer(422, { code: 'validation_failed', detail: 'Breaks rules.', errors }));
   const error = await failureOf(script);
@@ -78,13 +78,13 @@ test('broken rules are listed, and the first of them are in the message', async 
 test.each<[string, unknown, object[]]>([
   ['null', null, []],
   ['a string', 'many', []],
-  ['what is none', [null, 7, { pointer: '/a' }], []],
+  ['invalid entries', [null, 7, { pointer: '/a' }], []],
   [
-    'one, and what is none',
+    'a valid entry and an invalid one',
     [{ pointer: '/a', code: 'c', detail: 'd' }, {}],
     [{ pointer: '/a', code: 'c', detail: 'd' }],
   ],
-])('a refusal that lists %s as its errors is that refusal, and final', async (_, errors, listed) => {
+])('a rejection with %s as errors keeps its code and is not retried', async (_, errors, listed) => {
   await using script = await startScript(answer(422, { code: 'validation_failed', detail: 'Said no.', errors }));
   const error = await script
     .client()
@@ -100,7 +100,7 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, object]>([
   ['a receipt without an id', (client) => client.getReceipt(RECEIPT_ID), { status: 'written' }],
   ['a preview of nothing', (client) => client.preview(ORDER), { normalized: null }],
   ['ids without a list', (client) => client.reconcile(['a']), { results: null }],
-  ['ids with what is none', (client) => client.reconcile(['a']), { results: [{ status: 'written' }] }],
+  ['ids with an invalid result', (client) => client.reconcile(['a']), { results: [{ status: 'written' }] }],
   ...[null, {}, [null], [{}], [{ receipt_id: 7 }], [{ error: null }], [{ error: { code: 'no' } }]].map(
     (results): [string, (client: OrdersClient) => Promise<unknown>, object] => [
       `a batch of ${JSON.stringify(results)}`,
@@ -108,15 +108,15 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, object]>([
       { accepted: 1, refused: 0, results },
     ],
   ),
-])('%s is no reply of the service', async (_, call, reply) => {
+])('%s is not a valid reply', async (_, call, reply) => {
   await using script = await startScript(answer(200, reply));
   await expect(call(script.client())).rejects.toMatchObject({ name: 'OrdersError', code: 'unexpected_reply' });
   expect(script.arrived).toHaveLength(1);
 });
 
-const OF_AN_EARLIER_ONE = { receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true };
+const DUPLICATE_WITH_MISMATCH = { receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true };
 
-describe('a key that was used before with other content', () => {
+describe('a key that was already used for other content', () => {
   const failWith = async (reply: object, call: 'submitOrder' | 'sendWebhook') => {
     await using script = await startScript(answer(202, reply));
     const error = await script
@@ -136,15 +136,18 @@ describe('a key that was used before with other content', () => {
     return error as IdempotencyMismatchError;
   };
 
-  test.each(['submitOrder', 'sendWebhook'] as const)('%s says as which receipt it kept this delivery', async (call) => {
-    const error = await failWith({ ...OF_AN_EARLIER_ONE, kept_as: KEPT_AS }, call);
-    expect(error.keptAs).toBe(KEPT_AS);
-    expect(error.message).toContain(`kept as receipt ${KEPT_AS}.`);
-    expect(error.message).toMatch(/same source_order_id .* duplicate .* another source_order_id .* dead /);
-  });
+  test.each(['submitOrder', 'sendWebhook'] as const)(
+    '%s reports the receipt that keeps this delivery',
+    async (call) => {
+      const error = await failWith({ ...DUPLICATE_WITH_MISMATCH, kept_as: KEPT_AS }, call);
+      expect(error.keptAs).toBe(KEPT_AS);
+      expect(error.message).toContain(`kept as receipt ${KEPT_AS}.`);
+      expect(error.message).toMatch(/same source_order_id .* duplicate .* another source_order_id .* dead /);
+    },
+  );
 
-  test('a service that names no receipt kept nothing', async () => {
-    const error = await failWith(OF_AN_EARLIER_ONE, 'submitOrder');
+  test('a reply without kept_as means that nothing of this delivery is stored', async () => {
+    const error = await failWith(DUPLICATE_WITH_MISMATCH, 'submitOrder');
     expect(error.keptAs).toBeUndefined();
     expect(error.message).toContain('Nothing of this delivery is stored');
   });
@@ -154,7 +157,7 @@ test.each<[string, Step]>([
   ['a refusal', refuse(422, 'validation_failed')],
   ['a wrong key', refuse(401, 'invalid_api_key')],
   ['a page', html(200)],
-])('%s is not worth a second try', async (_, step) => {
+])('%s is not worth a second attempt', async (_, step) => {
   await using script = await startScript(step);
   expect(await failureOf(script)).toMatchObject({ isRetryable: false });
 });
@@ -166,7 +169,7 @@ test.each<[string, Step]>([
   ['an overload', refuse(503, 'overloaded')],
   ['a broken connection', hangUp],
   ['silence', keepSilent],
-])('%s is worth a second try', async (_, step) => {
+])('%s is worth a second attempt', async (_, step) => {
   await using script = await startScript(step);
   expect(await failureOf(script, step === keepSilent ? 2000 : undefined)).toMatchObject({ isRetryable: true });
 });
@@ -177,7 +180,7 @@ test.each<[string, Step, number]>([
   ['half a document', (response) => response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"c'), 500],
   ['nothing', (response) => response.writeHead(504).end(), 504],
 ])(
-  'something before the service that answers with %s is an error of that status, and nothing of it is repeated',
+  'a proxy that replies with %s causes an error with its status that repeats none of the body',
   async (_, step, status) => {
     await using script = await startScript(step);
     const error = await failureOf(script);
@@ -194,7 +197,7 @@ test.each<[string, Step]>([
   ['JSON of its own', answer(202, { ok: true })],
   ['JSON that is no object', answer(202, [] as object)],
   ['a receipt without an id', answer(202, { receipt_id: null })],
-])('a success that is none of the service, as %s, is no acceptance', async (_, step) => {
+])('a 2xx reply that the service does not send (%s) is an error', async (_, step) => {
   await using script = await startScript(step);
   const error = await failureOf(script);
   expect(error).toMatchObject({ name: 'OrdersError', code: 'unexpected_reply' });
@@ -205,7 +208,7 @@ test.each<[string, Step]>([
 test.each([
   [202, { name: 'OrdersError', isRetryable: false }],
   [500, { name: 'ServerError', isRetryable: true }],
-])('a reply (%d) without end is given up', async (status, expected) => {
+])('an endless reply (%d) is cut off', async (status, expected) => {
   const broken = Promise.withResolvers<unknown>();
   await using script = await startScript((response) => {
     response.writeHead(status, { 'Content-Type': 'application/json' });
@@ -215,7 +218,7 @@ test.each([
   expect(await broken.promise).toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
 });
 
-test.each([301, 302, 307, 308])('a redirect (%d) is not followed with the key', async (status) => {
+test.each([301, 302, 307, 308])('a redirect (%d) is not followed, so the key is not sent on', async (status) => {
   await using elsewhere = await startScript(accepted);
   await using script = await startScript(html(status, { Location: `${elsewhere.url}/${KEY}` }));
   const error = await failureOf(script);
@@ -231,27 +234,27 @@ test.each<[string, Step]>([
   ['a broken connection', hangUp],
   ['a reply that breaks off', breakOff],
   ['silence', keepSilent],
-])('neither key, secret, signature nor order is in the error after %s', async (_, step) => {
+])('the error after %s contains no key, secret, signature or order', async (_, step) => {
   await using script = await startScript(step);
   const error = await failureOf(script, step === keepSilent ? 2000 : undefined);
   const signature = String(script.arrived[0]?.headers['x-service-signature']);
   expect(signature).toMatch(/^sha256=/);
-  const said = shown(error);
-  for (const secret of [KEY, SECRET, signature.slice(7), 'Aisha', '050 123']) expect(said).not.toContain(secret);
+  const text = shown(error);
+  for (const secret of [KEY, SECRET, signature.slice(7), 'Aisha', '050 123']) expect(text).not.toContain(secret);
 });
 
-test('nothing of a client can be seen', () => {
+test('inspecting a client shows no key and no secret', () => {
   const client = new OrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: KEY, signingSecret: SECRET });
   expect(shown(client)).not.toMatch(/oik_|oss_/);
 });
 
-test('connections are used again after each kind of reply', async () => {
+test('connections are reused after each kind of reply', async () => {
   const kinds = [html(404), refuse(422, 'validation_failed'), html(200), html(302)];
   await using script = await startScript(accepted, ...kinds, ...kinds, ...kinds);
   const client = script.client({ maxRetries: 0 });
   for (let call = 0; call < 13; call++) await client.submitOrder(ORDER).catch(() => undefined);
   expect(script.arrived).toHaveLength(13);
-  // A connection may be given back a moment after its reply was read, when another is open already.
+  // A connection may return to the pool shortly after its reply was read, when another is already open.
   expect(new Set(script.arrived.map(({ socket }) => socket)).size).toBeLessThanOrEqual(3);
 });
 
@@ -264,10 +267,10 @@ test.each<[string, object, RegExp]>([
   ['an address of another scheme', { baseUrl: 'ftp://orders.example.com' }, /^baseUrl must be/],
   ['an address with a password', { baseUrl: 'https://u:hidden@orders.example.com' }, /^baseUrl must be/],
   ['an address with a query', { baseUrl: 'https://orders.example.com/?a' }, /^baseUrl must be/],
-  ['no time', { timeoutMs: 0 }, /^timeoutMs must be/],
-  ['a time that is no number', { timeoutMs: Number.NaN }, /^timeoutMs must be/],
-  ['retries below none', { maxRetries: -1 }, /^maxRetries must be/],
-])('%s: a TypeError at once, in one line that repeats nothing', (_, options, line) => {
+  ['a timeout of 0', { timeoutMs: 0 }, /^timeoutMs must be/],
+  ['a timeout that is not a number', { timeoutMs: Number.NaN }, /^timeoutMs must be/],
+  ['negative retries', { maxRetries: -1 }, /^maxRetries must be/],
+])('%s: the constructor throws a TypeError in one line that does not quote the value', (_, options, line) => {
   const make = () => new OrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: KEY, ...options });
   expect(make).toThrow(TypeError);
   expect(make).toThrow(line);
@@ -284,30 +287,26 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, RegExp]>([
     ],
   ),
   ['a key of a batch', (client) => client.submitBatch([ORDER], { idempotencyKey: null as never }), /^idempotencyKey/],
-  ['a time to wait below none', (client) => client.getReceipt(RECEIPT_ID, { wait: -100 }), /^wait must be/],
+  ['a negative wait', (client) => client.getReceipt(RECEIPT_ID, { wait: -100 }), /^wait must be/],
+  ['a wait that is not a number', (client) => client.getReceipt(RECEIPT_ID, { wait: Number.NaN }), /^wait must be/],
+  ['a lone surrogate', (client) => client.submitOrder('{"source_order_id":"\ud83d"}'), /half of a surrogate pair/],
+  ['a lone surrogate in a webhook', (client) => client.sendWebhook('"\ude00"'), /half of a surrogate pair/],
   [
-    'a time to wait that is no number',
-    (client) => client.getReceipt(RECEIPT_ID, { wait: Number.NaN }),
-    /^wait must be/,
-  ],
-  ['half a character', (client) => client.submitOrder('{"source_order_id":"\ud83d"}'), /half of a surrogate pair/],
-  ['half a character of a webhook', (client) => client.sendWebhook('"\ude00"'), /half of a surrogate pair/],
-  [
-    'half a character in a batch',
+    'a lone surrogate in a batch',
     (client) => client.submitBatch(['{}', '"\ud83d"']),
-    /^The order at index 1 holds half/,
+    /^The order at index 1 contains half/,
   ],
-  ['a time to wait', (client) => client.submitOrder(ORDER, { wait: 31 }), /^wait must be/],
+  ['a wait above the maximum', (client) => client.submitOrder(ORDER, { wait: 31 }), /^wait must be/],
   ['a receipt id', (client) => client.getReceipt('../orders'), /^receiptId must be/],
   ['a webhook without a secret', (client) => client.sendWebhook(ORDER, { signingSecret: '' }), /^A webhook needs/],
-])('%s that cannot be: a TypeError, and nothing is sent', async (_, call, line) => {
+])('an invalid value (%s) causes a TypeError, and nothing is sent', async (_, call, line) => {
   await using script = await startScript(accepted);
   await expect(call(script.client())).rejects.toThrow(line);
   expect(script.arrived).toEqual([]);
 });
 
 test.each(['', '/', '/delivery/api', '/delivery/api/'])(
-  'the routes are below the prefix "%s" of the address',
+  'routes are appended to the path "%s" of baseUrl',
   async (prefix) => {
     await using script = await startScript(accepted);
     await script.client({ baseUrl: script.url + prefix }).submitOrder(ORDER, { strict: true, wait: 2.5 });
@@ -322,7 +321,7 @@ test.each(['', '/', '/delivery/api', '/delivery/api/'])(
   },
 );
 
-test("a fetch of one's own takes the place of the platform's", async () => {
+test('a custom fetch replaces the one of the platform', async () => {
   const own: typeof fetch = async () => Response.json({ receipt_id: RECEIPT_ID }, { status: 202 });
   const client = new OrdersClient({ baseUrl: 'http://nowhere.invalid', apiKey: KEY, fetch: own });
   expect(await client.submitOrder(ORDER)).toEqual({ receipt_id: RECEIPT_ID });

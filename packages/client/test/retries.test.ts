@@ -17,7 +17,7 @@ import {
 
 const ORDER = { source_order_id: 'r-1' };
 
-/** Pauses after failures are as short as chance can make them. */
+/** Makes the random pauses after failures as short as possible. */
 const withoutPauses = () => jest.spyOn(Math, 'random').mockReturnValue(0);
 afterEach(() => {
   jest.restoreAllMocks();
@@ -25,18 +25,13 @@ afterEach(() => {
 
 const keysOf = (arrived: Arrived[]) => new Set(arrived.map(({ headers }) => headers['idempotency-key']));
 
-describe('what may pass', () => {
+describe('a retryable failure', () => {
   test.each<[what: string, ...Step[]]>([
-    ['connections that break, before the reply and in it', hangUp, breakOff],
+    ['connections that break before and during the reply', hangUp, breakOff],
     ['too many requests, and a request that came too slowly', refuse(429, 'rate_limited'), refuse(408, 'late')],
     ['an overload, and a service that has no storage', refuse(503, 'overloaded'), refuse(503, 'storage_unavailable')],
-    [
-      'what went wrong in the service, and before it',
-      refuse(500, 'internal_error'),
-      refuse(502, 'x'),
-      refuse(504, 'x'),
-    ],
-  ])('%s: sent again, the same under the same key', async (_, first, ...more) => {
+    ['errors of the service and of a proxy', refuse(500, 'internal_error'), refuse(502, 'x'), refuse(504, 'x')],
+  ])('%s: the same bytes are sent again under the same key', async (_, first, ...more) => {
     withoutPauses();
     await using script = await startScript(first as Step, ...more, accepted);
     expect(await script.client().submitOrder(ORDER)).toEqual({ receipt_id: RECEIPT_ID });
@@ -46,7 +41,7 @@ describe('what may pass', () => {
     expect(new Set(script.arrived.map(({ headers }) => headers['x-request-id']))).toHaveProperty('size', 1);
   });
 
-  test('each call has a key of its own, or the one it is given', async () => {
+  test('each call has its own key, or the given one', async () => {
     await using script = await startScript(accepted);
     const client = script.client();
     await client.submitOrder(ORDER);
@@ -56,7 +51,7 @@ describe('what may pass', () => {
     expect(script.arrived[2]?.headers['idempotency-key']).toBe('mine');
   });
 
-  test('an order that is changed meanwhile is sent as it was', async () => {
+  test('an order that is changed during the call is sent unchanged', async () => {
     withoutPauses();
     await using script = await startScript(hangUp, accepted);
     const order = { source_order_id: 'first' };
@@ -66,7 +61,7 @@ describe('what may pass', () => {
     expect(script.arrived.map(({ body }) => JSON.parse(body.toString()).source_order_id)).toEqual(['first', 'first']);
   });
 
-  test('five retries unless said otherwise, then the last failure is thrown', async () => {
+  test('there are five retries by default, then the last error is thrown', async () => {
     withoutPauses();
     await using script = await startScript(refuse(503, 'overloaded'));
     await expect(script.client().submitOrder(ORDER)).rejects.toMatchObject({ name: 'UnavailableError', status: 503 });
@@ -92,11 +87,11 @@ describe('what may pass', () => {
     await using script = await startScript(step(), accepted);
     await script.client().submitOrder(ORDER);
     const [first, second] = script.arrived;
-    // A timer may be early by the fraction of a millisecond that it is rounded by.
+    // Rounding lets a timer fire a fraction of a millisecond early.
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  test('a Retry-After past the time of the call is told at once', async () => {
+  test('a Retry-After beyond the timeout fails at once', async () => {
     await using script = await startScript(refuse(429, 'rate_limited', { 'Retry-After': '3600' }));
     const error = await script
       .client()
@@ -107,7 +102,7 @@ describe('what may pass', () => {
     expect(script.arrived).toHaveLength(1);
   });
 
-  test.each([10, 400])('a Retry-After of %d digits is a long one', async (digits) => {
+  test.each([10, 400])('a Retry-After of %d digits counts as a long pause', async (digits) => {
     const seconds = '9'.repeat(digits);
     await using script = await startScript(refuse(503, 'overloaded', { 'Retry-After': seconds }));
     const error = await script
@@ -118,7 +113,7 @@ describe('what may pass', () => {
     expect(script.arrived).toHaveLength(1);
   });
 
-  test('pauses double up to eight seconds, and are anything below that by chance', () => {
+  test('maximum pauses double up to eight seconds, and each pause is a random part of its maximum', () => {
     const random = jest.spyOn(Math, 'random').mockReturnValue(1);
     expect([0, 1, 2, 3, 4, 5, 60, 5000].map(backoffMs)).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000, 8000]);
     random.mockReturnValue(0);
@@ -126,15 +121,15 @@ describe('what may pass', () => {
   });
 });
 
-test('a refusal is not sent again', async () => {
+test('a rejection is not retried', async () => {
   withoutPauses();
   await using script = await startScript(refuse(401, 'invalid_api_key'));
   await expect(script.client().submitOrder(ORDER)).rejects.toThrow(AuthenticationError);
   expect(script.arrived).toHaveLength(1);
 });
 
-describe('time', () => {
-  test('a connection that goes silent is given up after a third of it', async () => {
+describe('the timeout', () => {
+  test('ends an attempt on a silent connection after a third of it', async () => {
     withoutPauses();
     await using script = await startScript(keepSilent, accepted);
     await script.client({ timeoutMs: 6000 }).submitOrder(ORDER);
@@ -142,7 +137,7 @@ describe('time', () => {
     expect(script.arrived.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('when it is up, the call ends', async () => {
+  test('ends the call with a TimeoutError', async () => {
     await using script = await startScript(keepSilent);
     const error = await script
       .client()
@@ -153,7 +148,7 @@ describe('time', () => {
     expect(error.requestId).toBe(script.arrived[0]?.headers['x-request-id']);
   });
 
-  test('a service that was asked to hold its reply is given that time on top', async () => {
+  test('is extended by the time that the service may hold its reply', async () => {
     const late: Step = (response, one) => void setTimeout(() => accepted(response, one), 800);
     await using script = await startScript(late);
     const options = { timeoutMs: 600, maxRetries: 0, wait: 20 };
@@ -161,7 +156,7 @@ describe('time', () => {
     expect(script.arrived[0]?.headers.prefer).toBe('wait=20');
   });
 
-  test('nobody there: a ConnectionError that says where', async () => {
+  test('a refused connection causes a ConnectionError that names the address', async () => {
     const script = await startScript(accepted);
     const client = script.client({ maxRetries: 0 });
     await script[Symbol.asyncDispose]();
@@ -173,13 +168,13 @@ describe('time', () => {
 
 describe('an abort', () => {
   const REASON = new Error('enough');
-  /** Those that keep a process from ending. */
+  /** Timers that keep the process alive. */
   const timers = () => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length;
 
   test.each<[when: string, Step]>([
     ['while a reply is awaited', keepSilent],
     ['in a pause between attempts', refuse(503, 'overloaded', { 'Retry-After': '20' })],
-  ])('%s ends the call at once, with its reason, and leaves no listener and no timer', async (_, step) => {
+  ])('%s ends the call at once with its reason, and leaves no listener and no timer', async (_, step) => {
     const controller = new AbortController();
     const before = timers();
     await using script = await startScript((response, one) => {
@@ -192,7 +187,7 @@ describe('an abort', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  test('before the call: nothing is sent', async () => {
+  test('before the call prevents the request', async () => {
     await using script = await startScript(accepted);
     const call = script.client().submitOrder(ORDER, { signal: AbortSignal.abort(REASON) });
     await expect(call).rejects.toBe(REASON);
@@ -202,7 +197,7 @@ describe('an abort', () => {
   test.each<[when: string, Step]>([
     ['while replies are awaited', keepSilent],
     ['in pauses between attempts', refuse(503, 'overloaded', { 'Retry-After': '20' })],
-  ])('of many calls %s: they share one listener, and all end', async (_, step) => {
+  ])('%s ends many calls, which share one listener', async (_, step) => {
     const controller = new AbortController();
     await using script = await startScript(step);
     const client = script.client();
@@ -215,7 +210,7 @@ describe('an abort', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('a call that ends well leaves no listener', async () => {
+  test('a successful call leaves no listener', async () => {
     withoutPauses();
     const { signal } = new AbortController();
     await using script = await startScript(hangUp, accepted);

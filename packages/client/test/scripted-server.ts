@@ -13,7 +13,7 @@ export interface Arrived {
   socket: Socket;
 }
 
-/** What is done with one request. */
+/** Handles one request. */
 export type Step = (response: ServerResponse, arrived: Arrived) => void;
 
 export const KEY = `oik_${'k'.repeat(49)}`;
@@ -29,14 +29,14 @@ export const answer =
 
 export const accepted = answer(202, { receipt_id: RECEIPT_ID });
 
-/** A refusal, as the service words it. */
+/** A rejection with the problem document of the service. */
 export const refuse = (status: number, code: string, headers: Record<string, string> = {}): Step => {
   const problem = { type: 'about:blank', title: 'No', status, detail: 'Said no.', code, request_id: 'of-the-service' };
   const type = { 'Content-Type': 'application/problem+json', 'X-Request-Id': 'of-the-service' };
   return answer(status, problem, { ...type, ...headers });
 };
 
-/** The connection breaks: before the reply, in it, or it goes silent. */
+/** Breaks the connection before the reply (`hangUp`) or during it (`breakOff`), or never replies (`keepSilent`). */
 export const hangUp: Step = (response) => response.socket?.destroy();
 export const breakOff: Step = (response) => {
   response.writeHead(202, { 'Content-Type': 'application/json', 'Content-Length': '1000' }).write('{"receipt_id":');
@@ -45,8 +45,8 @@ export const breakOff: Step = (response) => {
 export const keepSilent: Step = () => undefined;
 
 /**
- * A server that does with each request what the script says, and with all after that the last of it: it stands for a bad network, or for
- * something between a client and the service.
+ * A server that handles each request with the next step of a script, and all later requests with the last step.
+ * It simulates a bad network or a proxy.
  */
 export async function startScript(...steps: [Step, ...Step[]]) {
   const arrived: Arrived[] = [];

@@ -6,7 +6,7 @@ import { accepted, hangUp, SECRET, startScript } from './scripted-server.ts';
 const hmac = (body: string | Uint8Array) => createHmac('sha256', SECRET).update(body).digest('hex');
 const BODY = '{"source_order_id": "ü 1"}';
 
-test('a body is signed as any other HMAC-SHA256 signs it', async () => {
+test('the signature of a body equals the HMAC-SHA256 of node:crypto', async () => {
   expect(await signBody(BODY, SECRET)).toBe(`sha256=${hmac(BODY)}`);
   const bytes = Uint8Array.of(0, 255, 128, 10);
   expect(await signBody(bytes, SECRET)).toBe(`sha256=${hmac(bytes)}`);
@@ -18,7 +18,7 @@ describe('verifying', () => {
     ['bare', (hex) => hex],
     ['in capitals', (hex) => `SHA256=${hex.toUpperCase()}`],
     ['between spaces', (hex) => ` sha256=${hex} `],
-  ])('a signature %s is right', async (_, write) => {
+  ])('accepts a signature %s', async (_, write) => {
     expect(await verifySignature(BODY, write(hmac(BODY)), SECRET)).toBe(true);
     expect(await verifySignature(new TextEncoder().encode(BODY), write(hmac(BODY)), SECRET)).toBe(true);
   });
@@ -33,11 +33,11 @@ describe('verifying', () => {
     ['another algorithm', `sha1=${hmac(BODY)}`],
     ['two', `${hmac(BODY)}, ${hmac(BODY)}`],
     ['no hexadecimal digits', 'z'.repeat(64)],
-  ])('%s is wrong', async (_, header) => {
+  ])('rejects %s', async (_, header) => {
     expect(await verifySignature(BODY, header, SECRET)).toBe(false);
   });
 
-  test('each of several secrets may have signed', async () => {
+  test('accepts a signature by any of several secrets', async () => {
     const signature = await signBody(BODY, SECRET);
     expect(await verifySignature(BODY, signature, ['oss_new', SECRET])).toBe(true);
     expect(await verifySignature(BODY, signature, [SECRET, 'oss_new'])).toBe(true);
@@ -45,14 +45,14 @@ describe('verifying', () => {
   });
 
   test.each([[''], [[]], [['oss_new', '']], [undefined]])(
-    'without a secret (%j) it throws rather than say no',
+    'without a secret (%j) throws instead of returning false',
     async (secret) => {
       await expect(verifySignature(BODY, hmac(BODY), secret as string)).rejects.toThrow(TypeError);
     },
   );
 });
 
-test('half a character has no bytes that could be signed', async () => {
+test('a string with a lone surrogate cannot be signed', async () => {
   await expect(signBody('\ud83d', SECRET)).rejects.toThrow(TypeError);
   await expect(verifySignature('\ud83d', hmac('\ufffd'), SECRET)).rejects.toThrow(TypeError);
   expect(await signBody('😀', SECRET)).toBe(`sha256=${hmac('😀')}`);
@@ -62,7 +62,7 @@ test.each<[string, () => string | Uint8Array | { source_order_id: string }]>([
   ['an order', () => ({ source_order_id: 'ü' })],
   ['a string, unchanged', () => BODY],
   ['bytes, unchanged', () => new TextEncoder().encode(`\ufeff${BODY}\n`)],
-])('a webhook of %s is signed over what is sent, on every attempt', async (_, make) => {
+])('the signature of a webhook with %s covers the bytes sent, on every attempt', async (_, make) => {
   await using script = await startScript(hangUp, accepted);
   const order = make();
   const sent = order instanceof Uint8Array ? order.slice() : typeof order === 'string' ? order : JSON.stringify(order);
@@ -72,12 +72,12 @@ test.each<[string, () => string | Uint8Array | { source_order_id: string }]>([
   expect(script.arrived).toHaveLength(2);
   for (const { path, body, headers } of script.arrived) {
     expect(path).toBe('/ingest/webhook');
-    expect(body.equals(Buffer.from(sent as string))).toBe(true);
+    expect(body).toEqual(Buffer.from(sent as string));
     expect(headers['x-service-signature']).toBe(`sha256=${hmac(body)}`);
   }
 });
 
-test("a secret of the call takes the place of the client's", async () => {
+test('the secret of a call replaces the secret of the client', async () => {
   await using script = await startScript(accepted);
   await script.client().sendWebhook(BODY, { signingSecret: 'oss_other' });
   const { body, headers } = script.arrived[0] as (typeof script.arrived)[0];

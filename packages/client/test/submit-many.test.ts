@@ -23,7 +23,7 @@ const idOf = ({ body }: Arrived): string => JSON.parse(body.toString()).source_o
 const ordersTo = (count: number): Order[] =>
   Array.from({ length: count }, (_, index) => ({ source_order_id: `m-${index}` }));
 
-/** An input that counts how much of it was read, and whether it was closed. */
+/** An input that counts its reads and records whether it was closed. */
 function countingInput(count: number) {
   const seen: { read: number; isClosed: boolean } = { read: 0, isClosed: false };
   async function* read() {
@@ -58,7 +58,7 @@ test.each<[string, (orders: Order[]) => Iterable<Order> | AsyncIterable<Order>]>
       yield* orders;
     },
   ],
-])('every order of %s is sent once, under a key of its own, and has its result', async (_, input) => {
+])('every order of %s is sent once, under its own key, and has its result', async (_, input) => {
   await using script = await startScript(accepted);
   const orders = ordersTo(50);
   const { results, error } = await take(script.client().submitMany(input(orders)));
@@ -77,7 +77,7 @@ test('at most `concurrency` orders are in flight, and results arrive as soon as 
   const waiting: (() => void)[] = [];
   await using script = await startScript((response, one) => {
     waiting.push(() => accepted(response, one));
-    // The last of those under way is answered first.
+    // The last order in flight is answered first.
     if (waiting.length === 3) waiting.pop()?.();
     if (script.arrived.length === 6) for (const reply of waiting.splice(0)) reply();
   });
@@ -86,7 +86,7 @@ test('at most `concurrency` orders are in flight, and results arrive as soon as 
   expect(results.at(0)?.index).toBeGreaterThan(0);
 });
 
-test('no more is read than is sent and taken', async () => {
+test('the input is read only as fast as results are taken', async () => {
   let answered = 0;
   await using script = await startScript((response, one) => {
     response.on('close', () => answered++);
@@ -104,7 +104,7 @@ test('no more is read than is sent and taken', async () => {
   expect(seen.isClosed).toBe(true);
 });
 
-test('a slow input does not hold up the results of what was sent', async () => {
+test('a slow input does not delay the results of sent orders', async () => {
   await using script = await startScript(accepted);
   const more = Promise.withResolvers<void>();
   async function* slow() {
@@ -120,7 +120,7 @@ test('a slow input does not hold up the results of what was sent', async () => {
   expect((await results.next()).done).toBe(true);
 });
 
-test('an order that is refused is a result, and costs the others nothing', async () => {
+test('a rejected order is a result and does not affect the others', async () => {
   await using script = await startScript((response, one) =>
     (idOf(one) === 'm-3' ? refuse(422, 'validation_failed') : accepted)(response, one),
   );
@@ -130,7 +130,7 @@ test('an order that is refused is a result, and costs the others nothing', async
   expect(results).toHaveLength(10);
 });
 
-test('what cannot be sent, or has the key of another order, is a result', async () => {
+test('an order that cannot be sent, or whose key belongs to another order, is a result', async () => {
   await using script = await startScript((response, one) =>
     (idOf(one) === 'mismatch'
       ? answer(202, { receipt_id: RECEIPT_ID, payload_mismatch: true, kept_as: KEPT_AS })
@@ -161,7 +161,7 @@ test.each<[string, Step]>([
     (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Sign in</h1>'),
   ],
   ['a redirect', (response) => response.writeHead(302, { Location: 'https://portal.invalid/' }).end()],
-])('%s in place of the service ends it all', async (_, step) => {
+])('%s in place of the service ends the iteration', async (_, step) => {
   await using script = await startScript(accepted, step);
   const { results, error } = await take(script.client().submitMany(ordersTo(100), { concurrency: 2 }));
   expect(error).toMatchObject({ code: 'unexpected_reply' });
@@ -169,7 +169,7 @@ test.each<[string, Step]>([
   expect(script.arrived.length).toBeLessThan(10);
 });
 
-test("what the caller's function throws ends it all, and one that is none ends it before", async () => {
+test('an error in idempotencyKey() ends the iteration, and a value that is not a function is rejected before', async () => {
   await using script = await startScript(accepted);
   const broken = new Error('no key known');
   const idempotencyKey = () => {
@@ -186,7 +186,7 @@ test("what the caller's function throws ends it all, and one that is none ends i
   expect(script.arrived).toEqual([]);
 });
 
-test('an order is tried again as long as its time allows, however often', async () => {
+test('an order is retried until its timeout, whatever maxRetries says', async () => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
   await using script = await startScript(
     refuse(503, 'overloaded'),
@@ -197,7 +197,7 @@ test('an order is tried again as long as its time allows, however often', async 
   expect(results).toMatchObject([{ accepted: { receipt_id: RECEIPT_ID } }]);
 });
 
-test('what no order gets past is thrown, after the results of those before it', async () => {
+test('an error that affects every order is thrown after the results of earlier orders', async () => {
   await using script = await startScript(accepted, accepted, refuse(401, 'invalid_api_key'));
   const { seen, orders } = countingInput(100);
   const { results, error } = await take(script.client().submitMany(orders, { concurrency: 2 }));
@@ -207,7 +207,7 @@ test('what no order gets past is thrown, after the results of those before it', 
   expect(seen.isClosed).toBe(true);
 });
 
-test('an input that fails is thrown, after the results of what came before', async () => {
+test('an error of the input is thrown after the results of earlier orders', async () => {
   await using script = await startScript(accepted);
   const broken = new Error('the file is gone');
   async function* failing() {
@@ -219,9 +219,9 @@ test('an input that fails is thrown, after the results of what came before', asy
   expect(results).toHaveLength(3);
 });
 
-describe('leaving', () => {
+describe('ending early', () => {
   test.each([false, true])(
-    'the loop ends what is under way and closes the input (which is being read: %s)',
+    'with break cancels requests in flight and closes the input (during a read: %s)',
     async (isSlow) => {
       await using script = await startScript(accepted, keepSilent);
       const { seen, orders } = countingInput(isSlow ? 3 : 100);
@@ -245,7 +245,7 @@ describe('leaving', () => {
   );
 
   test.each(['while orders are sent', 'while the input is read'])(
-    'by an abort %s: its reason is thrown at once',
+    'by an abort %s throws its reason at once',
     async (when) => {
       const controller = new AbortController();
       const reason = new Error('enough');
@@ -270,7 +270,7 @@ describe('leaving', () => {
   );
 });
 
-test('by webhook, with the keys it is given', async () => {
+test('orders can be sent as webhooks with given keys', async () => {
   await using script = await startScript(accepted);
   const options = {
     via: 'webhook',
@@ -286,7 +286,7 @@ test('by webhook, with the keys it is given', async () => {
   );
 });
 
-test('what is no stream of orders, and no way to send, is told before anything is sent, without a word of it', async () => {
+test('an invalid input or `via` is reported before anything is sent, and is not quoted', async () => {
   await using script = await startScript(accepted);
   for (const input of ['{"secret":1}', undefined, null, 5, { source_order_id: 'secret' }])
     await expect(
@@ -299,8 +299,8 @@ test('what is no stream of orders, and no way to send, is told before anything i
   expect(script.arrived).toEqual([]);
 });
 
-describe('batches', () => {
-  test('every order has one line, whatever it is', () => {
+describe('a batch', () => {
+  test('has one line for each order, whatever the order contains', () => {
     const orders = [
       { source_order_id: 'a\nb' },
       '{\r\n  "source_order_id": "c"\n}\n',
@@ -320,7 +320,7 @@ describe('batches', () => {
     ]);
   });
 
-  test('a line break inside a string is rejected as it would be alone, not corrected', () => {
+  test('keeps a line break inside a string invalid', () => {
     for (const text of ['{"source_order_id":"a\nb"}', '{"source_order_id":"a\r\nb\\"}']) {
       const line = toLines([text]);
       expect(line.match(/[\r\n]/g)).toHaveLength(1);
@@ -329,14 +329,14 @@ describe('batches', () => {
     }
   });
 
-  test('the reply counts the orders whose key was used before with other content, and says as what each is kept', async () => {
+  test('returns the count of mismatched orders and the receipts that keep them', async () => {
     const results = [{ receipt_id: RECEIPT_ID, duplicate: true, payload_mismatch: true, kept_as: KEPT_AS }];
     const reply = { accepted: 0, refused: 0, mismatched: 1, results };
     await using script = await startScript(answer(202, reply));
     expect(await script.client().submitBatch(['{}'])).toEqual(reply);
   });
 
-  test('are sent whole, under one key, and have a result for each order', async () => {
+  test('is one request under one key, with a result for each order', async () => {
     const results = [{ receipt_id: RECEIPT_ID }, { error: { status: 400, code: 'malformed_body', detail: 'No.' } }];
     await using script = await startScript(answer(202, { accepted: 1, refused: 1, results }));
     const client = script.client();
@@ -352,7 +352,7 @@ describe('batches', () => {
     await expect(client.submitBatch(['{}'])).rejects.toThrow('The reply has 2 results for 1 orders.');
   });
 
-  test('reconciling asks for ids', async () => {
+  test('reconcile posts the ids', async () => {
     await using script = await startScript(answer(200, { results: [] }));
     expect(await script.client().reconcile(['a', 'b'])).toEqual({ results: [] });
     expect(script.arrived[0]?.path).toBe('/ingest/reconcile');

@@ -3,14 +3,14 @@ import { expect, test } from '@jest/globals';
 import { currentTypes, TYPES_FILE } from '../scripts/generate-types.ts';
 import { typesOf } from '../scripts/types-of.ts';
 
-test('the types are those of the OpenAPI document', () => {
+test('the generated types match the OpenAPI document', () => {
   // `npm run client:types` generates them.
   expect(readFileSync(TYPES_FILE, 'utf8')).toBe(currentTypes());
 });
 
 const documentOf = (schema: object) => ({ components: { schemas: { One: schema } } });
 
-test('each keyword of the document has its type, and one that is not known is an error', () => {
+test('each supported keyword has its type, and an unknown keyword is an error', () => {
   const types = typesOf(
     documentOf({
       type: 'object',

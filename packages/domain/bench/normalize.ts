@@ -16,12 +16,12 @@ wrong usage. The orders that need more are shown and not judged.`;
 const ALLOWED_MICROSECONDS = 25;
 const ALLOWED_RATIO = 3;
 
-/** Enough different bodies that no text is read twice in a row. */
+/** Enough different bodies that no string is parsed twice in a row. */
 const BODIES = 1_000;
 
 const pad = (number: number) => String(number).padStart(4, '0');
 
-/** An order of about 600 bytes, spelled as senders spell. */
+/** A typical order of about 600 bytes. */
 const typical = (number: number) => ({
   source_order_id: `SHOP-${pad(number)}`,
   order_number: `#${pad(number)}`,
@@ -55,7 +55,7 @@ const messy = (number: number) => ({
   gift: true,
 });
 
-/** An order whose emirate must be searched in the address. */
+/** An order whose emirate must be inferred from the address. */
 const withoutEmirate = (number: number) => ({
   ...typical(number),
   emirate: undefined,
@@ -63,7 +63,7 @@ const withoutEmirate = (number: number) => ({
   address: `Apt ${number}, Al Noor Tower, Street 14B, Al Nahda, Sharjah, United Arab Emirates`,
 });
 
-/** What the obvious implementation would check an order with. */
+/** The validation of a simple implementation, for comparison. */
 const orderSchema = Joi.object({
   source_order_id: Joi.string().max(255).required(),
   order_number: Joi.string().max(255).allow(null),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 type Payload = Record<string, unknown>;
 
-/** Pieces that fields are made of, and what breaks them: separators, marks, Arabic, controls, halves of surrogate pairs. */
+/** Parts of field values: digits, separators, words, Arabic, control characters, lone surrogates. */
 const DIGITS_AND_SEPARATORS = [
   ...['0', '1', '5', '50', '123', '4567', '971', '00', '٥', '۷', '.', ',', "'", '٫', '٬', '-', '+', '(', ')', '/', ' '],
   ...['E8', 'e+11', ' / ', ' or ', ' - '],
@@ -58,7 +58,7 @@ const amount = fc.string({
   unit: fc.constantFrom(...'0123456789.,- ', '000', "'", 'AED', 'KWD ', '$', 'Dhs.', '/-', 'Rs '),
   maxLength: 20,
 });
-/** Names of places, what stands around them, and what separates them. */
+/** Names of places, and words around them. */
 const PLACE_WORDS =
   'Dubai Sharjah Sharjha Deira Ain Al Dibba Nahda Oman UAE RAK SH OM Road of near Bank دبي شارع 5'.split(' ');
 const place = fc.string({ unit: fc.constantFrom(...PLACE_WORDS, ' ', ' ', ' ', ', ', ' - ', '-'), maxLength: 10 });
@@ -105,7 +105,7 @@ export const anyPayload = fc.record(
   { requiredKeys: ['source_order_id'] },
 );
 
-/** Any JSON object at all, as JSON.parse makes it: own members called `__proto__` or `constructor` among them. */
+/** Any JSON object as JSON.parse creates it, including own members `__proto__` and `constructor`. */
 export const anyJsonObject = fc
   .dictionary(fc.oneof(memberName, fc.constantFrom('items', 'customer', 'total')), tree, { noNullPrototype: true })
   .map((object) => object as Payload);
@@ -115,8 +115,8 @@ const ORDERS: readonly Payload[] = readFileSync(new URL('fixtures/orders.ndjson'
   .split('\n')
   .map((line) => JSON.parse(line));
 
-/** The places of a value that can be changed, each as the object or list it is in and its name or index there. */
-function placesIn(value: unknown): [holder: Payload, name: string][] {
+/** All places of a value that can be changed, each as its parent (object or list) and its name or index there. */
+function placesIn(value: unknown): [parent: Payload, name: string][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => [[value as Payload, name], ...placesIn(inner)]);
 }
@@ -138,19 +138,19 @@ const change: fc.Arbitrary<Change> = fc.record({
 
 function apply(order: Payload, { place: index, at, how, value, piece: inserted }: Change): void {
   const places = placesIn(order).filter(([, name]) => name !== 'source_order_id');
-  const [holder, name] = places[index % places.length] ?? [];
-  if (!holder || name === undefined) return;
-  const sent = holder[name];
-  if (how === 'remove') delete holder[name];
-  else if (how === 'replace' || typeof sent !== 'string') holder[name] = value;
-  else holder[name] = sent.slice(0, at) + (how === 'insert' ? inserted : '') + sent.slice(how === 'cut' ? at + 1 : at);
+  const [parent, name] = places[index % places.length] ?? [];
+  if (!parent || name === undefined) return;
+  const sent = parent[name];
+  if (how === 'remove') delete parent[name];
+  else if (how === 'replace' || typeof sent !== 'string') parent[name] = value;
+  else parent[name] = sent.slice(0, at) + (how === 'insert' ? inserted : '') + sent.slice(how === 'cut' ? at + 1 : at);
 }
 
 /** Real orders, each changed in one to five places. */
 export const mutatedOrder = fc
   .tuple(fc.constantFrom(...ORDERS), fc.array(change, { minLength: 1, maxLength: 5 }))
   .map(([order, changes]) => {
-    // As JSON again, so that a removed entry of a list leaves a null and not a hole.
+    // A copy, so that the shared sample stays unchanged.
     const mutated: Payload = structuredClone(order);
     for (const one of changes) apply(mutated, one);
     return mutated;

@@ -26,13 +26,13 @@ const FIRST = {
 const SHAWARMA = { name: 'Shawarma', quantity: 2, sku: 'SH-1' };
 const KARAK = { name: 'Karak', quantity: 1, sku: null };
 
-const compare = (first: Payload, again: Payload) =>
+const compare = (first: Payload, resent: Payload) =>
   compareResent(
     normalizeOrder({ source_order_id: 'id', ...first }).order,
-    normalizeOrder({ source_order_id: 'id', ...again }).order,
+    normalizeOrder({ source_order_id: 'id', ...resent }).order,
   );
 
-describe('what an order that is sent again says differently', () => {
+describe('the differences of a resent order are', () => {
   test.each<Row>([
     ['nothing, word for word', {}, {}, []],
     ['nothing, in other spellings', { customer: { ...FIRST.customer, phone: '+971-50-1234567' } }, {}, []],
@@ -65,28 +65,28 @@ describe('what an order that is sent again says differently', () => {
       ],
     ],
     ['fewer items', {}, { items: [KARAK] }, [{ pointer: '/items', from: [SHAWARMA, KARAK], to: [KARAK] }]],
-  ])('%s', (_, first, again, expected) => {
-    expect(compare({ ...FIRST, ...first }, { ...FIRST, ...again })).toEqual(expected);
+  ])('%s', (_, first, resent, expected) => {
+    expect(compare({ ...FIRST, ...first }, { ...FIRST, ...resent })).toEqual(expected);
   });
 
-  test('its id is no change: who compares has found it by that', () => {
+  test('a different source_order_id is not a change', () => {
     expect(compare({ order_number: '1' }, { order_number: '1', source_order_id: 'other' })).toEqual([]);
   });
 });
 
-describe('what is too long to keep', () => {
+describe('changes that are too long to keep', () => {
   const item = { name: 'x'.repeat(40), quantity: 1, sku: null };
   const items = (count: number) => Array.from({ length: count }, () => item);
   const cut = (pointer: string) => ({ pointer, from: null, to: null, cut: true });
 
-  test('is left out, the longest first, and what is short stays', () => {
+  test('are left out, longest first, and short ones stay', () => {
     expect(compare({ items: items(2000), total: 1 }, { total: 2 })).toEqual([
       cut('/items'),
       { pointer: '/total', from: '1', to: '2' },
     ]);
   });
 
-  test('as many changed items are', () => {
+  test('are left out if many items changed', () => {
     const changed = items(2000).map((one) => ({ ...one, quantity: 2 }));
     expect(compare({ items: items(2000) }, { items: changed })).toEqual([cut('/items')]);
     expect(compare({ items: items(300) }, { items: changed.slice(0, 300) })).toHaveLength(300);
@@ -98,27 +98,27 @@ describe('of more than 1,000 items', () => {
     Array.from({ length: count }, (_, index) => ({ name: index === count - 1 ? last : 'x', quantity: 1, sku: null }));
   const read = (items: Item[]) => normalizeOrder({ source_order_id: 'id', items }).order;
 
-  test('the first 1,000 are compared', () => {
+  test('only the first 1,000 are compared', () => {
     expect(compareResent(read(named(1_500)), read(named(1_500, 'y')))).toEqual([]);
     expect(compareResent(read(named(1_500)), read(named(2_000)))).toEqual([]);
     const [one] = compareResent(read(named(1_000)), read([...named(1_000, 'y'), ...named(9)]));
     expect(one).toEqual({ pointer: '/items/999/name', from: 'x', to: 'y' });
   });
 
-  test('an order that was written with all of them is the same as the one that is read with the first 1,000', () => {
+  test('an order stored with all items equals the same order read with the first 1,000', () => {
     const old: Order = { ...read([]), items: named(50_000, 'y') };
     expect(compareResent(old, read(named(50_000)))).toEqual([]);
     expect(hasResentChanges(old, read(named(50_000)))).toBe(false);
   });
 });
 
-test('of any two orders the differences lead from one to the other, and an order does not differ from itself', () => {
+test('the differences from a to b are the reverse of those from b to a, and an order equals itself', () => {
   fc.assert(
     fc.property(mutatedOrder, mutatedOrder, (one, other) => {
       expect(compare(one as Payload, one as Payload)).toEqual([]);
-      const there = compare(one as Payload, other as Payload);
-      const back = compare(other as Payload, one as Payload);
-      expect(back).toEqual(there.map(({ pointer, from, to }) => ({ pointer, from: to, to: from })));
+      const forward = compare(one as Payload, other as Payload);
+      const backward = compare(other as Payload, one as Payload);
+      expect(backward).toEqual(forward.map(({ pointer, from, to }) => ({ pointer, from: to, to: from })));
     }),
   );
 });

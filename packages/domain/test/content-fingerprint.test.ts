@@ -5,7 +5,7 @@ import { contentFingerprint, normalizeOrder } from '../src/index.ts';
 const print = (json: string) => contentFingerprint(Buffer.from(json));
 const order = (rest: string) => `{"source_order_id":"a",${rest}}`;
 
-describe('two bodies have the same content', () => {
+describe('two bodies have the same fingerprint', () => {
   test.each([
     ['in another order of members', '{"a":1,"b":{"c":2,"d":[1,2]}}', '{"b":{"d":[1,2],"c":2},"a":1}'],
     [
@@ -15,9 +15,9 @@ describe('two bodies have the same content', () => {
     ],
     ['with other escapes', '{"a":"é\\u002f\\"😀","\\u0062":1}', '{"a":"\\u00e9/\\u0022\\ud83d\\ude00","b":1}'],
     ['with numbers spelled otherwise', '{"a":100,"b":-1.5,"c":0.01}', '{"a":1.00e2,"b":-15E-1,"c":1e-2}'],
-    ['with nothing as minus nothing', '{"a":0}', '{"a":-0.00e5}'],
-    ['with duplicate members, the last of which count', '{"a":1,"b":2}', '{"b":{"a":[9]},"a":1,"b":2}'],
-    ['with a member that objects have from birth', '{"__proto__":{"a":1},"b":1}', '{"b":1,"__proto__":{"a":1}}'],
+    ['with zero as minus zero', '{"a":0}', '{"a":-0.00e5}'],
+    ['with duplicate members (the last one counts)', '{"a":1,"b":2}', '{"b":{"a":[9]},"a":1,"b":2}'],
+    ['with a member __proto__', '{"__proto__":{"a":1},"b":1}', '{"b":1,"__proto__":{"a":1}}'],
     ['with a total as a string', order('"total":49'), order('"total":"49.00"')],
     ['with a total of another spelling', order('"total":49.0'), order('"total":"49"')],
     ['with a quantity as a string', order('"items":[{},{"quantity":2}]'), order('"items":[{},{"quantity":"2.0"}]')],
@@ -27,18 +27,18 @@ describe('two bodies have the same content', () => {
   });
 });
 
-describe('two bodies have other content', () => {
+describe('two bodies have different fingerprints', () => {
   test.each([
-    ['where a string is no plain number', order('"total":"49.00"'), order('"total":"049"')],
+    ['where a string is not a plain number', order('"total":"49.00"'), order('"total":"049"')],
     ['where a comma may be thousands', order('"total":1.5'), order('"total":"1,500"')],
     ['where a string of a phone is a number', '{"customer":{"phone":"501"}}', '{"customer":{"phone":501}}'],
     ['where an id is a number', '{"customer":{"id":"1.0"}}', '{"customer":{"id":"1"}}'],
     ['where a total is not the order’s', '{"x":{"total":"1"}}', '{"x":{"total":1}}'],
     ['where a quantity is not of an item', '{"quantity":"1"}', '{"quantity":1}'],
-    ['where items are no list', '{"items":{"quantity":"1"}}', '{"items":{"quantity":1}}'],
-    ['where a number holds no such digits', '{"a":12345678901234567890}', '{"a":12345678901234567891}'],
+    ['where items are not a list', '{"items":{"quantity":"1"}}', '{"items":{"quantity":1}}'],
+    ['where numbers differ only beyond double precision', '{"a":12345678901234567890}', '{"a":12345678901234567891}'],
     [
-      'where only a string has that many digits',
+      'where a string has more digits than a number can',
       order('"total":1234567890123456.7'),
       order('"total":"1234567890123456.7"'),
     ],
@@ -48,7 +48,7 @@ describe('two bodies have other content', () => {
     ['where null is not absent', '{"a":null}', '{}'],
     ['where a number is in another list', '{"a":[[1],[]]}', '{"a":[[],[1]]}'],
     ['where lone surrogates differ', '{"a":"\\ud800"}', '{"a":"\\ud801"}'],
-    ['where letters are composed otherwise', '{"a":"é"}', '{"a":"e\\u0301"}'],
+    ['where letters are composed differently', '{"a":"é"}', '{"a":"e\\u0301"}'],
     ['where a string looks like its canonical number', order('"total":"49e0"'), order('"total":49')],
     ['where a name holds a separator', '{"a\\":1,\\"b":2}', '{"a":1,"b":2}'],
   ])('%s', (_, one, other) => {
@@ -58,7 +58,7 @@ describe('two bodies have other content', () => {
 
 const payload = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 6 });
 
-/** The same content: members in another order, with white space between. */
+/** The same content with members in another order and white space between them. */
 function shuffled(value: unknown, take: (count: number) => number): string {
   if (Array.isArray(value)) return `[ ${value.map((one) => shuffled(one, take)).join(' ,')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -70,7 +70,7 @@ function shuffled(value: unknown, take: (count: number) => number): string {
   return `{${members.join(',\t')} }`;
 }
 
-test('whatever is in a payload, its members may be in another order', () => {
+test('the order of members does not change the fingerprint of any payload', () => {
   fc.assert(
     fc.property(payload, fc.gen(), (value, gen) => {
       const other = shuffled(value, (count) => gen(fc.integer, { min: 0, max: count - 1 }));
@@ -79,7 +79,7 @@ test('whatever is in a payload, its members may be in another order', () => {
   );
 });
 
-/** As `isDeepStrictEqual` told two payloads apart, by what JSON can tell of them. */
+/** A canonical form: two payloads are deeply equal exactly if these strings are equal. */
 const contentOf = (value: unknown): string =>
   JSON.stringify(value, (_, one) =>
     one !== null && typeof one === 'object' && !Array.isArray(one)
@@ -87,7 +87,7 @@ const contentOf = (value: unknown): string =>
       : one,
   );
 
-test('and any other payload has another fingerprint', () => {
+test('two payloads have the same fingerprint exactly if their content is equal', () => {
   fc.assert(
     fc.property(payload, payload, (one, other) => {
       expect(print(JSON.stringify(one)) === print(JSON.stringify(other))).toBe(contentOf(one) === contentOf(other));
@@ -95,7 +95,7 @@ test('and any other payload has another fingerprint', () => {
   );
 });
 
-test('and so has one that is changed in a single place', () => {
+test('a change in a single place changes the fingerprint', () => {
   fc.assert(
     fc.property(payload, fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 2 }), (value, name, member) => {
       const changed = { ...value, [name]: member };
@@ -106,10 +106,10 @@ test('and so has one that is changed in a single place', () => {
 });
 
 test.each([
-  ['no JSON', '{"a":'],
-  ['no object', '[1]'],
+  ['not JSON', '{"a":'],
+  ['not an object', '[1]'],
   ['deeper than 64 levels', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
-])('what is %s has none', (_, json) => {
+])('a body that is %s has no fingerprint', (_, json) => {
   expect(() => print(json)).toThrow(expect.objectContaining({ code: 'malformed_body' }));
 });
 
@@ -119,7 +119,7 @@ test.each([
   ['digits of one number', (count: number) => `{"total":${'1'.repeat(count)}0.${'0'.repeat(count)}}`],
   ['members', (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`],
   ['quotes', (count: number) => JSON.stringify({ a: '"\\'.repeat(count) })],
-])('four times as many %s take about four times as long', (_, make) => {
+])('a body with four times as many %s takes about four times as long', (_, make) => {
   const time = (body: Buffer) => {
     const times = Array.from({ length: 5 }, () => {
       const startedAt = performance.now();
@@ -135,7 +135,7 @@ test.each([
   expect(Math.min(...ratios)).toBeLessThan(11);
 });
 
-test('a total or quantity that is the same as a number and as a string is read as the same', () => {
+test('a total or quantity with equal fingerprints as number and string is normalized equally', () => {
   const plain = fc.tuple(fc.maxSafeNat(), fc.nat({ max: 4 })).map(([digits, point]) => {
     const text = String(digits).padStart(point + 1, '0');
     return point === 0 ? text : `${text.slice(0, -point)}.${text.slice(-point)}`;

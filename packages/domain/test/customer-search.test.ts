@@ -16,7 +16,7 @@ const NUMBER = '+971501234567';
 describe('a phone number', () => {
   const byPhone = searchCustomer({ phone: '050 123 4567' });
 
-  test.each([NUMBER, `${NUMBER} ext. 12`])('is that of a customer whose phone is stored as %s', (phone) => {
+  test.each([NUMBER, `${NUMBER} ext. 12`])('belongs to a customer whose phone is stored as %s', (phone) => {
     expect(byPhone.isCustomer({ phone })).toBe(true);
     expect(byPhone.isCustomer({ phone: '+971501234568' })).toBe(false);
     expect(byPhone.isCustomer({ email: phone })).toBe(false);
@@ -52,7 +52,7 @@ describe('a phone number', () => {
     expect(byPhone.isMentioned(value)).toBe(false);
   });
 
-  test('that cannot be read is looked for as it was sent, in the phone alone', () => {
+  test('that cannot be parsed is searched for as it was sent, only in the phone field', () => {
     const byText = searchCustomer({ phone: ' ask at desk 12 ' });
     expect(
       byText.isCustomer({ phone: normalizeOrder({ customer: { phone: 'ask at desk 12' } }).order.customer.phone }),
@@ -64,7 +64,7 @@ describe('a phone number', () => {
 describe('an e-mail address', () => {
   const byEmail = searchCustomer({ email: 'Li+x@Example.com' });
 
-  test('is found in any case, and not as a part of another', () => {
+  test('is found in any case, and not inside a longer address', () => {
     expect(byEmail.isCustomer({ email: 'li+X@example.COM' })).toBe(true);
     for (const text of [
       'li+x@example.com',
@@ -84,7 +84,7 @@ describe('an e-mail address', () => {
   });
 });
 
-test("a customer's id is compared exactly, and looked for nowhere else", () => {
+test('a customer id is compared exactly, and only with customer.id', () => {
   const byId = searchCustomer({ customerId: '17' });
   expect([byId.isCustomer({ id: '17' }), byId.isCustomer({ id: '170' }), byId.isMentioned('17')]).toEqual([
     true,
@@ -96,7 +96,7 @@ test("a customer's id is compared exactly, and looked for nowhere else", () => {
 describe('a redacted order', () => {
   const isMentioned = mentionsAny([NUMBER, 'aisha@example.com']);
 
-  test('keeps what was sold, and says nothing of the customer', () => {
+  test('keeps the items and totals, and nothing about the customer', () => {
     const { order } = normalizeOrder({
       source_order_id: 'till-17',
       order_number: 'Aisha 0501234567',
@@ -125,12 +125,12 @@ describe('a redacted order', () => {
     });
   });
 
-  test('an emirate that could not be read may be an address, and goes', () => {
+  test('loses an emirate that was not recognized, because it may be an address', () => {
     const { order } = normalizeOrder({ source_order_id: 'x', emirate: 'the blue villa' });
     expect(redactOrder(order, isMentioned)).toMatchObject({ emirate: null, emirate_code: null });
   });
 
-  test('is the same when it is redacted again, and when its body is read', () => {
+  test('stays the same when it is redacted again or read from its body', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         const { order } = normalizeOrder({ ...payload, source_order_id: 'till-17' });
@@ -143,7 +143,7 @@ describe('a redacted order', () => {
   });
 });
 
-test('a number of Bahrain, which has no 0 before it, is found with its country code, and bare in a phone alone', () => {
+test('a number of Bahrain (no leading 0) is found with its country code, and without it only in a phone field', () => {
   const { isMentioned } = searchCustomer({ phone: '+97333123456' });
   for (const value of ['+973 3312 3456', '0097333123456', { phone: '3312 3456' }])
     expect([value, isMentioned(value)]).toEqual([value, true]);
@@ -151,7 +151,7 @@ test('a number of Bahrain, which has no 0 before it, is found with its country c
     expect([value, isMentioned(value)]).toEqual([value, false]);
 });
 
-test('where a customer was found is said by names of fields, none of which a sender chose', () => {
+test('the reported places of a customer are field names, never names that a sender chose', () => {
   const { whereIn } = searchCustomer({ phone: NUMBER, customerId: 'c-1' });
   const payload = {
     order_number: '0501234567',
@@ -165,7 +165,7 @@ test('where a customer was found is said by names of fields, none of which a sen
   );
 });
 
-test('the contacts in an order are found, also where they are not the only ones', () => {
+test('all contacts in an order are found, also next to other text', () => {
   const payload = {
     source_order_id: '0509999999',
     customer: { phone: '050 123 4567 / +973 3312 3456', email: 'Li@example.com' },

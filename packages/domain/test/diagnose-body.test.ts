@@ -19,11 +19,11 @@ test.each([
   ['{"a" 1}', null],
   ['<a/>', null],
   [`{"a":1,${' '.repeat(70_000)}}`, null],
-])('a body %j: %s', (body, diagnosis) => {
+])('a body %j is diagnosed as %s', (body, diagnosis) => {
   expect(diagnoseBody(Buffer.from(body))).toBe(diagnosis);
 });
 
-test('bytes that are not UTF-8, and none because the body ended early', () => {
+test('bytes that are not UTF-8, and a missing body, are diagnosed', () => {
   expect(diagnoseBody(Buffer.from('{"a":"é"}', 'latin1'))).toBe('not_utf8');
   expect(diagnoseBody(Buffer.from('{"a":1}', 'utf16le').fill(0xff, 0, 1))).toBe('not_utf8');
   expect(diagnoseBody(undefined)).toBe('cut_short');
@@ -39,11 +39,11 @@ test.each([
   ['application/vnd.api+json', 'another_json_type'],
   ['text/json', 'another_json_type'],
   ['image/png', null],
-])('the media type %s: %s', (header, diagnosis) => {
+])('the media type %s is diagnosed as %s', (header, diagnosis) => {
   expect(diagnoseMediaType(header)).toBe(diagnosis);
 });
 
-test('a signature under another name is seen', () => {
+test('a signature in the header of another provider is detected', () => {
   expect(hasOtherSignatureHeader({ 'x-hub-signature-256': 'x' })).toBe(true);
   expect(hasOtherSignatureHeader({ 'x-shopify-hmac-sha256': 'x' })).toBe(true);
   expect(hasOtherSignatureHeader({ host: 'x', authorization: 'x' })).toBe(false);

@@ -40,7 +40,7 @@ function diagnose(header: string, body: string | Buffer = COMPACT): string {
   return diagnoseSignature({ header, body: Buffer.from(body), secrets: SECRETS, apiKey: API_KEY });
 }
 
-describe('how the signature is written', () => {
+describe('the form of the signature', () => {
   const right = hex(SECRET, COMPACT);
   test.each([
     ['sha256:<hex>', `sha256:${right}`, 'malformed_header'],
@@ -67,7 +67,7 @@ describe('how the signature is written', () => {
   });
 });
 
-describe('what was signed, and with what', () => {
+describe('the signed content and the key', () => {
   const rest = SECRET.slice('oss_'.length);
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
   test.each([
@@ -118,7 +118,7 @@ describe('what was signed, and with what', () => {
   });
 });
 
-test('every cause that the portal can explain is found somewhere above', () => {
+test('every cause that the portal explains has a case above', () => {
   // A literal, so that a new cause must be tested.
   expect(REJECTIONS.invalid_signature).toHaveLength(10);
 });
@@ -128,11 +128,11 @@ test.each([
   ['the longest body', JSON.stringify({ note: 'x'.repeat(262_000) })],
   ['deep nesting', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ['many members', JSON.stringify(Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [n, n / 3])))],
-])('%s is looked at without ending anything', (_what, body) => {
+])('%s is diagnosed without an error', (_what, body) => {
   expect(diagnose(hex(OTHER, body), body)).toBe('another_secret');
 });
 
-test('the search for the original bytes of a body ends: the number of forms is limited', () => {
+test('the search for the original bytes of a body is limited to fewer than 200 forms', () => {
   const forms = [...reserializations(Buffer.from(COMPACT))];
   expect(new Set(forms).size).toBe(forms.length);
   expect(forms.length).toBeGreaterThan(30);

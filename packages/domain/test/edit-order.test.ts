@@ -9,7 +9,7 @@ const edit = (payload: Payload, edits: OrderEdits) =>
   editOrder(normalizeOrder({ source_order_id: 'id', ...payload }), edits);
 const shown = ({ warnings }: ReturnType<typeof edit>) => warnings.map(({ pointer, code }) => `${pointer} ${code}`);
 
-describe('a value is read as that of a payload is', () => {
+describe('an edited value is read like a value of a payload', () => {
   test.each<[string, unknown, Payload]>([
     ['/order_number', ' 17 ', { order_number: '17' }],
     ['/order_number', null, { order_number: 'id' }],
@@ -124,7 +124,7 @@ describe('an order of more than 1,000 items', () => {
   const old = { ...normalizeOrder({ source_order_id: 'id' }), warnings: [] };
   old.order.items = items(50_000);
 
-  test('that was written so keeps them when something else is edited', () => {
+  test('keeps all stored items when another field is edited', () => {
     const edited = editOrder(old, { '/area': 'Y', '/items/999/quantity': 2 });
     expect(edited.order.items).toHaveLength(50_000);
     expect(edited.warnings).toEqual([]);
@@ -134,13 +134,13 @@ describe('an order of more than 1,000 items', () => {
     ]);
   });
 
-  test('has none edited behind the 1,000th', () => {
+  test('allows no edit behind the 1,000th item', () => {
     expect(() => editOrder(old, { '/items/1000/quantity': 2 })).toThrow(
       expect.objectContaining({ code: 'invalid_request' }),
     );
   });
 
-  test('is not made by an edit: the first 1,000 are taken, with the warning, which goes with the next edit', () => {
+  test('is cut to the first 1,000 by an edit, with a warning that disappears with the next edit of the items', () => {
     const edited = edit({}, { '/items': items(1_007) });
     expect(edited.order.items).toHaveLength(1_000);
     expect(shown(edited)).toEqual(['/items too_many_items']);
@@ -149,7 +149,7 @@ describe('an order of more than 1,000 items', () => {
   });
 });
 
-test('an edit that says what is stored changes nothing but the warnings of its field', () => {
+test('an edit to the stored value changes only the warnings of its field', () => {
   fc.assert(
     fc.property(mutatedOrder, (payload) => {
       const stored = normalizeOrder(payload as Payload);

@@ -12,7 +12,7 @@ const sources = [
   ...readdirSync(TABLES).map((name) => ({ name, markdown: readFileSync(new URL(name, TABLES), 'utf8') })),
 ].map(({ name, markdown }) => ({ name, rows: readTables(markdown) }));
 
-describe.each(sources)('what $name says happens', ({ rows }) => {
+describe.each(sources)('the rows of $name', ({ rows }) => {
   test.each(rows)('$about', ({ sent, stored, warnings }) => {
     const normalized = normalizeOrder(toPayload(sent));
     const warned = normalized.warnings.map(({ pointer, code }) => `${pointer} ${code}`);
@@ -21,7 +21,7 @@ describe.each(sources)('what $name says happens', ({ rows }) => {
   });
 });
 
-test('no file is without rows', () => {
+test('every file has at least 50 rows', () => {
   expect(sources.filter(({ rows }) => rows.length < 50).map(({ name }) => name)).toEqual([]);
 });
 
@@ -34,7 +34,7 @@ test('the page of warnings lists every code with its text', () => {
   );
 });
 
-test('every code has a row', () => {
+test('every warning code has a row', () => {
   const tried = sources.flatMap(({ rows }) => rows.flatMap(({ warnings }) => warnings));
   const codes = new Set(tried.map((warning) => warning.split(' ')[1]));
   expect(Object.keys(WARNINGS).filter((code) => !codes.has(code))).toEqual(['too_many_items', 'more_warnings']);

@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../src/index.ts';
 import { memberAt, toPayload } from './read-tables.ts';
 
-/** Normalizes a payload of a few fields: the order, and its warnings as "/pointer code". */
+/** Normalizes a payload of a few fields. @returns the order, and its warnings as "/pointer code". */
 function normalize(fields: Record<string, unknown>) {
   const { order, warnings } = normalizeOrder({ source_order_id: 'test-1', ...fields });
   return { order, warned: warnings.map(({ pointer, code }) => `${pointer} ${code}`) };
 }
 
 describe('a string that is too long', () => {
-  test.each(['x', '😀', 'ع'])('of %s is cut after its limit of code points, not before', (character) => {
+  test.each(['x', '😀', 'ع'])('of %s is cut exactly at its limit of code points', (character) => {
     expect(normalize({ area: character.repeat(200) })).toMatchObject({
       order: { area: character.repeat(200) },
       warned: [],
@@ -36,11 +36,11 @@ describe('a string that is too long', () => {
     }
   });
 
-  test('is cut between code points where one character is longer than the limit', () => {
+  test('is cut between code points if one character is longer than the limit', () => {
     expect(normalize({ area: `e${'\u0301'.repeat(300)}` }).order.area).toBe(`e${'\u0301'.repeat(199)}`);
   });
 
-  test('ends without a space', () => {
+  test('does not end with a space', () => {
     expect(normalize({ area: `${'x'.repeat(199)} y` }).order.area).toBe('x'.repeat(199));
   });
 });
@@ -58,7 +58,7 @@ test.each([
   ['items.0.sku', 255],
   ['currency', 16],
   ['delivery_instructions', 2_000],
-])('%s keeps %d characters, and says so when there are more', (path, limit) => {
+])('%s keeps %d characters, and a longer value gets a warning', (path, limit) => {
   const read = (length: number) => {
     const { order, warnings } = normalizeOrder(toPayload({ [path]: 'x'.repeat(length) }));
     const details = warnings.filter(({ code }) => code === 'too_long').map(({ detail }) => detail);
@@ -69,13 +69,13 @@ test.each([
   expect(read(limit + 1)).toEqual({ kept: limit, details });
 });
 
-test('what is invisible as far as it is kept is nothing', () => {
+test('a value whose kept part is invisible becomes null', () => {
   const { order, warned } = normalize({ area: `${'\u200b'.repeat(3_000)}a` });
   expect(order.area).toBeNull();
   expect(warned).toEqual(['/area too_long']);
 });
 
-test('a phone number behind more text than fits is found', () => {
+test('a phone number behind a long text is found', () => {
   const phone = `${'call the guard first, '.repeat(5)}050 123 4567`;
   expect(normalize({ customer: { phone } })).toMatchObject({
     order: { customer: { phone: '+971501234567' } },
@@ -83,7 +83,7 @@ test('a phone number behind more text than fits is found', () => {
   });
 });
 
-test('a customer given as text is searched further than its name is kept', () => {
+test('a phone number in a customer string is found behind the limit of the name', () => {
   const { customer } = normalize({ customer: `${'x'.repeat(195)} 0501234567` }).order;
   expect(customer).toMatchObject({ name: `${'x'.repeat(195)} 0501`, phone: '+971501234567' });
 });
@@ -101,7 +101,7 @@ test('a long text without a phone number is cut', () => {
 });
 
 test.each([' # 1 ', 'a\u200eb', '\u200e'])(
-  'the order number is by default the source_order_id %p exactly as sent',
+  'the order number defaults to the source_order_id %p exactly as sent',
   (id) => {
     const { order, warnings } = normalizeOrder({ source_order_id: id });
     expect(order).toMatchObject({ source_order_id: id, order_number: id });
@@ -111,13 +111,13 @@ test.each([' # 1 ', 'a\u200eb', '\u200e'])(
 );
 
 describe('an unknown member', () => {
-  test('is pointed to, with ~ and / escaped', () => {
+  test('is named by its pointer, with ~ and / escaped', () => {
     const { warned } = normalize({ 'a/b~c': 1, customer: { vip: true } });
     expect(warned).toEqual(['/customer/vip unknown_field', '/a~1b~0c unknown_field']);
   });
 
   test.each(['x'.repeat(256), 'a\0b', 'a\ud83d'])(
-    'whose name cannot be repeated is pointed to by its object',
+    'is named by its object if its own name cannot be repeated',
     (name) => {
       const { warnings } = normalizeOrder({ source_order_id: 'a', customer: { [name]: 1 } });
       const detail = 'Has a member that is not a field of this interface; kept in the raw payload only.';
@@ -125,11 +125,11 @@ describe('an unknown member', () => {
     },
   );
 
-  test('of up to 255 characters is pointed to by its name', () => {
+  test('is named in the warning if its name has up to 255 characters', () => {
     expect(normalize({ ['x'.repeat(255)]: 1 }).warned).toEqual([`/${'x'.repeat(255)} unknown_field`]);
   });
 
-  test('called __proto__ is one like others', () => {
+  test('may be called __proto__', () => {
     const { order, warned } = normalize(
       JSON.parse('{"__proto__": {"area": "x"}, "items": [{"__proto__": {"name": "y"}}]}'),
     );
@@ -137,7 +137,7 @@ describe('an unknown member', () => {
     expect(warned).toEqual(['/items/0/__proto__ unknown_field', '/__proto__ unknown_field']);
   });
 
-  test('is counted, not listed, past 1,000 warnings', () => {
+  test('is counted but not listed after 1,000 warnings', () => {
     const members = Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`m${index}`, 1]));
     const { warnings } = normalizeOrder({ source_order_id: 'a', ...members });
     expect(warnings).toHaveLength(1_001);
@@ -157,28 +157,28 @@ describe('a list of more than 1,000 items', () => {
     detail: 'More than 1,000 items, 7 too many; the first 1,000 are kept, the others in the raw payload only.',
   };
 
-  test('is read up to the 1,000th, and a warning says how many there are behind it', () => {
+  test('is read up to the 1,000th, and a warning counts the others', () => {
     expect(normalize({ items: items(1_000) }).warned).toEqual([]);
     const { order, warnings } = normalizeOrder({ source_order_id: 'a', items: items(1_007) });
     expect(order.items).toEqual(items(1_000).map((item) => ({ ...item, quantity: null, sku: null })));
     expect(warnings).toEqual([TOO_MANY]);
   });
 
-  test('has none of the others looked at', () => {
-    let looks = 0;
-    const entry = new Proxy({}, { ownKeys: () => [String(++looks)].slice(1), get: () => void looks++ });
+  test('is not read behind the 1,000th', () => {
+    let reads = 0;
+    const entry = new Proxy({}, { ownKeys: () => [String(++reads)].slice(1), get: () => void reads++ });
     const list = [...items(1_000), ...Array(7).fill(entry)];
     expect(normalizeOrder({ source_order_id: 'a', items: list }).warnings).toEqual([TOO_MANY]);
-    expect(looks).toBe(0);
+    expect(reads).toBe(0);
   });
 
-  test('has entries that are no items counted as others are', () => {
+  test('counts invalid entries too', () => {
     const { order, warned } = normalize({ items: [7, ...items(1_000)] });
     expect(order.items).toHaveLength(999);
     expect(warned).toEqual(['/items too_many_items', '/items/0 not_an_item']);
   });
 
-  test('is warned of however many warnings came before', () => {
+  test('gets its warning even after 1,000 other warnings', () => {
     const customer = Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`m${index}`, 1]));
     const { warned } = normalize({ customer, items: items(1_007) });
     expect(warned.slice(1_000)).toEqual(['/items too_many_items', ' more_warnings']);
@@ -206,25 +206,25 @@ test.each([
   ['two', 'The quantity is not a whole number above zero; left empty.'],
   [1.2345678901234567e-100, 'The quantity is not a whole number above zero; left empty.'],
   [Number.POSITIVE_INFINITY, 'The quantity is not a whole number above zero; left empty.'],
-])('of the quantity %p a warning says: %s', (quantity, detail) => {
+])('the quantity %p causes the warning: %s', (quantity, detail) => {
   const { warnings } = normalizeOrder({ source_order_id: 'test-1', items: [{ quantity }] });
   expect(warnings).toEqual([{ pointer: '/items/0/quantity', code: 'quantity_unreadable', detail }]);
 });
 
-test('of an amount with too many decimals a warning says how many its currency has', () => {
+test('the warning about too many decimals names the number that the currency has', () => {
   const { warnings } = normalizeOrder({ source_order_id: 'test-1', total: 'KWD 1.2345' });
   expect(warnings.map(({ detail }) => detail)).toEqual(['More decimals than the 3 that KWD has; kept.']);
 });
 
-test('even an id that no order can have leaves what Postgres takes', () => {
+test('even an invalid id is reduced to characters that Postgres accepts', () => {
   expect(normalizeOrder({ source_order_id: 'a\0b\ud83d' }).order.source_order_id).toBe('ab\ufffd');
 });
 
-test('digits in a string never pass through a float', () => {
+test('digits in a string are never converted to a float', () => {
   expect(normalize({ total: '123456789012345.678901', currency: 'XYZ' }).order.total).toBe('123456789012345.678901');
 });
 
-test('a field as long as the body may be takes time in proportion to its length', () => {
+test('the time for a very long field grows linearly with its length', () => {
   const zeros = '0'.repeat(130_000);
   const start = performance.now();
   for (const text of [`1.${zeros}1${zeros}1`, `${zeros}${zeros}x`, `1,${'000,'.repeat(60_000)}x1`]) {

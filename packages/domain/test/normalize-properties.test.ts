@@ -41,7 +41,7 @@ function problemOf(check: () => void): Problem | undefined {
 }
 
 describe('normalizeOrder', () => {
-  test('never throws, whatever JSON object it is given', () => {
+  test('never throws for any JSON object', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         normalizeOrder(payload);
@@ -50,7 +50,7 @@ describe('normalizeOrder', () => {
     );
   });
 
-  test('gives the same order for the same payload, and leaves the payload as it was', () => {
+  test('gives the same order for the same payload, and does not change the payload', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         const before = structuredClone(payload);
@@ -61,7 +61,7 @@ describe('normalizeOrder', () => {
     );
   });
 
-  test('changes nothing about its own output', () => {
+  test('does not change its own output', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         const once = normalizeOrder(payload);
@@ -71,7 +71,7 @@ describe('normalizeOrder', () => {
     );
   });
 
-  test('puts nothing into order or warnings that Postgres refuses', () => {
+  test('returns no string that Postgres rejects', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         const refused = everyString(normalizeOrder(payload)).filter(
@@ -83,7 +83,7 @@ describe('normalizeOrder', () => {
     );
   });
 
-  test('points its warnings at something that exists in the payload', () => {
+  test('points each warning at an existing place of the payload', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         const lost = normalizeOrder(payload).warnings.filter(({ pointer }) => !exists(pointer, payload));
@@ -93,14 +93,17 @@ describe('normalizeOrder', () => {
     );
   });
 
-  test('keeps the shape it promises', () => {
+  test('returns values of the documented form', () => {
     fc.assert(
       fc.property(anything, (payload) => {
         const { order } = normalizeOrder(payload);
         if (order.total !== null) expect(order.total).toMatch(/^\d{1,15}(\.\d{1,6})?$/);
         if (order.emirate_code !== null) expect(order.emirate_code).toMatch(/^AE-(AZ|AJ|DU|FU|RK|SH|UQ)$/);
         for (const { quantity } of order.items) {
-          expect(quantity === null || (Number.isSafeInteger(quantity) && quantity > 0)).toBe(true);
+          expect([quantity, quantity === null || (Number.isSafeInteger(quantity) && quantity > 0)]).toEqual([
+            quantity,
+            true,
+          ]);
         }
         expect(order.currency).not.toBe('');
         expect(JSON.stringify(order)).not.toContain('undefined');
@@ -109,7 +112,7 @@ describe('normalizeOrder', () => {
     );
   });
 
-  test('loses no item: every object and every text that says something is one, in its order', () => {
+  test('keeps every item that is an object or a visible string, in order', () => {
     const isItem = (entry: unknown) =>
       typeof entry === 'string'
         ? removeForbidden(entry) !== ''
@@ -124,7 +127,7 @@ describe('normalizeOrder', () => {
           const name = typeof entry === 'string' ? entry : (entry as Payload).name;
           const kept = items[index]?.name ?? '';
           if (typeof name === 'string' && name.length <= 500) expect(kept).toBe(removeForbidden(name));
-          else if (typeof name === 'string') expect(removeForbidden(name).startsWith(kept)).toBe(true);
+          else if (typeof name === 'string') expect(removeForbidden(name).slice(0, kept.length)).toBe(kept);
         }
       }),
       RUNS,
@@ -133,7 +136,7 @@ describe('normalizeOrder', () => {
 });
 
 describe('strict handling', () => {
-  test('refuses exactly what lenient handling warns of', () => {
+  test('rejects exactly what causes a warning in lenient handling', () => {
     fc.assert(
       fc.property(fc.oneof(anyPayload, mutatedOrder), (payload) => {
         expect(problemOf(() => validateOrder(payload))).toBeUndefined();
@@ -146,7 +149,7 @@ describe('strict handling', () => {
     );
   });
 
-  test('adds to what is refused anyway', () => {
+  test('adds its errors to those of lenient handling', () => {
     const errors = problemOf(() => validateStrictly({ source_order_id: 7, gift: true }))?.errors ?? [];
     expect(errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
       '/source_order_id not_a_string',
@@ -154,14 +157,14 @@ describe('strict handling', () => {
     ]);
   });
 
-  test('refuses more than 1,000 items with one error', () => {
+  test('rejects more than 1,000 items with one error', () => {
     const items = Array.from({ length: 87_000 }, () => ({}));
     expect(problemOf(() => validateStrictly({ source_order_id: 'a', items }))?.errors).toEqual([
       { pointer: '/items', code: 'too_many_items', detail: 'More than 1,000 items.' },
     ]);
   });
 
-  test('says what is wrong, and repeats no value', () => {
+  test('describes each error without its value', () => {
     const items = [{ name: 'Soup', quantity: 1.5 }];
     expect(problemOf(() => validateStrictly({ source_order_id: 'a', items }))?.errors).toEqual([
       {

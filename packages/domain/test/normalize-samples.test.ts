@@ -29,7 +29,7 @@ describe('a messy payload', () => {
 });
 
 describe('300 ordinary orders', () => {
-  test('need no correction; where the emirate is missing, it is inferred', () => {
+  test('need no correction, and a missing emirate is inferred', () => {
     expect(orders).toHaveLength(300);
     for (const payload of orders) {
       const codes = normalizeOrder(payload).warnings.map(({ code }) => code);
@@ -37,7 +37,7 @@ describe('300 ordinary orders', () => {
     }
   });
 
-  test('have an emirate, and readable phones and totals', () => {
+  test('have an emirate, valid phones and totals', () => {
     for (const payload of orders) {
       const { order } = normalizeOrder(payload);
       if (payload.customer) expect(order.customer.phone).toMatch(/^\+9715\d{8}$/);

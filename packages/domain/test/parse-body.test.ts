@@ -26,7 +26,7 @@ describe('parseBody reads', () => {
     ['an object between spaces', ' \r\n{"a":1}\n', { a: 1 }],
     ['the last of duplicate members', '{"a":1,"a":2}', { a: 2 }],
     [
-      'brackets inside texts',
+      'brackets inside strings',
       `{"a":"${'['.repeat(100)}\\"${'{'.repeat(100)}"}`,
       { a: `${'['.repeat(100)}"${'{'.repeat(100)}` },
     ],
@@ -46,7 +46,7 @@ describe('parseBody reads', () => {
   });
 });
 
-describe('parseBody refuses', () => {
+describe('parseBody rejects', () => {
   test.each<[string, string | Buffer, string]>([
     ['nothing', '', 'The body is empty.'],
     ['spaces only', ' \n ', 'The body is empty.'],
@@ -67,11 +67,11 @@ describe('parseBody refuses', () => {
     ['unquoted', '{"phone": Secret0501234567}'],
     ['cut off', '{"phone": "Secret0501234567'],
     ['in a trailing comma', '{"phone": "Secret0501234567",}'],
-  ])('broken JSON without repeating any of it: %s', (_, body) => {
+  ])('invalid JSON without repeating any of it: %s', (_, body) => {
     expect(refusal(body)).toMatch(/^The body is not JSON(: see line 1, column \d+)?\.$/);
   });
 
-  test('a body full of brackets at once', () => {
+  test('a body full of brackets quickly', () => {
     const start = performance.now();
     expect(refusal('['.repeat(MAX_BODY_BYTES))).toBe('The body is nested deeper than 64 levels.');
     expect(performance.now() - start).toBeLessThan(500);

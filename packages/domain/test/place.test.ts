@@ -13,21 +13,21 @@ describe('the tables of places', () => {
   );
   const all = byEmirate.flatMap((keys) => [...keys]);
 
-  test('have no spelling of two emirates', () => {
+  test('contain no spelling for two emirates', () => {
     expect(all.filter((key, index) => all.indexOf(key) !== index)).toEqual([]);
   });
 
-  test('have no spelling of one emirate that is also shared, or elsewhere', () => {
+  test('contain no spelling of an emirate that is also a shared or foreign place', () => {
     const elsewhere = keysOf([...SHARED_PLACES, ...FOREIGN_PLACES, ...TYPO_EXCEPTIONS]);
     expect(all.filter((key) => elsewhere.has(key))).toEqual([]);
   });
 
-  test('have no empty spelling', () => {
+  test('contain no empty spelling', () => {
     expect(all.filter((key) => key.length < 2)).toEqual([]);
   });
 });
 
-test('a pattern stands for each of its alternatives', () => {
+test('a pattern expands to each of its alternatives', () => {
   expect(expandSpellings('D{i,e}b{,b}a')).toEqual(['Diba', 'Dibba', 'Deba', 'Debba']);
   expect(expandSpellings('{a{b,c},d}')).toEqual(['ab', 'd', 'ac']);
 });
@@ -42,7 +42,7 @@ test.each([
   ['dibba', 'dubai', 3],
   ['ab', '', 2],
   ['abcd', 'badc', 2],
-])('"%s" is as far from "%s" as %d typos', (a, b, distance) => {
+])('"%s" and "%s" are %d typos apart', (a, b, distance) => {
   expect(typingDistance(a, b)).toBe(distance);
   expect(typingDistance(b, a)).toBe(distance);
 });

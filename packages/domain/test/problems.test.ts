@@ -10,7 +10,7 @@ describe('Problem', () => {
     expect(problem.headers).toBeUndefined();
   });
 
-  test('may say more exactly what is wrong', () => {
+  test('accepts a more specific detail and a list of errors', () => {
     const errors = [{ pointer: '/source_order_id', code: 'required', detail: 'missing' }];
     expect(new Problem('validation_failed', { detail: 'Look here.', errors })).toMatchObject({
       message: 'Look here.',
@@ -28,6 +28,6 @@ describe('Problem', () => {
   });
 });
 
-test('a receipt is final when it is written, a duplicate or dead', () => {
+test('the final states of a receipt are written, duplicate and dead', () => {
   expect(RECEIPT_STATES.filter(isFinal)).toEqual([...FINAL_STATES]);
 });

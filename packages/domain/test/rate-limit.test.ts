@@ -8,7 +8,7 @@ test.each([
   ['5/90s', { requests: 5, seconds: 90 }],
   ['5/36h', { requests: 5, seconds: 129_600 }],
   ['999999999/24d', { requests: 999_999_999, seconds: 2_073_600 }],
-])('%s is read as it is written', (text, limit) => {
+])('%s is parsed, and formatted as the same string', (text, limit) => {
   expect(parseRateLimit(text)).toEqual(limit);
   expect(formatAccountRateLimit(limit)).toBe(text);
 });
@@ -17,12 +17,12 @@ test.each([
   ['none', 'none'],
   ['default', null],
   ['100/1s', { requests: 100, seconds: 1 }],
-] as const)('%s, set for an account, is read as it is written', (text, limit) => {
+] as const)('%s as the limit of an account is parsed, and formatted as the same string', (text, limit) => {
   expect(parseAccountRateLimit(text)).toEqual(limit);
   expect(formatAccountRateLimit(limit)).toBe(text);
 });
 
-test('it is written in the largest unit that fits', () => {
+test('a limit is formatted in the largest unit that fits', () => {
   expect(
     ['1/60s', '1/60m', '1/24h', '1/48h', '1/25h'].map((text) => formatAccountRateLimit(parseRateLimit(text))),
   ).toEqual(['1/1m', '1/1h', '1/1d', '1/2d', '1/25h']);
@@ -43,6 +43,6 @@ test.each([
   '1/25d',
   '1/1w',
   '1/1s ',
-])('"%s" is no rate', (text) => {
+])('"%s" is not a rate', (text) => {
   expect(() => parseRateLimit(text)).toThrow();
 });

@@ -1,14 +1,14 @@
 /**
- * A row of a table about normalization, ready to be tried.
+ * A row of a table about normalization.
  *
- * Such a table is Markdown. Its columns "sent as `path`" say which members an order is sent with, a column "`path`" says
- * what is stored, the column "warnings" every warning. A cell is a text as it is, or JSON in backticks; an empty one is
- * a member not sent, null, or no warning. In the first column " · " separates alternatives, which all lead to the same. A
- * warning is meant at the first member sent unless it says "at /elsewhere".
+ * The columns "sent as `path`" give the members of the sent order, a column "`path`" the stored value, and the column
+ * "warnings" all warnings. A cell is a plain string, or JSON in backticks. An empty cell means: not sent, null, or no
+ * warning. In the first column " · " separates alternatives with the same result. The pointer of a warning is the first
+ * sent member unless the cell says "at /elsewhere".
  */
 export type Row = { about: string; sent: Record<string, unknown>; stored: Record<string, unknown>; warnings: string[] };
 
-/** Every row of every such table in a Markdown text, except the overview of the fields, which sends nothing. */
+/** Every row of all such tables in a Markdown document, except the table of the fields, which sends nothing. */
 export function readTables(markdown: string): Row[] {
   const rows: Row[] = [];
   let heading = '';
@@ -36,7 +36,7 @@ const OVERVIEW = 'Fields';
 
 function checkHeader(titles: string[]): string[] {
   const unknown = titles.filter((title) => !/^(?:sent as )?`[a-z_.0-9]+`$|^warnings$/.test(title));
-  if (unknown.length > 0) throw new Error(`What is the column "${unknown[0]}"?`);
+  if (unknown.length > 0) throw new Error(`Unknown column "${unknown[0]}".`);
   return titles;
 }
 

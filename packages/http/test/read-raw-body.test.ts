@@ -45,7 +45,7 @@ test.each([
       return numbered.subarray(start, start + length);
     }),
   ],
-])('a body sent %s is exactly what was sent', async (_how, chunks) => {
+])('a body sent %s is read byte for byte', async (_how, chunks) => {
   const { problem, body } = await collect(chunks);
   expect(problem).toBeNull();
   expect(body?.equals(numbered)).toBe(true);
@@ -53,12 +53,12 @@ test.each([
 
 test('an absent body is empty', async () => expect((await collect([])).body).toEqual(Buffer.alloc(0)));
 
-test('one byte too many is refused', async () => {
+test('a body one byte over the limit is rejected', async () => {
   const { problem } = await collect([numbered, numbered.subarray(0, MAX_BYTES - numbered.length + 1)]);
   expect(problem?.code).toBe('payload_too_large');
 });
 
-test('a body for which there is no room is refused', async () => {
+test('a body above the available memory is rejected', async () => {
   room = 39_999;
   expect((await collect([numbered])).problem?.code).toBe('overloaded');
   room = Number.POSITIVE_INFINITY;

@@ -20,7 +20,7 @@ describe('a caller outside the loopback interface', () => {
   const ask = (authorization?: string, token?: string) =>
     refuseChange({ socket: { remoteAddress: '10.0.0.1' }, headers: { authorization } }, token)?.status ?? 'allowed';
 
-  test('is refused when no token is set, whatever it sends', () => {
+  test('is rejected when no token is set, whatever it sends', () => {
     expect([ask(), ask('Bearer '), ask('Bearer undefined'), ask(`Bearer ${TOKEN}`)]).toEqual([403, 403, 403, 403]);
   });
 
@@ -35,7 +35,7 @@ describe('a caller outside the loopback interface', () => {
     `Bearer ${TOKEN.slice(1)}`,
     `Bearer ${TOKEN} ${TOKEN}`,
     `Bearer ${TOKEN.toUpperCase()}`,
-  ])('is asked for the token when it sends %j', (authorization) => {
+  ])('gets 401 when it sends %j', (authorization) => {
     expect(ask(authorization, TOKEN)).toBe(401);
   });
 

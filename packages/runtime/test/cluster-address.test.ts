@@ -43,6 +43,6 @@ test.each([
   'redis-cluster://me:sec%ret@a',
   'redis-cluster://a/1',
   'redis-cluster://a,me:secret@b',
-])('%s is rejected, and not quoted', (address) => {
+])('%s is rejected, and the error does not quote it', (address) => {
   expect(() => parseClusterAddress(address)).toThrow(/^(?!.*sec)/);
 });

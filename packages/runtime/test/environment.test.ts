@@ -58,14 +58,14 @@ describe('a setting from a file', () => {
     expect(readEnvironment(schema, { NOTE_FILE: await file(' a\nb \n') })).toEqual({ NOTE: ' a\nb ' });
   });
 
-  test('is validated by the same rules, and not quoted', async () => {
+  test('is validated by the same rules, and the error does not quote it', async () => {
     const wrong = file('mysql://me:pa55word@db');
     expect(await wrong.then((path) => reasonOf({ DATABASE_URL_FILE: path }))).toBe(
       'Configuration: DATABASE_URL must be a valid uri with a scheme matching the postgres|postgresql pattern.',
     );
   });
 
-  test('is only read for known names', () => {
+  test('is read only for known names', () => {
     expect(read({ DATABASE_URL: ADDRESS, OTHER_FILE: '/nonexistent' }).DATABASE_URL).toBe(ADDRESS);
   });
 
@@ -78,7 +78,7 @@ describe('a setting from a file', () => {
     expect(reasonOf({ DATABASE_URL_FILE: path })).toBe(`Configuration: ${reason}.`);
   });
 
-  test('is rejected when the setting itself is set too; an empty variable counts as unset', async () => {
+  test('is rejected if the variable itself is set too (an empty variable counts as unset)', async () => {
     const path = await file(ADDRESS);
     expect(reasonOf({ DATABASE_URL: ADDRESS, DATABASE_URL_FILE: path })).toBe(
       'Configuration: DATABASE_URL and DATABASE_URL_FILE are both set; set one of them.',

@@ -9,13 +9,13 @@ function fill(budget: ReturnType<typeof createFairBudget>, accountId: number): n
   return count;
 }
 
-test('one account gets half, the next half of what is left, and there is always room for another', () => {
+test('one account gets half, the next half of the rest, and another account always finds room', () => {
   const budget = createFairBudget(1000);
   expect([1, 2, 3, 4].map((accountId) => fill(budget, accountId))).toEqual([500, 250, 125, 63]);
   expect(budget.hasRoom(5, 1)).toBe(true);
 });
 
-test('two accounts that always take get a third each', () => {
+test('two accounts that take all the time get a third each', () => {
   const budget = createFairBudget(900);
   fill(budget, 1);
   for (let round = 0; round < 2000; round += 1) {
@@ -28,7 +28,7 @@ test('two accounts that always take get a third each', () => {
   expect(Math.abs(budget.heldBy(2) - 300)).toBeLessThan(5);
 });
 
-test('a budget of one still serves one', () => {
+test('a budget of one still serves one account', () => {
   const budget = createFairBudget(1);
   expect(budget.take(1, 1)).toBe(true);
   expect(budget.take(2, 1)).toBe(false);
@@ -36,7 +36,7 @@ test('a budget of one still serves one', () => {
   expect(budget.take(2, 1)).toBe(true);
 });
 
-test('it never grants more than its maximum, and everything can be released', () => {
+test('the budget never grants more than its maximum, and everything can be released', () => {
   const steps = fc.array(
     fc.record({ accountId: fc.integer({ min: 1, max: 4 }), amount: fc.integer({ min: 1, max: 40 }) }),
   );

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 
 const DAY_MS = 24 * 3_600_000;
 const WEEK_MS = 7 * DAY_MS;
-/** What the worker of this benchmark keeps, by its defaults, in milliseconds. */
+/** The default retention times of the worker in milliseconds. */
 export const IDEMPOTENCY_TTL_MS = 7 * DAY_MS;
 const RECEIPT_RETENTION_MS = 90 * DAY_MS;
 /** Weeks that reach the end of their retention in each cycle. */
@@ -29,7 +29,7 @@ export async function age(knex: Knex, { cycle, keys, receipts }: { cycle: number
   }
 }
 
-/** @param expiredEvery 1 for keys that are all past their time, 2 for every second one. */
+/** @param expiredEvery 1 if all keys are expired, 2 for every second one. */
 export async function addKeys(knex: Knex, keys: number, expiredEvery: number): Promise<void> {
   await knex.raw(
     `insert into idempotency_keys (account_id, idempotency_key, receipt_id, created_at)
@@ -47,7 +47,7 @@ export async function countExpired(knex: Knex): Promise<number> {
   return rows[0].count;
 }
 
-/** Partitions of receipts and bodies that are past their retention. */
+/** The number of partitions of receipts and bodies past their retention. */
 export async function countOldPartitions(knex: Knex): Promise<number> {
   const before = new Date(Date.now() - RECEIPT_RETENTION_MS - WEEK_MS).toISOString().slice(0, 10).replaceAll('-', '');
   const { rows } = await knex.raw(
@@ -58,10 +58,10 @@ export async function countOldPartitions(knex: Knex): Promise<number> {
   return rows[0].count;
 }
 
-/** Pages of the keys that one look for old ones reads, of how many there are. */
+/** The number of pages that one search for expired keys reads, and the total. */
 export async function pagesRead(knex: Knex): Promise<{ read: number; total: number }> {
   const plan = await knex.transaction(async (trx) => {
-    // As the removal does.
+    // The removal uses the same plan settings.
     await trx.raw('set local enable_sort = off');
     await trx.raw('set local enable_seqscan = off');
     const { rows } = await trx.raw(
@@ -76,7 +76,7 @@ export async function pagesRead(knex: Knex): Promise<{ read: number; total: numb
   return { read: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], total: rows[0].total };
 }
 
-/** The share of updates of receipts that stayed on their page, of all since the database was made. */
+/** The share of receipt updates that stayed on their page (HOT) since the database was created. */
 export async function hotShare(knex: Knex): Promise<number> {
   const { rows } = await knex.raw(
     `select sum(n_tup_hot_upd)::float8 / nullif(sum(n_tup_upd), 0) as share

@@ -11,36 +11,40 @@ import { type KeyedLoad, startKeyedLoad } from './keyed-load.ts';
 
 export interface AgingPlan {
   cycles: number;
-  /** Idempotency keys added in each cycle; half of them are past their time. */
+  /** Idempotency keys added in each cycle. Half of them are expired. */
   keys: number;
-  /** Receipts in each of the weeks that are dropped. */
+  /** Receipts in each dropped week. */
   receipts: number;
-  /** The least that the load of a cycle lasts. */
+  /** The minimum duration of the load of a cycle. */
   seconds: number;
 }
 
-/** What maintenance did in one cycle, beside the load; times in seconds from the start of the worker. */
+/** The maintenance of one cycle under load. Times are seconds from the start of the worker. */
 export interface Cycle {
   keysRemovedAfter: number;
   partitionsDroppedAfter: number;
-  /** Pages that the look for old keys reads when there are none. */
+  /** Pages that the search for expired keys reads when there are none. */
   pages: { read: number; total: number };
   load: KeyedLoad;
-  /** Seconds from SIGTERM, in the middle of removing keys, to the end of the worker, and how it ended. */
+  /** Seconds from SIGTERM (while keys are removed) to the exit of the worker, and its exit code. */
   drain: { seconds: number; exitCode: number | null };
 }
 
 export interface Aging {
   cycles: Cycle[];
-  /** Of the updates of all receipts of the run. */
+  /** The share of HOT updates among all receipt updates of the run. */
   hotShare: number;
 }
 
 const CONNECTIONS = 32;
 const TIMEOUT_MS = 120_000;
 
-/** Takes a database through TTLs of idempotency keys and weeks of receipts, by rows made with old times, while orders with keys come in. */
-export async function runAging(services: Services, plan: AgingPlan, say: (text: string) => void): Promise<Aging> {
+/** Simulates TTLs of idempotency keys and weeks of receipts with rows of old times, while orders with keys arrive. */
+export async function runAging(
+  services: Services,
+  plan: AgingPlan,
+  printProgress: (text: string) => void,
+): Promise<Aging> {
   const databaseUrl = await services.fresh('aging');
   let env: Record<string, string> = {};
   const contestant: Contestant = {
@@ -68,7 +72,7 @@ export async function runAging(services: Services, plan: AgingPlan, say: (text: 
   const cycles: Cycle[] = [];
   try {
     for (let cycle = 0; cycle < plan.cycles; cycle += 1) {
-      say(`Cycle ${cycle + 1} of ${plan.cycles}: one TTL and two weeks pass …`);
+      printProgress(`Cycle ${cycle + 1} of ${plan.cycles}: one TTL and two weeks pass …`);
       await age(knex, { cycle, ...plan });
       const load = startKeyedLoad(running.url, running.apiKeys, CONNECTIONS, `aging${cycle}`);
       const startedAt = performance.now();
@@ -86,7 +90,7 @@ export async function runAging(services: Services, plan: AgingPlan, say: (text: 
       const pages = await pagesRead(knex);
       await first.stop();
       cycles.push({ keysRemovedAfter, partitionsDroppedAfter, pages, load: result, drain: await drain(plan.keys) });
-      say(`    ${describeCycle(cycles.at(-1) as Cycle)}`);
+      printProgress(`    ${describeCycle(cycles.at(-1) as Cycle)}`);
     }
     return { cycles, hotShare: await hotShare(knex) };
   } finally {
@@ -124,12 +128,12 @@ function describeCycle({ keysRemovedAfter, partitionsDroppedAfter, pages, load, 
   ].join('; ');
 }
 
-/** Whether something went wrong that must not. */
+/** Whether an order was rejected or a drain failed. */
 export function hasFailed({ cycles }: Aging): boolean {
   return cycles.some(({ load, drain }) => Object.keys(load.refused).length > 0 || drain.exitCode !== 0);
 }
 
-/** The figures in lines. */
+/** Formats the results, one per line. */
 export function renderAging({ cycles, hotShare: share }: Aging): string {
   return [
     ...cycles.map((cycle, index) => `cycle ${index + 1}: ${describeCycle(cycle)}`),

@@ -1,7 +1,7 @@
 import { openConnection } from '../load/connection.ts';
 import { makeOrder } from '../load/make-order.ts';
 
-/** What a closed loop of orders with idempotency keys met. */
+/** The results of a closed loop of orders with idempotency keys. */
 export interface KeyedLoad {
   accepted: number;
   /** Replies other than 202, by status; 0 stands for a failed connection. */
@@ -9,7 +9,7 @@ export interface KeyedLoad {
   slowestMs: number;
 }
 
-/** Sends orders with a key each until stopped. */
+/** Sends orders, each with its own key, until stopped. */
 export function startKeyedLoad(
   url: string,
   apiKeys: readonly string[],

@@ -9,15 +9,15 @@ import { usageOf, usageOfFamily } from '../measure/processes.ts';
 import type { Services } from '../services.ts';
 import { type Running, startContestant } from '../start-contestant.ts';
 
-/** Orders a second of one way to send, from the first request on. */
+/** The rates of one way to send, counted from the first request. */
 export interface Rate {
   way: string;
   orders: number;
   acceptedPerSecond: number;
-  /** Until the last of them was written. */
+  /** Counted until the last order was written. */
   writtenPerSecond: number;
   /** Milliseconds of CPU time per order, in intake, the worker and Postgres. */
-  processor: { intake: number; worker: number; postgres: number };
+  cpuMs: { intake: number; worker: number; postgres: number };
 }
 
 const SINGLE_CONNECTIONS = 128;
@@ -29,7 +29,7 @@ const WARM_UP_SECONDS = 3;
 export async function runBatches(
   services: Services,
   { rounds, seconds }: { rounds: number; seconds: number },
-  say: (text: string) => void,
+  printProgress: (text: string) => void,
 ): Promise<Rate[]> {
   const databaseUrl = await services.fresh('batches');
   const running = await startContestant(OURS, services, databaseUrl, { workers: 1 });
@@ -45,30 +45,30 @@ export async function runBatches(
 
   async function measure(way: string, send: (seconds: number, prefix: string) => Promise<number>, time: number) {
     run += 1;
-    const before = await processorSeconds(services, running);
+    const before = await readCpuSeconds(services, running);
     const startedAt = performance.now();
     const orders = await send(time, `run${run}`);
     const acceptedAt = performance.now();
     const sent = { accountIds: running.accountIds, prefix: `run${run}` };
     while ((await countOrders(client, sent)) < orders) await sleep(20);
     const writtenAt = performance.now();
-    const after = await processorSeconds(services, running);
+    const after = await readCpuSeconds(services, running);
     const perOrder = (part: keyof typeof after) => ((after[part] - before[part]) * 1000) / orders;
     return {
       way,
       orders,
       acceptedPerSecond: (orders * 1000) / (acceptedAt - startedAt),
       writtenPerSecond: (orders * 1000) / (writtenAt - startedAt),
-      processor: { intake: perOrder('intake'), worker: perOrder('worker'), postgres: perOrder('postgres') },
+      cpuMs: { intake: perOrder('intake'), worker: perOrder('worker'), postgres: perOrder('postgres') },
     };
   }
 
   try {
-    say('Warming up …');
+    printProgress('Warming up …');
     for (const [way, send] of ways) await measure(way, send, WARM_UP_SECONDS);
     for (let round = 1; round <= rounds; round += 1) {
       for (const [way, send] of ways) {
-        say(`Round ${round}: ${way} …`);
+        printProgress(`Round ${round}: ${way} …`);
         rates.push(await measure(way, send, seconds));
       }
     }
@@ -91,7 +91,7 @@ async function sendSingles({ url, apiKeys }: Running, seconds: number, prefix: s
   }
 }
 
-/** All of one account, as one sender has it. */
+/** Sends batches of one account. */
 async function sendBatches({ url, apiKeys }: Running, seconds: number, prefix: string, keyed: boolean) {
   const endsAt = performance.now() + seconds * 1000;
   let sent = 0;
@@ -117,20 +117,24 @@ async function sendBatches({ url, apiKeys }: Running, seconds: number, prefix: s
   return accepted;
 }
 
-async function processorSeconds({ postgresPid }: Services, { intake, workers }: Running) {
-  const [door, desk, postgres] = await Promise.all([
+async function readCpuSeconds({ postgresPid }: Services, { intake, workers }: Running) {
+  const [intakeUsage, workerUsage, postgres] = await Promise.all([
     usageOf(intake.pid),
     usageOf(workers[0]?.pid ?? 0),
     usageOfFamily(postgresPid),
   ]);
-  return { intake: door?.cpuSeconds ?? 0, worker: desk?.cpuSeconds ?? 0, postgres: postgres?.cpuSeconds ?? 0 };
+  return {
+    intake: intakeUsage?.cpuSeconds ?? 0,
+    worker: workerUsage?.cpuSeconds ?? 0,
+    postgres: postgres?.cpuSeconds ?? 0,
+  };
 }
 
-/** The figures in lines, each measurement in its order. */
+/** Formats the results, one measurement per line. */
 export function renderBatches(rates: readonly Rate[]): string {
   return rates
-    .map(({ way, orders, acceptedPerSecond, writtenPerSecond, processor }) => {
-      const { intake, worker, postgres } = processor;
+    .map(({ way, orders, acceptedPerSecond, writtenPerSecond, cpuMs }) => {
+      const { intake, worker, postgres } = cpuMs;
       const times = `intake ${intake.toFixed(3)}, worker ${worker.toFixed(3)}, Postgres ${postgres.toFixed(3)} ms an order`;
       return `${way}: ${orders} orders, accepted ${acceptedPerSecond.toFixed(0)}/s, written ${writtenPerSecond.toFixed(0)}/s; ${times}`;
     })

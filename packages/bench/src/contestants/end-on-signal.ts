@@ -1,6 +1,6 @@
 import { logError } from './log-error.ts';
 
-/** Ends the process on the first SIGTERM, once `close` has finished what is under way. */
+/** Ends the process on the first SIGTERM, after `close` has finished pending work. */
 export function endOnSignal(close: () => Promise<unknown>): void {
   process.once('SIGTERM', () => {
     close().then(

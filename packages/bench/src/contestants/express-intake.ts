@@ -8,7 +8,7 @@ import type { AcceptOrder, IncomingOrder } from './incoming-order.ts';
 
 const ORDER = Joi.object<IncomingOrder>({ source_order_id: Joi.string().min(1).max(255).required() }).unknown();
 
-/** Serves until SIGTERM; `close` is called when the last reply has left. */
+/** Serves until SIGTERM. `close` is called after the last reply. */
 export async function serveExpress(accept: AcceptOrder, close: () => Promise<unknown>): Promise<void> {
   const server = createApp(accept).listen(Number(readSetting('PORT')), '127.0.0.1');
   await once(server, 'listening');
@@ -21,7 +21,7 @@ export async function serveExpress(accept: AcceptOrder, close: () => Promise<unk
 
 function createApp(accept: AcceptOrder): Express {
   const app = express();
-  // Neither says anything to a client that posts; without them Express is a little faster.
+  // Neither matters to a client that posts, and without them Express is a little faster.
   app.disable('x-powered-by').disable('etag');
   app.post('/ingest/orders', express.json(), async (request, response) => {
     const { value, error } = ORDER.validate(request.body);

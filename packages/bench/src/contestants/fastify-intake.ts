@@ -17,7 +17,7 @@ const RECEIPT = {
   properties: { receipt_id: { type: 'string' } },
 };
 
-/** Serves until SIGTERM; `close` is called when the last reply has left. */
+/** Serves until SIGTERM. `close` is called after the last reply. */
 export async function serveFastify(accept: AcceptOrder, close: () => Promise<unknown>): Promise<void> {
   const app = createApp(accept);
   app.addHook('onClose', close);
@@ -26,7 +26,7 @@ export async function serveFastify(accept: AcceptOrder, close: () => Promise<unk
 }
 
 function createApp(accept: AcceptOrder): FastifyInstance {
-  // By default a number would be made a string where one is asked for; joi refuses it, so this does too.
+  // By default Fastify converts a number to a string. Joi rejects it, so this contestant rejects it too.
   const app = Fastify({ ajv: { customOptions: { coerceTypes: false } } });
   app.post<{ Body: IncomingOrder }>(
     '/ingest/orders',

@@ -1,8 +1,8 @@
-/** An order as it was sent: nothing of it but the id has been checked. */
+/** An order as sent. Only its id was validated. */
 export interface IncomingOrder {
   source_order_id: string;
   [member: string]: unknown;
 }
 
-/** Resolves once the order cannot be lost any more. */
+/** Resolves when the order is stored durably. */
 export type AcceptOrder = (receiptId: string, order: IncomingOrder) => Promise<unknown>;

@@ -1,4 +1,4 @@
-/** Only the message: what else an error of Postgres carries can hold what an order says. */
+/** Logs only the message, because other members of a Postgres error can contain data of an order. */
 export function logError(error: unknown): void {
   console.error(Error.isError(error) ? error.message : error);
 }

@@ -1,7 +1,7 @@
 import type { IncomingOrder } from './incoming-order.ts';
 import { ACCOUNT_ID } from './plain-tables.ts';
 
-/** What is written of an order; `items` is JSON text, because pg would make an array of Postgres of one of JavaScript. */
+/** The columns of an order. `items` is a JSON string, because pg converts a JavaScript array to a Postgres array. */
 export interface OrderRow {
   account_id: number;
   source_order_id: string;
@@ -22,7 +22,7 @@ export interface OrderRow {
 
 const DECIMAL = /^\d{1,15}(\.\d{1,6})?$/;
 
-/** Never throws, and Postgres takes whatever it returns: an order whose other members are strange is written all the same. */
+/** Never throws, and returns only values that Postgres accepts, so that an order with invalid members is written too. */
 export function makeOrderRow(receiptId: string, order: IncomingOrder): OrderRow {
   const customer = membersOf(order.customer);
   const total = readText(order.total);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The account of every order here: these services have no keys. */
+/** The account of every order, because these services have no keys. */
 export const ACCOUNT_ID = 1;
 
 const TABLES = `
@@ -37,7 +37,7 @@ const TABLES = `
   );
 `;
 
-/** Makes the tables that every storing contestant has, in an empty database. */
+/** Creates the tables of every storing contestant in an empty database. */
 export async function makePlainTables(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

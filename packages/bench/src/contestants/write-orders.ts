@@ -1,13 +1,13 @@
 import type { OrderRow } from './order-row.ts';
 
-/** Runs one statement, on a connection or in a transaction; its name is for those who can prepare it. */
+/** Runs one statement on a connection or in a transaction. The name allows a prepared statement. */
 export type Query = (statement: {
   name: string;
   text: string;
   values: unknown[];
 }) => Promise<{ rows: { id: string }[] }>;
 
-// Sorted, so that two workers that write the same orders wait for each other in one order only.
+// Sorted, so that two workers that write the same orders cannot deadlock.
 const WRITE = `
   with incoming as (
     select * from jsonb_to_recordset($1::jsonb) as incoming (
@@ -32,7 +32,7 @@ const WRITE = `
   returning receipts.id
 `;
 
-// A statement of its own: an order that another transaction has just written is not seen by the statement that waited for it.
+// A separate statement, because a statement that waited for another transaction does not see its order.
 const MARK_DUPLICATES = `
   update receipts set state = 'duplicate', order_id = orders.id, updated_at = now()
   from orders
@@ -40,7 +40,7 @@ const MARK_DUPLICATES = `
     and orders.account_id = receipts.account_id and orders.source_order_id = receipts.source_order_id
 `;
 
-/** Writes orders and the end of their receipts, each once however often it is called: a job that runs again changes nothing. */
+/** Writes orders and settles their receipts. It is idempotent: a job that runs again changes nothing. */
 export async function writeOrders(query: Query, rows: OrderRow[]): Promise<void> {
   const { rows: written } = await query({ name: 'write-orders', text: WRITE, values: [JSON.stringify(rows)] });
   if (written.length === rows.length) return;

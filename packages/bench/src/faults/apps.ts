@@ -3,32 +3,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from '@orders/test-services';
 import type { Findings } from './findings.ts';
 
-/** A process of the service, which is started again whenever it ends by itself. */
+/** A process of the service that is restarted after an unexpected exit. */
 export interface App {
-  /** Resolves once it is up. */
+  /** Resolves when it is up. */
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** SIGTERM; that it ends with exit code 0 is part of what is verified. */
+  /** Sends SIGTERM and verifies exit code 0. */
   drain(): Promise<void>;
-  /** Ends it for good. */
+  /** Stops it permanently. */
   close(): Promise<void>;
 }
 
 interface AppOptions {
   name: string;
-  /** The program. */
+  /** The path of the program. */
   main: string;
   env: NodeJS.ProcessEnv;
-  /** The file that its output is added to. */
+  /** The file for its output. */
   log: string;
   findings: Findings;
   untilUp: () => Promise<void>;
 }
 
 const DRAIN_MS = 30_000;
-const START_AGAIN_MS = 1000;
+const RESTART_DELAY_MS = 1000;
 
-/** Starts an app as the process it is in production. */
+/** Starts an app as a process, like in production. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { name, main, env, log, findings, untilUp } = options;
   let closed = false;
@@ -39,24 +39,24 @@ export async function startApp(options: AppOptions): Promise<App> {
     const started = await startChild(process.execPath, [main], { env, stdio: ['ignore', output.fd, output.fd] });
     await output.close();
     child = started;
-    void started.exited.then(() => noteEnd(started));
+    void started.exited.then(() => recordExit(started));
     return started;
   }
 
-  // Ends that are wanted; any other is a violation.
-  const wanted = new WeakSet<Child>();
+  // Any other exit is a violation.
+  const expectedExits = new WeakSet<Child>();
 
-  async function noteEnd(ended: Child): Promise<void> {
-    if (wanted.has(ended)) return;
+  async function recordExit(ended: Child): Promise<void> {
+    if (expectedExits.has(ended)) return;
     const { exitCode, signalCode } = ended.process;
-    const lastWords = (await readFile(log, 'utf8')).trim().split('\n').slice(-8).join(' ⏎ ');
+    const logTail = (await readFile(log, 'utf8')).trim().split('\n').slice(-8).join(' ⏎ ');
     findings.add({
       name: 'process-died',
       id: `${name}, process ${ended.pid}`,
-      detail: `${signalCode ?? `exit code ${exitCode}`}: ${lastWords.slice(-800)}`,
+      detail: `${signalCode ?? `exit code ${exitCode}`}: ${logTail.slice(-800)}`,
     });
-    await sleep(START_AGAIN_MS);
-    // If that fails, the process says so by ending once more.
+    await sleep(RESTART_DELAY_MS);
+    // If the restart fails, the next exit is recorded too.
     if (!closed) await start().catch(() => {});
   }
 
@@ -69,7 +69,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   async function end(signal: NodeJS.Signals): Promise<Child> {
     const ending = child;
-    wanted.add(ending);
+    expectedExits.add(ending);
     await ending.stop(signal, DRAIN_MS);
     return ending;
   }

@@ -7,8 +7,8 @@ import { makeRequest } from './request.ts';
 const MAX_PAUSE_MS = 20;
 
 /**
- * Sends orders at once, each on a connection of its own that the client cuts: in the head, in the body, or behind the whole request and
- * before its reply.
+ * Sends all orders at the same time on separate connections that the client closes in the head, in the body, or between
+ * the request and its reply.
  */
 export async function cutRequests(urls: readonly string[], orders: readonly Order[], random: Random): Promise<void> {
   await Promise.all(

@@ -19,25 +19,25 @@ import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import { type MemoryDisk, mountMemoryDisk } from './memory-disk.ts';
 
-/** The service as it runs in production, small: two processes of each kind, on stores that can be broken. */
+/** A small deployment of the service: two processes of each app, on stores with fault injection. */
 export interface Deployment {
   postgres: FaultyPostgres;
-  /** What the data of Postgres lies on; null where it lies on the machine's own disk, which nobody fills. */
+  /** The disk with the data of Postgres; null if it is the machine's own disk, which is never filled. */
   disk: MemoryDisk | null;
   redis: FaultyRedis;
   intakes: App[];
   workers: App[];
-  /** Where the intakes listen. */
+  /** The URLs of the intakes. */
   urls: string[];
   senders: Sender[];
   stop(): Promise<void>;
 }
 
-/** Attempts of an order that cannot be written. */
+/** The number of attempts of an order that cannot be written. */
 export const RETRY_ATTEMPTS = 3;
 
-/** So short that a round sees all of it: what is left of a worker, what no wake-up was sent for, and attempts until the last. */
-const QUICK = {
+/** Short times, so that expired leases, sweeps and all attempts happen within a round. */
+const SHORT_TIMES = {
   LEASE: '2s',
   SWEEP_AFTER: '1s',
   SWEEP_INTERVAL: '250ms',
@@ -49,22 +49,22 @@ const QUICK = {
 };
 
 const APPS = resolve(import.meta.dirname, '../../../../apps');
-const OF_EACH = 2;
+const PROCESSES_PER_APP = 2;
 const SENDERS = 4;
 const DISK_BYTES = 2 ** 31;
-/** Many checkpoints, as a database has them that runs for days; and a crash is the end of it, so that none goes unnoticed. */
+/** Frequent checkpoints, like a database that runs for days, and no restart after a crash, so that each crash is detected. */
 const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'restart_after_crash=off'];
 
-/** An order that cannot be written, as no order of today's senders is. */
+/** Makes certain orders fail to write. No real order causes this. */
 const POISON = `
 create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
 create trigger refuse_poison before insert on orders for each row
 when (new.source_order_id like 'poison-%') execute function refuse_poison()`;
 
 /**
- * Starts everything from nothing.
+ * Starts all services and processes.
  *
- * @param options `logs` is a directory that the processes' logs are kept in; else they go with everything else.
+ * @param options `logs` is a directory for the logs of the processes. By default they are deleted at the end.
  */
 export async function startDeployment(options: { findings: Findings; logs?: string | undefined }): Promise<Deployment> {
   if (!findRedisServer()) throw new Error('There is no redis-server or valkey-server on the PATH.');
@@ -86,7 +86,7 @@ async function start(
   { findings, logs = join(directory, 'logs') }: Parameters<typeof startDeployment>[0],
   ends: (() => Promise<void>)[],
 ): Promise<Omit<Deployment, 'stop'>> {
-  // Postgres runs as another user where this runs as root.
+  // Postgres runs as another user if this process runs as root.
   await chmod(directory, 0o755);
   await mkdir(logs, { recursive: true });
   const place = join(directory, 'disk');
@@ -98,12 +98,16 @@ async function start(
     port: await freePortBelowEphemeral(),
     settings: POSTGRES_SETTINGS,
     onUnexpectedExit(lastLines) {
-      // A Postgres that cannot write may end.
+      // A Postgres without disk space may exit.
       if (disk?.isFull) return;
-      const said = lastLines.filter(
+      const errorLines = lastLines.filter(
         (line) => /(LOG|DETAIL|FATAL|PANIC): /.test(line) && !/in recovery mode/.test(line),
       );
-      findings.add({ name: 'postgres-crashed', id: new Date().toISOString(), detail: said.slice(-6).join(' ⏎ ') });
+      findings.add({
+        name: 'postgres-crashed',
+        id: new Date().toISOString(),
+        detail: errorLines.slice(-6).join(' ⏎ '),
+      });
       if (!postgres.isRunning) void postgres.start().catch(() => {});
     },
   });
@@ -122,7 +126,7 @@ async function start(
         ...baseEnvironment(),
         NODE_ENV: 'production',
         LOG_FORMAT: 'json',
-        ...QUICK,
+        ...SHORT_TIMES,
         DATABASE_URL: postgres.url,
         QUEUE_URL: redis.url,
         SECRETS_KEY: secretsKey.toString('base64'),
@@ -139,7 +143,7 @@ async function start(
   }
 
   const [intakes, workers, urls]: [App[], App[], string[]] = [[], [], []];
-  for (let number = 1; number <= OF_EACH; number += 1) {
+  for (let number = 1; number <= PROCESSES_PER_APP; number += 1) {
     const port = await freePortBelowEphemeral();
     urls.push(`http://127.0.0.1:${port}`);
     intakes.push(await launch('intake', number, port));

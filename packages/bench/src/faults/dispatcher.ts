@@ -4,31 +4,31 @@ import pg from 'pg';
 import type { Sender } from './ledger.ts';
 import { pick, type Random } from './random.ts';
 
-/** An order as `dispatchable_orders` showed it first. */
+/** The first appearance of an order in `dispatchable_orders`. */
 export interface Dispatched {
   orderId: number;
   xid: string;
   times: number;
 }
 
-/** Reviewers who confirm some of the orders, and the dispatching system, which follows `dispatchable_orders` by its cursor. */
+/** Simulates reviewers who confirm some orders, and a dispatching system that reads `dispatchable_orders` with a cursor. */
 export interface Dispatcher {
-  /** What was shown so far. */
+  /** All orders seen so far. */
   readonly seen: ReadonlyMap<number, Dispatched>;
-  /** The position behind which nothing may appear any more. */
+  /** No order may appear later at or before this position. */
   readonly cursor: { xid: string; orderId: number };
-  /** Measures delays from now on. */
+  /** Starts a new measurement of delays. */
   startRound(): void;
-  /** The longest that an order was shown after it was due, in seconds, since then; NaN where none was due. */
+  /** The longest delay of a due order since `startRound`, in seconds; NaN if none was due. */
   longestDelay(): number;
-  /** Confirms no more, and waits until all that was confirmed is shown, or it is too late. */
+  /** Stops confirming, and waits until all confirmed orders appear or the deadline passes. */
   untilShown(deadline: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-const CONFIRM_EVERY_MS = 250;
-const CONFIRMED_TOGETHER = 5;
-const POLL_EVERY_MS = 100;
+const CONFIRM_INTERVAL_MS = 250;
+const CONFIRM_BATCH = 5;
+const POLL_INTERVAL_MS = 100;
 const TIMEOUT_MS = 2000;
 /** The undo time of `dispatchable_orders`. */
 const UNDO_MS = 10_000;
@@ -40,7 +40,7 @@ where (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint) order by confirme
 /** @param options `random` decides which orders are confirmed. */
 export function startDispatcher(options: { url: string; senders: readonly Sender[]; random: Random }): Dispatcher {
   const { url, senders, random } = options;
-  // Postgres ends a statement that waits for a lock: without that, the one connection would wait as long as the fault lasts.
+  // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
   const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
   const seen = new Map<number, Dispatched>();
   let cursor = { xid: '0', orderId: 0 };
@@ -52,7 +52,7 @@ export function startDispatcher(options: { url: string; senders: readonly Sender
     const orderIds = await knex('orders')
       .where({ account_id: accountId, review_state: 'needs_review' })
       .orderBy('order_id', 'desc')
-      .limit(CONFIRMED_TOGETHER)
+      .limit(CONFIRM_BATCH)
       .forUpdate()
       .skipLocked()
       .pluck('order_id');
@@ -73,9 +73,9 @@ export function startDispatcher(options: { url: string; senders: readonly Sender
     }
   }
 
-  // Postgres may be down at any moment; both go on when it is back.
+  // Postgres may be down at any time. Both loops continue when it is back.
   async function confirming(): Promise<void> {
-    for (; isConfirming; await sleep(CONFIRM_EVERY_MS)) await confirmSome().catch(() => {});
+    for (; isConfirming; await sleep(CONFIRM_INTERVAL_MS)) await confirmSome().catch(() => {});
   }
 
   async function following(): Promise<void> {
@@ -88,9 +88,9 @@ export function startDispatcher(options: { url: string; senders: readonly Sender
       client.on('error', () => {});
       try {
         await client.connect();
-        for (; isFollowing; await sleep(POLL_EVERY_MS)) await follow(client);
+        for (; isFollowing; await sleep(POLL_INTERVAL_MS)) await follow(client);
       } catch {
-        await sleep(POLL_EVERY_MS);
+        await sleep(POLL_INTERVAL_MS);
       } finally {
         await client.end().catch(() => {});
       }
@@ -118,7 +118,7 @@ export function startDispatcher(options: { url: string; senders: readonly Sender
     async untilShown(deadline) {
       isConfirming = false;
       await work[0];
-      while (!(await isAllShown().catch(() => false)) && Date.now() < deadline) await sleep(POLL_EVERY_MS);
+      while (!(await isAllShown().catch(() => false)) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
     },
     async stop() {
       isConfirming = isFollowing = false;

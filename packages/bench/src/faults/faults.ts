@@ -5,30 +5,30 @@ import type { Deployment } from './deployment.ts';
 import type { ForeignSessions } from './foreign-sessions.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
-import { revivePostgres } from './revive-postgres.ts';
+import { restartPostgres } from './restart-postgres.ts';
 import { withClient } from './with-client.ts';
 
-/** What a fault may lay hands on. */
-export interface Scene extends Deployment {
+/** Everything that a fault can affect. */
+export interface FaultContext extends Deployment {
   foreign: ForeignSessions;
   load: Load;
   random: Random;
 }
 
-/** Something that goes wrong, and how it ends. */
+/** A fault and its recovery. */
 export interface Fault {
   name: string;
-  /** Seconds from the strike to healing, the least and the most. */
-  lasts: readonly [number, number];
-  /** @param victim the number of the process that it strikes, where it strikes one of several; from 0. */
-  strike(scene: Scene, victim: number): Promise<unknown>;
-  /** Restarts stopped processes, undoes the fault, and resolves when everything works again. */
-  heal(scene: Scene, victim: number): Promise<unknown>;
-  /** Where it cannot be brought about: why. */
-  missing?: (deployment: Deployment) => string | null;
+  /** Min and max seconds from injection to recovery. */
+  durationSeconds: readonly [number, number];
+  /** @param target the index of the affected process, if only one of several is affected. */
+  inject(context: FaultContext, target: number): Promise<unknown>;
+  /** Restarts stopped processes, removes the fault, and resolves when everything works again. */
+  recover(context: FaultContext, target: number): Promise<unknown>;
+  /** Why the fault cannot be injected on this machine; null if it can. */
+  unavailableReason?: (deployment: Deployment) => string | null;
 }
 
-const MOMENT = [0, 0.5] as const;
+const BRIEF = [0, 0.5] as const;
 const DOWN = [0.3, 2] as const;
 const FROZEN = [1, 4] as const;
 const HELD = [2, 5] as const;
@@ -38,157 +38,157 @@ const REQUESTS_CUT = 300;
 export const FAULTS: readonly Fault[] = [
   {
     name: 'intake-killed',
-    lasts: DOWN,
-    strike: ({ intakes }, victim) => one(intakes, victim).kill(),
-    heal: ({ intakes }, victim) => one(intakes, victim).start(),
+    durationSeconds: DOWN,
+    inject: ({ intakes }, target) => appAt(intakes, target).kill(),
+    recover: ({ intakes }, target) => appAt(intakes, target).start(),
   },
   {
     name: 'worker-killed',
-    lasts: DOWN,
-    strike: ({ workers }, victim) => one(workers, victim).kill(),
-    heal: ({ workers }, victim) => one(workers, victim).start(),
+    durationSeconds: DOWN,
+    inject: ({ workers }, target) => appAt(workers, target).kill(),
+    recover: ({ workers }, target) => appAt(workers, target).start(),
   },
   {
     name: 'workers-killed',
-    lasts: DOWN,
-    strike: ({ workers }) => Promise.all(workers.map((worker) => worker.kill())),
-    heal: ({ workers }) => Promise.all(workers.map((worker) => worker.start())),
+    durationSeconds: DOWN,
+    inject: ({ workers }) => Promise.all(workers.map((worker) => worker.kill())),
+    recover: ({ workers }) => Promise.all(workers.map((worker) => worker.start())),
   },
   {
     name: 'intake-drained',
-    lasts: MOMENT,
-    strike: ({ intakes }, victim) => one(intakes, victim).drain(),
-    heal: ({ intakes }, victim) => one(intakes, victim).start(),
+    durationSeconds: BRIEF,
+    inject: ({ intakes }, target) => appAt(intakes, target).drain(),
+    recover: ({ intakes }, target) => appAt(intakes, target).start(),
   },
   {
     name: 'worker-drained',
-    lasts: MOMENT,
-    strike: ({ workers }, victim) => one(workers, victim).drain(),
-    heal: ({ workers }, victim) => one(workers, victim).start(),
+    durationSeconds: BRIEF,
+    inject: ({ workers }, target) => appAt(workers, target).drain(),
+    recover: ({ workers }, target) => appAt(workers, target).start(),
   },
   {
     name: 'redis-lost',
-    lasts: DOWN,
-    strike: ({ redis }) => redis.stop(),
-    heal: ({ redis }) => redis.startEmpty(),
+    durationSeconds: DOWN,
+    inject: ({ redis }) => redis.stop(),
+    recover: ({ redis }) => redis.startEmpty(),
   },
   {
     name: 'redis-flushed',
-    lasts: MOMENT,
-    strike: ({ redis }) => command(redis.url, 'FLUSHALL'),
-    heal: nothing,
+    durationSeconds: BRIEF,
+    inject: ({ redis }) => command(redis.url, 'FLUSHALL'),
+    recover: doNothing,
   },
   {
     name: 'redis-frozen',
-    lasts: FROZEN,
-    strike: async ({ redis }) => redis.freeze(),
-    heal: async ({ redis }) => redis.thaw(),
+    durationSeconds: FROZEN,
+    inject: async ({ redis }) => redis.freeze(),
+    recover: async ({ redis }) => redis.thaw(),
   },
   {
     name: 'redis-full',
-    lasts: FROZEN,
-    strike: ({ redis }) => command(redis.url, 'CONFIG', 'SET', 'maxmemory', '1'),
-    heal: ({ redis }) => command(redis.url, 'CONFIG', 'SET', 'maxmemory', '0'),
+    durationSeconds: FROZEN,
+    inject: ({ redis }) => command(redis.url, 'CONFIG', 'SET', 'maxmemory', '1'),
+    recover: ({ redis }) => command(redis.url, 'CONFIG', 'SET', 'maxmemory', '0'),
   },
   {
     name: 'postgres-killed',
-    lasts: DOWN,
-    strike: ({ postgres }) => postgres.kill(),
-    heal: revivePostgres,
+    durationSeconds: DOWN,
+    inject: ({ postgres }) => postgres.kill(),
+    recover: restartPostgres,
   },
   {
     name: 'postgres-restarted',
-    lasts: MOMENT,
-    strike: ({ postgres }) => postgres.shutDown(),
-    heal: revivePostgres,
+    durationSeconds: BRIEF,
+    inject: ({ postgres }) => postgres.shutDown(),
+    recover: restartPostgres,
   },
   {
     name: 'postgres-frozen',
-    lasts: FROZEN,
-    strike: ({ postgres }) => postgres.freeze(),
-    async heal(scene) {
-      scene.postgres.thaw();
-      await revivePostgres(scene);
+    durationSeconds: FROZEN,
+    inject: ({ postgres }) => postgres.freeze(),
+    async recover(context) {
+      context.postgres.thaw();
+      await restartPostgres(context);
     },
   },
   {
     name: 'sessions-ended',
-    lasts: MOMENT,
-    strike: ({ postgres }) =>
+    durationSeconds: BRIEF,
+    inject: ({ postgres }) =>
       withClient(postgres.url, (client) =>
         client.query(
           'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
         ),
       ),
-    heal: nothing,
+    recover: doNothing,
   },
   {
     name: 'idle-in-transaction',
-    // Longer than the undo time: what is confirmed while it is open is due within ten seconds, and shown after its end.
-    lasts: [12, 14],
-    // Its transaction id holds dispatching up, and its lock each session that wants to change these orders.
-    strike: ({ foreign }) =>
+    // Longer than the undo time, so that orders confirmed during the transaction are due before its end.
+    durationSeconds: [12, 14],
+    // Its transaction id delays dispatching, and its locks block every session that changes these orders.
+    inject: ({ foreign }) =>
       foreign.open(
         'begin',
         'select pg_current_xact_id()',
         'select from orders order by order_id desc limit 50 for update',
       ),
-    heal: ({ foreign }) => foreign.end(),
+    recover: ({ foreign }) => foreign.end(),
   },
   {
     name: 'pool-exhausted',
-    lasts: DOWN,
-    // Each connection of the pools waits for this lock, and no other connection is free.
-    async strike({ foreign }) {
+    durationSeconds: DOWN,
+    // Every pooled connection waits for this lock, and no other connection is free.
+    async inject({ foreign }) {
       await foreign.open('begin', 'lock table outbox in access exclusive mode');
       await foreign.takeAll();
     },
-    heal: ({ foreign }) => foreign.end(),
+    recover: ({ foreign }) => foreign.end(),
   },
   {
     name: 'long-readers',
-    lasts: HELD,
-    async strike({ foreign }) {
+    durationSeconds: HELD,
+    async inject({ foreign }) {
       for (const table of ['receipts', 'orders', 'outbox', 'resends']) {
         await foreign.open('begin isolation level repeatable read', `select count(*) from ${table}`);
       }
     },
-    heal: ({ foreign }) => foreign.end(),
+    recover: ({ foreign }) => foreign.end(),
   },
   {
     name: 'disk-full',
-    lasts: FROZEN,
-    strike: async ({ disk }) => disk?.fill(),
-    async heal(scene) {
-      await scene.disk?.free();
-      await revivePostgres(scene);
+    durationSeconds: FROZEN,
+    inject: async ({ disk }) => disk?.fill(),
+    async recover(context) {
+      await context.disk?.free();
+      await restartPostgres(context);
     },
-    missing: ({ disk }) => (disk ? null : 'no disk can be mounted here: that takes root on Linux'),
+    unavailableReason: ({ disk }) => (disk ? null : 'mounting a disk requires root on Linux'),
   },
   {
     name: 'requests-cut',
-    lasts: MOMENT,
-    async strike({ urls, load, random }) {
+    durationSeconds: BRIEF,
+    async inject({ urls, load, random }) {
       const orders = Array.from({ length: REQUESTS_CUT }, load.make);
       await cutRequests(urls, orders, random);
-      // As their senders would, who do not know the outcome.
+      // Their senders would retry too, because they do not know the outcome.
       for (const order of orders) void load.deliver(order);
     },
-    heal: nothing,
+    recover: doNothing,
   },
   {
     name: 'stores-killed',
-    lasts: DOWN,
-    strike: ({ postgres, redis }) => Promise.all([postgres.kill(), redis.stop()]),
-    heal: (scene) => Promise.all([revivePostgres(scene), scene.redis.startEmpty()]),
+    durationSeconds: DOWN,
+    inject: ({ postgres, redis }) => Promise.all([postgres.kill(), redis.stop()]),
+    recover: (context) => Promise.all([restartPostgres(context), context.redis.startEmpty()]),
   },
 ];
 
-function one(apps: readonly App[], victim: number): App {
-  return apps[victim % apps.length] as App;
+function appAt(apps: readonly App[], target: number): App {
+  return apps[target % apps.length] as App;
 }
 
-async function nothing(): Promise<void> {}
+async function doNothing(): Promise<void> {}
 
 async function command(url: string, name: string, ...args: string[]): Promise<void> {
   const redis = new Redis(url);

@@ -1,20 +1,20 @@
 import { SQLSTATE } from '@orders/database';
 import pg from 'pg';
 
-/** Sessions of somebody else on the same Postgres. */
+/** Sessions of other programs on the same Postgres. */
 export interface ForeignSessions {
-  /** Opens one and runs these statements in it, one after the other; it then stays as they leave it. */
+  /** Opens a session, runs these statements in sequence, and leaves it open. */
   open(...statements: string[]): Promise<void>;
-  /** Takes all free connections of Postgres, except a few for the verification. */
+  /** Takes all free connections of Postgres except a few for the verification. */
   takeAll(): Promise<void>;
-  /** Ends all of them. */
+  /** Closes all sessions. */
   end(): Promise<void>;
 }
 
 /** Postgres ends the sessions after this time if this process is killed. */
 const LIMITS = { idle_in_transaction_session_timeout: 30_000, idle_session_timeout: 30_000, statement_timeout: 30_000 };
-const MOST = 300;
-const LEFT = 6;
+const MAX_SESSIONS = 300;
+const FREE_CONNECTIONS = 6;
 
 export function createForeignSessions(url: string): ForeignSessions {
   let clients: pg.Client[] = [];
@@ -36,11 +36,11 @@ export function createForeignSessions(url: string): ForeignSessions {
     },
     async takeAll() {
       try {
-        while (clients.length < MOST) await connect();
+        while (clients.length < MAX_SESSIONS) await connect();
       } catch (error) {
         if ((error as { code?: string }).code !== SQLSTATE.tooManyConnections) throw error;
       }
-      await close(clients.splice(-LEFT));
+      await close(clients.splice(-FREE_CONNECTIONS));
     },
     async end() {
       await close(clients);

@@ -1,33 +1,33 @@
 import type { Findings } from './findings.ts';
 
-/** An account that sends. */
+/** An account with its credentials. */
 export interface Sender {
   accountId: number;
   apiKey: string;
   signingSecret: string;
 }
 
-/** An order as a client has it, to be sent as often as need be. */
+/** An order that a client may send several times. */
 export interface Order {
   sender: Sender;
   sourceOrderId: string;
   idempotencyKey: string | null;
-  /** Says which body it is. */
+  /** Determines the body. */
   number: number;
-  /** Whether the database refuses it. */
+  /** Whether the database rejects it. */
   isPoison: boolean;
 }
 
 /** A receipt that a 202 named. */
 export interface Accepted {
   order: Order;
-  /** Whether some reply named it as this request's own, and not as that of an earlier one. */
-  isFirsthand: boolean;
+  /** Whether some reply named it as a new receipt, not as that of an earlier request. */
+  isOwnReceipt: boolean;
 }
 
-/** What the clients were told; the only witness of it, so nothing of the service has a hand in it. */
+/** The replies that clients received. It is the only independent record, so it shares no code with the service. */
 export interface Ledger {
-  /** By the receipt's id. */
+  /** By receipt id. */
   accepted: ReadonlyMap<string, Accepted>;
   enter(order: Order, reply: { receiptId: string; isReplay: boolean }): void;
 }
@@ -39,13 +39,13 @@ export function createLedger(findings: Findings): Ledger {
     accepted,
     enter(order, { receiptId, isReplay }) {
       const known = accepted.get(receiptId);
-      const isAnothers = known !== undefined && !isSame(known.order, order);
-      if (isAnothers || (known?.isFirsthand && !isReplay) || (isReplay && order.idempotencyKey === null)) {
+      const isForeign = known !== undefined && !isSame(known.order, order);
+      if (isForeign || (known?.isOwnReceipt && !isReplay) || (isReplay && order.idempotencyKey === null)) {
         findings.add({ name: 'receipt-named-twice', id: receiptId, detail: order.sourceOrderId });
       }
       accepted.set(receiptId, {
         order: known?.order ?? order,
-        isFirsthand: (known?.isFirsthand ?? false) || !isReplay,
+        isOwnReceipt: (known?.isOwnReceipt ?? false) || !isReplay,
       });
       if (order.idempotencyKey === null) return;
       const key = `${order.sender.accountId} ${order.idempotencyKey}`;

@@ -4,41 +4,41 @@ import type { Ledger, Order, Sender } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';
 import { makeRequest, sendRequest } from './request.ts';
 
-/** What came of one round's requests, by attempts. */
-export interface Tally {
-  /** Receipts that were not known before. */
+/** The replies to the requests of one round, counted by attempt. */
+export interface RequestCounts {
+  /** New receipts. */
   accepted: number;
   /** Replies that named the receipt of an earlier request. */
   replayed: number;
-  /** Other replies by status; 0 stands for none. */
+  /** Other replies by status; 0 means no reply. */
   refused: Record<string, number>;
 }
 
-/** Clients of the service, all in this process. */
+/** The clients of the service, all in this process. */
 export interface Load {
-  /** Offers orders from now on. */
+  /** Starts sending orders. */
   start(): void;
-  /** Offers no more, and waits for what is under way. */
-  stop(): Promise<Tally>;
-  /** The next order of the mixture. */
+  /** Stops sending and waits for requests in flight. */
+  stop(): Promise<RequestCounts>;
+  /** The next order of the mix. */
   make(): Order;
-  /** Sends an order until it is accepted or has been sent often enough. */
+  /** Sends an order until it is accepted or its attempts are used up. */
   deliver(order: Order): Promise<void>;
 }
 
-const REPEATED_KEYS = 0.05;
-const REPEATED_ORDERS = 0.1;
-const POISON = 0.01;
-const KEYED = 0.5;
-const WEBHOOKS = 0.5;
+const REPEATED_KEY_SHARE = 0.05;
+const RESENT_ORDER_SHARE = 0.1;
+const POISON_SHARE = 0.01;
+const KEYED_SHARE = 0.5;
+const WEBHOOK_SHARE = 0.5;
 /** Half of all duplicates repeat one of this many latest orders. Some of these are still in flight. */
-const RECENT = 50;
+const RECENT_ORDERS = 50;
 
 const MAX_ATTEMPTS = 6;
 /** Seconds between two attempts. */
-const PAUSE = [0.2, 0.6] as const;
-/** Max orders in flight; none is sent above this. */
-const MAX_UNDER_WAY = 800;
+const RETRY_PAUSE_SECONDS = [0.2, 0.6] as const;
+/** Max orders in flight. Orders above it are skipped. */
+const MAX_IN_FLIGHT = 800;
 const TICK_MS = 5;
 
 /** @param options `urls` of all intakes; each attempt picks one at random. `rate` in orders a second. */
@@ -53,26 +53,26 @@ export function createLoad(options: {
   const { ledger, findings, senders, urls, rate, random } = options;
   const sent: Order[] = [];
   const sentWithKey: Order[] = [];
-  const underWay = new Set<Promise<void>>();
-  let tally: Tally = { accepted: 0, replayed: 0, refused: {} };
+  const inFlight = new Set<Promise<void>>();
+  let counts: RequestCounts = { accepted: 0, replayed: 0, refused: {} };
   let offering: Promise<void> = Promise.resolve();
   let isOffering = false;
 
   function earlier(orders: readonly Order[]): Order | undefined {
-    return pick(random, random() < 0.5 ? orders.slice(-RECENT) : orders);
+    return pick(random, random() < 0.5 ? orders.slice(-RECENT_ORDERS) : orders);
   }
 
   function make(): Order {
     const roll = random();
-    const again = roll < REPEATED_KEYS ? earlier(sentWithKey) : undefined;
+    const again = roll < REPEATED_KEY_SHARE ? earlier(sentWithKey) : undefined;
     if (again) return again;
-    const first = roll < REPEATED_KEYS + REPEATED_ORDERS ? earlier(sent) : undefined;
+    const first = roll < REPEATED_KEY_SHARE + RESENT_ORDER_SHARE ? earlier(sent) : undefined;
     const number = sent.length;
-    const isPoison = first?.isPoison ?? roll > 1 - POISON;
+    const isPoison = first?.isPoison ?? roll > 1 - POISON_SHARE;
     const order = {
       sender: first?.sender ?? pick(random, senders),
       sourceOrderId: first?.sourceOrderId ?? `${isPoison ? 'poison' : 'order'}-${number}`,
-      idempotencyKey: random() < KEYED ? `key-${number}` : null,
+      idempotencyKey: random() < KEYED_SHARE ? `key-${number}` : null,
       number,
       isPoison,
     };
@@ -81,31 +81,31 @@ export function createLoad(options: {
     return order;
   }
 
-  async function sendAgainAndAgain(order: Order): Promise<void> {
-    const request = makeRequest(order, random() < WEBHOOKS ? 'webhook' : 'rest');
+  async function sendWithRetries(order: Order): Promise<void> {
+    const request = makeRequest(order, random() < WEBHOOK_SHARE ? 'webhook' : 'rest');
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const { status, body } = await sendRequest(pick(random, urls), request);
       if (status === 202) return accept(order, body);
-      tally.refused[status] = (tally.refused[status] ?? 0) + 1;
+      counts.refused[status] = (counts.refused[status] ?? 0) + 1;
       if (status !== 0 && status !== 503) {
         findings.add({ name: 'refused-wrongly', id: `${status} ${body?.code}, request ${body?.request_id}` });
       }
       if (status !== 0 && status < 500) return;
-      await sleep(between(random, PAUSE) * 1000);
+      await sleep(between(random, RETRY_PAUSE_SECONDS) * 1000);
     }
   }
 
   function accept(order: Order, body: { receipt_id: string; duplicate?: boolean; payload_mismatch?: boolean }): void {
     const isReplay = body.duplicate === true;
     if (body.payload_mismatch) findings.add({ name: 'payload-mismatch', id: body.receipt_id });
-    if (isReplay) tally.replayed += 1;
-    if (!ledger.accepted.has(body.receipt_id)) tally.accepted += 1;
+    if (isReplay) counts.replayed += 1;
+    if (!ledger.accepted.has(body.receipt_id)) counts.accepted += 1;
     ledger.enter(order, { receiptId: body.receipt_id, isReplay });
   }
 
   function deliver(order: Order): Promise<void> {
-    const delivery = sendAgainAndAgain(order).finally(() => underWay.delete(delivery));
-    underWay.add(delivery);
+    const delivery = sendWithRetries(order).finally(() => inFlight.delete(delivery));
+    inFlight.add(delivery);
     return delivery;
   }
 
@@ -113,22 +113,22 @@ export function createLoad(options: {
     const startedAt = performance.now();
     for (let offered = 0; isOffering; await sleep(TICK_MS)) {
       for (const due = ((performance.now() - startedAt) / 1000) * rate; offered < due; offered += 1) {
-        if (underWay.size < MAX_UNDER_WAY) void deliver(make());
+        if (inFlight.size < MAX_IN_FLIGHT) void deliver(make());
       }
     }
   }
 
   return {
     start() {
-      tally = { accepted: 0, replayed: 0, refused: {} };
+      counts = { accepted: 0, replayed: 0, refused: {} };
       isOffering = true;
       offering = offer();
     },
     async stop() {
       isOffering = false;
       await offering;
-      while (underWay.size > 0) await Promise.all(underWay);
-      return tally;
+      while (inFlight.size > 0) await Promise.all(inFlight);
+      return counts;
     },
     make,
     deliver,

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { namedOf, runProgram, say, wholeNumber, withServices, writeJson } from '../command-line.ts';
+import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from '../command-line.ts';
 import { startDeployment } from './deployment.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -27,28 +27,28 @@ interface Options {
 
 const program = new Command('npm run faults --')
   .description(
-    'Runs the service under load on a Postgres and a Redis of its own, lets one fault after another strike, and verifies that no accepted order was lost, none written twice and none stuck, and that each confirmed order was shown to the dispatching system once.',
+    'Runs the service under load on its own Postgres and Redis, injects one fault after another, and verifies that no accepted order was lost, written twice or stuck, and that each confirmed order was dispatched once.',
   )
-  .option('--rounds <number>', 'one fault in each', wholeNumber, 20)
-  .option('--round-seconds <number>', 'of load in each round', wholeNumber, 6)
-  .option('--rate <number>', 'orders offered a second', wholeNumber, 500)
-  .option('--only <names>', `faults, of ${FAULTS.map(({ name }) => name).join(',')}`, namedOf(FAULTS))
+  .option('--rounds <number>', 'number of rounds, each with one fault', parseWholeNumber, 20)
+  .option('--round-seconds <number>', 'seconds of load in each round', parseWholeNumber, 6)
+  .option('--rate <number>', 'orders sent per second', parseWholeNumber, 500)
+  .option('--only <names>', `faults, of ${FAULTS.map(({ name }) => name).join(',')}`, parseNames(FAULTS))
   .addOption(
-    new Option('--seed <number>', 'decides the order of the faults, their moments and victims')
-      .argParser(wholeNumber)
+    new Option('--seed <number>', 'determines the order, times and targets of the faults')
+      .argParser(parseWholeNumber)
       .default(1 + Math.floor(Math.random() * 1_000_000), 'any'),
   )
-  .option('--json <file>', 'write all figures there')
-  .option('--logs <directory>', 'keep there what the processes log')
+  .option('--json <file>', 'write all results to a file')
+  .option('--logs <directory>', 'keep the logs of the processes')
   .addOption(
     new Option(
       '--sabotage <kind>',
-      'damage what is stored behind a round without a fault; the verification must notice',
+      'damage stored data after a round without faults; the verification must detect it',
     ).choices([...Object.keys(SABOTAGES), 'all']),
   )
   .addHelpText(
     'after',
-    '\nExit code 0: everything holds. 1: it does not, or the run failed. 2: wrong usage. 3: damage by --sabotage went unnoticed.',
+    '\nExit code 0: everything holds. 1: it does not, or the run failed. 2: wrong usage. 3: damage by --sabotage was not detected.',
   )
   .action(run);
 
@@ -63,11 +63,11 @@ async function run(options: Options): Promise<void> {
       const load = createLoad({ ledger, findings, ...deployment, rate, random });
       const foreign = createForeignSessions(deployment.postgres.url);
       const dispatcher = startDispatcher({ url: deployment.postgres.url, ...deployment, random: mulberry32(seed + 2) });
-      const scene = { ...deployment, foreign, load, random };
-      const deps = { scene, ledger, dispatcher, findings, roundSeconds, say };
+      const context = { ...deployment, foreign, load, random };
+      const deps = { context, ledger, dispatcher, findings, roundSeconds, printProgress };
       try {
         if (options.sabotage) await sabotage(options.sabotage, deps);
-        else await strike(options, deps);
+        else await runFaults(options, deps);
       } finally {
         await foreign.end();
         await dispatcher.stop();
@@ -76,12 +76,12 @@ async function run(options: Options): Promise<void> {
   );
 }
 
-async function strike(
+async function runFaults(
   { only = [...FAULTS], rounds, roundSeconds, rate, seed, json }: Options,
   deps: RoundsDeps,
 ): Promise<void> {
   const notRun = only.flatMap((fault) => {
-    const why = fault.missing?.(deps.scene);
+    const why = fault.unavailableReason?.(deps.context);
     return why ? [{ fault: fault.name, why }] : [];
   });
   const possible = only.filter(({ name }) => notRun.every(({ fault }) => fault !== name));
@@ -89,8 +89,8 @@ async function strike(
   const result = report(done, notRun);
   process.stdout.write(`${renderReport(result)}\n`);
   const names = possible.length < FAULTS.length ? ` --only ${possible.map(({ name }) => name).join(',')}` : '';
-  say(
-    `The same again: npm run faults -- --seed ${seed} --rounds ${rounds} --round-seconds ${roundSeconds} --rate ${rate}${names}`,
+  printProgress(
+    `To repeat: npm run faults -- --seed ${seed} --rounds ${rounds} --round-seconds ${roundSeconds} --rate ${rate}${names}`,
   );
   if (json) {
     const at = new Date().toISOString();
@@ -99,24 +99,24 @@ async function strike(
   if (result.violations.length > 0) process.exitCode = 1;
 }
 
-/** Exit code 1 if all of it was found, as for any violation; 3 if not. */
+/** Exit code 1 if all damage was found, like for any violation, and 3 if not. */
 async function sabotage(wanted: SabotageKind | 'all', deps: RoundsDeps): Promise<void> {
-  const { scene } = deps;
-  const quiet = await runRounds([{ fault: null, victim: 0, strikeAt: 0, lasts: 0 }], deps);
+  const { context } = deps;
+  const quiet = await runRounds([{ fault: null, target: 0, injectAt: 0, durationSeconds: 0 }], deps);
   const { violations } = report(quiet, []);
   if (violations.length > 0) throw new Error(`a round without a fault violates ${violations.map(({ name }) => name)}`);
   const kinds = wanted === 'all' ? (Object.keys(SABOTAGES) as SabotageKind[]) : [wanted];
   process.exitCode = 1;
   for (const kind of kinds) {
-    const found = await withClient(scene.postgres.url, (client) => findSabotage(client, deps, kind));
+    const found = await withClient(context.postgres.url, (client) => findSabotage(client, deps, kind));
     const names = [...Map.groupBy(found, ({ name }) => name)].map(([name, { length }]) => `${name} (${length})`);
-    const isNoticed = found.some(({ name }) => name === SABOTAGES[kind].foundAs);
-    const verdict = isNoticed ? 'VIOLATED' : `UNNOTICED, ${SABOTAGES[kind].foundAs} was not found`;
+    const isDetected = found.some(({ name }) => name === SABOTAGES[kind].foundAs);
+    const verdict = isDetected ? 'VIOLATED' : `NOT DETECTED, ${SABOTAGES[kind].foundAs} was not found`;
     process.stdout.write(`${kind}: ${verdict}: ${names.join(', ')}\n`);
-    if (!isNoticed) process.exitCode = 3;
+    if (!isDetected) process.exitCode = 3;
   }
 }
 
 await runProgram(program, 'faults');
-// What was under way when somebody ended the run would go on otherwise.
+// After an interruption, pending work would otherwise continue.
 process.exit();

@@ -4,17 +4,17 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A disk of its own, in memory, that can be full. */
+/** A separate disk in memory that can be filled. */
 export interface MemoryDisk {
   readonly isFull: boolean;
-  /** Leaves nothing free, by making the disk as small as what lies on it. */
+  /** Leaves no free space by shrinking the disk to the size of its content. */
   fill(): Promise<void>;
-  /** Gives it its size back. */
+  /** Restores its size. */
   free(): Promise<void>;
   unmount(): Promise<void>;
 }
 
-/** @returns null where this process may not mount. */
+/** @returns null if this process may not mount. */
 export async function mountMemoryDisk(directory: string, bytes: number): Promise<MemoryDisk | null> {
   await mkdir(directory);
   try {
@@ -31,7 +31,7 @@ export async function mountMemoryDisk(directory: string, bytes: number): Promise
     await shrink(0);
   }
 
-  // Refused where more has been written meanwhile; each time it leaves a little more for that.
+  // The remount fails if more was written in the meantime, so each attempt leaves a little more space.
   async function shrink(spareBytes: number): Promise<void> {
     const { bsize, blocks, bfree } = await statfs(directory);
     await resize((blocks - bfree) * bsize + spareBytes).catch(() => shrink(spareBytes + 2 ** 18));
@@ -47,7 +47,7 @@ export async function mountMemoryDisk(directory: string, bytes: number): Promise
       isFull = false;
     },
     async unmount() {
-      // Lazily: it is gone at once, and its memory with the last file that somebody has open.
+      // A lazy unmount detaches the disk at once and frees its memory when the last file is closed.
       await run('umount', ['--lazy', directory]);
     },
   };

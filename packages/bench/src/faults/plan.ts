@@ -1,21 +1,21 @@
 import type { Fault } from './faults.ts';
 import { between, mulberry32, shuffled } from './random.ts';
 
-/** One round: a fault, whom it strikes and when. */
+/** One round: a fault, its target and its times. */
 export interface PlannedRound {
-  /** Null for a round in which nothing happens. */
+  /** Null for a round without a fault. */
   fault: Fault | null;
-  victim: number;
-  /** Seconds from the beginning of the round. */
-  strikeAt: number;
-  /** Seconds from the strike to healing. */
-  lasts: number;
+  target: number;
+  /** Seconds from the start of the round. */
+  injectAt: number;
+  /** Seconds from injection to recovery. */
+  durationSeconds: number;
 }
 
-/** The part of a round within which faults strike. */
-const STRIKES = [0.15, 0.5] as const;
+/** The part of a round in which faults are injected. */
+const INJECTION_WINDOW = [0.15, 0.5] as const;
 
-/** All that a seed decides: each kind comes once before one comes again, in another order each time. */
+/** Plans the rounds from a seed. All faults are injected once, in random order, before any is repeated. */
 export function planRounds(
   faults: readonly Fault[],
   { rounds, roundSeconds, seed }: { rounds: number; roundSeconds: number; seed: number },
@@ -26,9 +26,9 @@ export function planRounds(
     for (const fault of shuffled(random, faults)) {
       plan.push({
         fault,
-        victim: Math.floor(random() * 2),
-        strikeAt: between(random, STRIKES) * roundSeconds,
-        lasts: between(random, fault.lasts),
+        target: Math.floor(random() * 2),
+        injectAt: between(random, INJECTION_WINDOW) * roundSeconds,
+        durationSeconds: between(random, fault.durationSeconds),
       });
     }
   }

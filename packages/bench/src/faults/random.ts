@@ -1,7 +1,7 @@
-/** Numbers from 0 to below 1. */
+/** Returns a number from 0 to below 1. */
 export type Random = () => number;
 
-/** Numbers that a seed decides, by mulberry32 (Tommy Ettinger): good enough to choose moments and victims. */
+/** A seeded generator, mulberry32 (Tommy Ettinger): good enough to choose times and targets. */
 export function mulberry32(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -21,7 +21,7 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T;
 }
 
-/** The same things in an order left to chance (Fisher and Yates). */
+/** A random permutation (Fisher and Yates). */
 export function shuffled<T>(random: Random, list: readonly T[]): T[] {
   const result = [...list];
   for (let last = result.length - 1; last > 0; last -= 1) {

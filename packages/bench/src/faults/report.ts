@@ -5,18 +5,18 @@ import { type Round, renderRefused } from './run-rounds.ts';
 /** All rounds of one fault. */
 export interface Row {
   fault: string;
-  strikes: number;
+  injections: number;
   accepted: number;
   replayed: number;
   refused: Record<string, number>;
   violations: Record<Kind, number>;
-  /** The worst of the rounds; NaN where there is none. */
+  /** The maximum of the rounds; NaN without rounds. */
   recoverySeconds: number;
-  /** The worst of the rounds in which an order was due; null where there is none. */
+  /** The maximum of the rounds in which an order was due; null if there was none. */
   dispatchDelaySeconds: number | null;
 }
 
-/** A violation with some of what it was found of. */
+/** A violation with some examples. */
 export interface Violation {
   name: ViolationName;
   means: string;
@@ -28,7 +28,7 @@ export interface Report {
   rows: Row[];
   total: Row;
   violations: Violation[];
-  /** Faults that could not be brought about, and why. */
+  /** Faults that could not be injected, and why. */
   notRun: { fault: string; why: string }[];
 }
 
@@ -54,7 +54,7 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
   const delays = rounds.flatMap(({ dispatchDelaySeconds }) => dispatchDelaySeconds ?? []);
   const row: Row = {
     fault,
-    strikes: rounds.filter((round) => round.fault !== 'none').length,
+    injections: rounds.filter((round) => round.fault !== 'none').length,
     accepted: 0,
     replayed: 0,
     refused: {},
@@ -71,11 +71,11 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
   return row;
 }
 
-/** The table of all faults, and what was found wrong. */
+/** Formats the table of all faults and the violations. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({ fault, strikes, accepted, refused, violations: found, ...row }: Row) => [
+  const cells = ({ fault, injections, accepted, refused, violations: found, ...row }: Row) => [
     fault,
-    String(strikes),
+    String(injections),
     accepted.toLocaleString('en'),
     renderRefused(refused),
     String(found.lost),
@@ -88,7 +88,7 @@ export function renderReport({ rows, total, violations, notRun }: Report): strin
   const faults = table(
     [
       'fault',
-      'strikes',
+      'injected',
       'accepted',
       'refused',
       'lost',

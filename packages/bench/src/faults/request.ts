@@ -4,14 +4,14 @@ import type { Order } from './ledger.ts';
 
 export type Channel = 'rest' | 'webhook';
 
-/** What is sent for an order. */
+/** The request for an order. */
 export interface OrderRequest {
   path: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The same bytes each time, on whichever route. */
+/** The same bytes each time, on either route. */
 export function makeRequest(order: Order, channel: Channel): OrderRequest {
   const { sender, sourceOrderId, idempotencyKey, number } = order;
   const body = makeOrder(sourceOrderId, number);
@@ -25,21 +25,21 @@ export function makeRequest(order: Order, channel: Channel): OrderRequest {
   return { path: '/ingest/webhook', headers: { ...headers, 'x-service-signature': `sha256=${signature}` }, body };
 }
 
-/** A reply; its status is 0 where none came whole. */
+/** A reply. Status 0 means that there was no complete reply. */
 export interface Reply {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a reply of any shape; only some members are read.
   body: any;
 }
 
-/** A client that waited this long, in milliseconds, gives up and sends it again. */
+/** After this time in milliseconds a client gives up and retries. */
 const TIMEOUT_MS = 10_000;
 
 export async function sendRequest(url: string, { path, headers, body }: OrderRequest): Promise<Reply> {
   return ask(url + path, { method: 'POST', headers, body });
 }
 
-/** The status reply on a receipt. */
+/** Requests the status of a receipt. */
 export async function askStatus(url: string, apiKey: string, receiptId: string): Promise<Reply> {
   return ask(`${url}/ingest/status/${receiptId}`, { headers: { authorization: `Bearer ${apiKey}` } });
 }

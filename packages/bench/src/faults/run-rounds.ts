@@ -1,68 +1,68 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Dispatcher } from './dispatcher.ts';
-import type { Scene } from './faults.ts';
+import type { FaultContext } from './faults.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Ledger } from './ledger.ts';
-import type { Tally } from './load.ts';
+import type { RequestCounts } from './load.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
-import { revivePostgres } from './revive-postgres.ts';
-import { bringLedger, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
+import { restartPostgres } from './restart-postgres.ts';
+import { copyLedger, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
 import { withClient } from './with-client.ts';
 
-/** One round as it went. */
-export interface Round extends Tally {
-  /** The fault's name; `none` for a round in which nothing happened. */
+/** The results of one round. */
+export interface Round extends RequestCounts {
+  /** The name of the fault; `none` for a round without one. */
   fault: string;
-  victim: number;
-  /** Seconds from the beginning of the round. */
-  struckAt: number;
-  healedAt: number;
-  /** The longest that a receipt took until it was final, from healing or from its own commit if that was later; seconds. */
+  target: number;
+  /** Seconds from the start of the round. */
+  injectedAt: number;
+  recoveredAt: number;
+  /** The longest time until a receipt was final, from recovery or from its own commit if that was later, in seconds. */
   recoverySeconds: number;
-  /** The longest that a confirmed order was shown to the dispatching system after it was due; seconds, null where none was due. */
+  /** The longest delay of a confirmed order after it was due, in seconds; null if none was due. */
   dispatchDelaySeconds: number | null;
-  /** What was not found before. */
+  /** New findings of this round. */
   findings: Finding[];
 }
 
 export interface RoundsDeps {
-  scene: Scene;
+  context: FaultContext;
   ledger: Ledger;
   dispatcher: Dispatcher;
   findings: Findings;
   roundSeconds: number;
-  say: (text: string) => void;
+  printProgress: (text: string) => void;
 }
 
 /** Max time from recovery until all receipts are final and the outbox is empty. */
-const SETTLED_MS = 60_000;
+const SETTLE_TIMEOUT_MS = 60_000;
 /** Min time that the load continues after recovery. */
-const AFTERMATH_MS = 1500;
-/** Sessions end a little before Postgres has. */
-const CRASH_NOTICED_MS = 2000;
+const MIN_LOAD_AFTER_RECOVERY_MS = 1500;
+/** Sessions end a little before Postgres exits. */
+const CRASH_DETECTION_MS = 2000;
 
-/** Round by round: load, a fault in the middle of it, and then the verification of all that was ever accepted. */
+/** Runs each round: load with a fault, then the verification of everything accepted so far. */
 export async function runRounds(plan: readonly PlannedRound[], deps: RoundsDeps): Promise<Round[]> {
   const rounds: Round[] = [];
   for (const [index, planned] of plan.entries()) {
     const name = planned.fault?.name ?? 'none';
-    const at = planned.fault ? ` at ${planned.strikeAt.toFixed(1)} s, for ${planned.lasts.toFixed(1)} s` : '';
-    deps.say(`[${index + 1}/${plan.length}] ${name}${at} …`);
+    const at = planned.fault ? ` at ${planned.injectAt.toFixed(1)} s, for ${planned.durationSeconds.toFixed(1)} s` : '';
+    deps.printProgress(`[${index + 1}/${plan.length}] ${name}${at} …`);
     const round = await runRound(planned, deps);
     rounds.push(round);
-    deps.say(`    ${describe(round)}`);
+    deps.printProgress(`    ${describe(round)}`);
   }
   await verifyDispatched(rounds, deps);
   return rounds;
 }
 
-/** Waits until all that was confirmed is shown; what is found then is of the last round. */
+/** Waits until all confirmed orders are dispatched. New findings belong to the last round. */
 async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Promise<void> {
-  const { scene, ledger, dispatcher, findings } = deps;
-  await dispatcher.untilShown(Date.now() + SETTLED_MS);
-  await withClient(scene.postgres.url, async (client) => {
+  const { context, ledger, dispatcher, findings } = deps;
+  await dispatcher.untilShown(Date.now() + SETTLE_TIMEOUT_MS);
+  await withClient(context.postgres.url, async (client) => {
     const { cursor } = dispatcher;
     const { rows } = await client.query(
       `select order_id::text as id, concat_ws(' ', confirmed_xid, reviewed_at) as detail from orders
@@ -71,7 +71,7 @@ async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Pro
     );
     for (const { id, detail } of rows) findings.add({ name: 'not-dispatched', id, detail });
     await client.query('begin');
-    await bringLedger(client, ledger, dispatcher);
+    await copyLedger(client, ledger, dispatcher);
     for (const finding of await verifyTables(client)) findings.add(finding);
     await client.query('rollback');
   });
@@ -79,82 +79,82 @@ async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Pro
 }
 
 async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round> {
-  const { scene, dispatcher, findings, roundSeconds } = deps;
-  const { fault, victim, strikeAt, lasts } = planned;
+  const { context, dispatcher, findings, roundSeconds } = deps;
+  const { fault, target, injectAt, durationSeconds } = planned;
   const startedAt = Date.now();
   const secondsSince = () => (Date.now() - startedAt) / 1000;
-  scene.load.start();
+  context.load.start();
   dispatcher.startRound();
-  let [struckAt, healedAt] = [0, 0];
+  let [injectedAt, recoveredAt] = [0, 0];
   if (fault) {
-    await sleep(strikeAt * 1000);
-    struckAt = secondsSince();
-    await fault.strike(scene, victim);
-    await sleep(lasts * 1000);
-    await fault.heal(scene, victim);
-    healedAt = secondsSince();
+    await sleep(injectAt * 1000);
+    injectedAt = secondsSince();
+    await fault.inject(context, target);
+    await sleep(durationSeconds * 1000);
+    await fault.recover(context, target);
+    recoveredAt = secondsSince();
   }
-  await sleep(Math.max(AFTERMATH_MS, roundSeconds * 1000 - (Date.now() - startedAt)));
-  const tally = await scene.load.stop();
+  await sleep(Math.max(MIN_LOAD_AFTER_RECOVERY_MS, roundSeconds * 1000 - (Date.now() - startedAt)));
+  const counts = await context.load.stop();
   const delay = dispatcher.longestDelay();
-  const recovery = await verifyUndisturbed(startedAt, healedAt, deps);
+  const recovery = await verifyWithRetry(startedAt, recoveredAt, deps);
   return {
     fault: fault?.name ?? 'none',
-    victim,
-    struckAt,
-    healedAt,
-    ...tally,
+    target,
+    injectedAt,
+    recoveredAt,
+    ...counts,
     recoverySeconds: recovery,
     dispatchDelaySeconds: Number.isNaN(delay) ? null : delay,
     findings: findings.takeNew(),
   };
 }
 
-/** Verifies, and once more from the beginning if Postgres crashed meanwhile. */
-async function verifyUndisturbed(startedAt: number, healedAt: number, deps: RoundsDeps): Promise<number> {
-  const { scene, findings } = deps;
+/** Verifies, and starts again if Postgres crashed in the meantime. */
+async function verifyWithRetry(startedAt: number, recoveredAt: number, deps: RoundsDeps): Promise<number> {
+  const { context, findings } = deps;
   for (;;) {
     const crashes = findings.known('postgres-crashed').length;
     try {
-      await revivePostgres(scene);
-      return await withClient(scene.postgres.url, (client) => verify(client, startedAt, healedAt, deps));
+      await restartPostgres(context);
+      return await withClient(context.postgres.url, (client) => verify(client, startedAt, recoveredAt, deps));
     } catch (error) {
-      await sleep(CRASH_NOTICED_MS);
+      await sleep(CRASH_DETECTION_MS);
       if (findings.known('postgres-crashed').length === crashes) throw error;
     }
   }
 }
 
 /** @returns the recovery in seconds. */
-async function verify(client: pg.Client, startedAt: number, healedAt: number, deps: RoundsDeps): Promise<number> {
-  const { scene, ledger, dispatcher, findings } = deps;
-  const healed = startedAt + healedAt * 1000;
-  await untilSettled(client, healed + SETTLED_MS, {
+async function verify(client: pg.Client, startedAt: number, recoveredAt: number, deps: RoundsDeps): Promise<number> {
+  const { context, ledger, dispatcher, findings } = deps;
+  const recovered = startedAt + recoveredAt * 1000;
+  await untilSettled(client, recovered + SETTLE_TIMEOUT_MS, {
     receipts: findings.known('receipt-stuck'),
-    promises: findings.known('outbox-row-left'),
+    outboxRows: findings.known('outbox-row-left'),
   });
   await client.query('begin');
-  await bringLedger(client, ledger, dispatcher);
+  await copyLedger(client, ledger, dispatcher);
   const found = await verifyTables(client);
-  const url = pick(scene.random, scene.urls);
+  const url = pick(context.random, context.urls);
   found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));
   await client.query('rollback');
   for (const finding of found) findings.add(finding);
-  return recoverySeconds(client, healed);
+  return recoverySeconds(client, recovered);
 }
 
 function describe({ accepted, refused, recoverySeconds, dispatchDelaySeconds, findings }: Round): string {
   const violations = [...Map.groupBy(findings, ({ name }) => name)].map(([name, { length }]) => `${name} ${length}`);
-  const said = [
+  const parts = [
     `${accepted.toLocaleString('en')} accepted`,
     renderRefused(refused),
     `final after ${recoverySeconds.toFixed(1)} s`,
     dispatchDelaySeconds === null ? '' : `dispatched ${dispatchDelaySeconds.toFixed(1)} s late`,
   ];
-  return `${said.filter(Boolean).join(', ')}${violations.length > 0 ? `; VIOLATED: ${violations.join(', ')}` : ''}`;
+  return `${parts.filter(Boolean).join(', ')}${violations.length > 0 ? `; VIOLATED: ${violations.join(', ')}` : ''}`;
 }
 
-/** Such as `503 ×12, no reply ×3`. */
+/** For example `503 ×12, no reply ×3`. */
 export function renderRefused(refused: Record<string, number>): string {
   return Object.entries(refused)
     .map(([status, count]) => `${status === '0' ? 'no reply' : status} ×${count.toLocaleString('en')}`)

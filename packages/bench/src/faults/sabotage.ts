@@ -2,9 +2,9 @@ import type pg from 'pg';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
-import { bringLedger, verifyTables } from './verify.ts';
+import { copyLedger, verifyTables } from './verify.ts';
 
-/** Damage done to what is stored, and the name it must be found under. */
+/** Damage to stored data, and the violation that must be found. */
 interface Sabotage {
   /** The last statement changes one row. */
   statements: string[];
@@ -64,9 +64,9 @@ export const SABOTAGES = {
 export type SabotageKind = keyof typeof SABOTAGES;
 
 /**
- * Does the damage in a transaction, verifies there, and takes it back.
+ * Causes the damage in a transaction, verifies inside it, and rolls it back.
  *
- * @returns what was found.
+ * @returns the findings.
  */
 export async function findSabotage(
   client: pg.Client,
@@ -75,10 +75,10 @@ export async function findSabotage(
 ): Promise<Finding[]> {
   await client.query('begin');
   try {
-    await bringLedger(client, ledger, dispatcher);
+    await copyLedger(client, ledger, dispatcher);
     let changed: number | null = 0;
     for (const statement of SABOTAGES[kind].statements) changed = (await client.query(statement)).rowCount;
-    if (changed !== 1) throw new Error(`there was nothing to do "${kind}" to`);
+    if (changed !== 1) throw new Error(`there was no row for "${kind}"`);
     return await verifyTables(client);
   } finally {
     await client.query('rollback');

@@ -7,19 +7,19 @@ import type { Ledger } from './ledger.ts';
 import { askStatus } from './request.ts';
 
 /** Max examples of one violation. */
-const MAX_FOUND = 1000;
+const MAX_EXAMPLES = 1000;
 const POLL_INTERVAL_MS = 200;
 
 const FINAL = "('written', 'duplicate', 'dead')";
 const IS_POISON = "r.source_order_id like 'poison-%'";
 const RECEIPT = `r.receipt_id::text as id,
   concat_ws(' ', r.source_order_id, r.state, 'attempts', r.attempts, 'crashes', r.crashes, r.error_code, r.history) as detail`;
-/** The bytes that `receipts r` was sent with, from `receipt_payloads p`. */
+/** The body of `receipts r` in `receipt_payloads p`. */
 const BODY = 'substring(p.bodies from r.body_start for r.body_length)';
 
 /**
- * What must not be there, each a query for the ids (and what else is worth knowing) of all that break the rule. `accepted` holds what
- * clients were told: the receipts of all 202s with what was sent.
+ * A query per violation that returns the ids and details of the affected rows. The table `accepted` contains the receipts
+ * of all 202s with the sent orders.
  */
 const RULES: Partial<Record<ViolationName, string>> = {
   'receipt-missing': `
@@ -48,7 +48,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
     where not exists (
       select from receipts r
       where r.receipt_id = o.receipt_id and r.account_id = o.account_id and r.order_id = o.order_id and r.state = 'written')`,
-  // The service names as the original whatever receipt the order of this account and source_order_id names.
+  // The service names the receipt of the order with this account and source_order_id as the original.
   'duplicate-misdirected': `
     select ${RECEIPT} from receipts r
     where r.state = 'duplicate' and not exists (
@@ -88,17 +88,17 @@ const RULES: Partial<Record<ViolationName, string>> = {
     select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
 };
 
-/** Waits until there is nothing left to do, or it is too late; what `known` names is not waited for. */
+/** Waits until no work is left or the deadline passes, except for the rows in `known`. */
 export async function untilSettled(
   client: pg.Client,
   deadline: number,
-  known: { receipts: string[]; promises: string[] },
+  known: { receipts: string[]; outboxRows: string[] },
 ): Promise<void> {
   const isSettled = async () => {
     const { rows } = await client.query(
       `select not exists (select from receipts where state not in ${FINAL} and receipt_id <> all($1::uuid[]))
           and not exists (select from outbox where batch_id <> all($2::uuid[])) as settled`,
-      [known.receipts, known.promises],
+      [known.receipts, known.outboxRows],
     );
     return rows[0].settled;
   };
@@ -106,24 +106,24 @@ export async function untilSettled(
 }
 
 /**
- * The longest that a receipt took until it was final: from its own commit, or from healing if that was later.
+ * The longest time until a receipt was final, from its own commit or from recovery if that was later.
  *
- * @param healedAt Unix milliseconds; Postgres runs on the same machine's clock.
+ * @param recoveredAt in Unix milliseconds. Postgres uses the same clock.
  * @returns seconds.
  */
-export async function recoverySeconds(client: pg.Client, healedAt: number): Promise<number> {
+export async function recoverySeconds(client: pg.Client, recoveredAt: number): Promise<number> {
   const { rows } = await client.query(
-    `select coalesce(max(extract(epoch from updated_at - greatest(received_at, healed_at))), 0)::float8 as seconds
-     from receipts, to_timestamp($1::float8 / 1000) as healed_at
-     where state in ${FINAL} and updated_at > healed_at`,
-    [healedAt],
+    `select coalesce(max(extract(epoch from updated_at - greatest(received_at, recovered_at))), 0)::float8 as seconds
+     from receipts, to_timestamp($1::float8 / 1000) as recovered_at
+     where state in ${FINAL} and updated_at > recovered_at`,
+    [recoveredAt],
   );
   return rows[0].seconds;
 }
 
-/** Tells this session, until its transaction ends, what clients were told and what was dispatched. */
-export async function bringLedger(client: pg.Client, ledger: Ledger, dispatcher: Dispatcher): Promise<void> {
-  // The cursor and what was seen up to it, as of one moment.
+/** Copies the ledger and the dispatched orders to temporary tables of the current transaction. */
+export async function copyLedger(client: pg.Client, ledger: Ledger, dispatcher: Dispatcher): Promise<void> {
+  // The cursor and the orders up to it, from the same moment.
   const { cursor } = dispatcher;
   const seen = [...dispatcher.seen.values()];
   await client.query('create temp table dispatch_cursor (xid xid8, order_id bigint) on commit drop');
@@ -150,19 +150,19 @@ export async function bringLedger(client: pg.Client, ledger: Ledger, dispatcher:
   await client.query('analyze accepted, dispatched');
 }
 
-/** All that breaks a rule, of the ledger that was brought and of everything stored. */
+/** Runs all rules on the copied ledger and the stored data. */
 export async function verifyTables(client: pg.Client): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [name, rule] of Object.entries(RULES) as [ViolationName, string][]) {
-    const { rows } = await client.query<{ id: string; detail: string }>(`${rule} limit ${MAX_FOUND}`);
+    const { rows } = await client.query<{ id: string; detail: string }>(`${rule} limit ${MAX_EXAMPLES}`);
     findings.push(...rows.map(({ id, detail }) => ({ name, id, detail })));
   }
   return findings;
 }
 
-const ASKED = 20;
+const MAX_STATUS_REQUESTS = 20;
 
-/** Asks the service about some of the duplicates of this round: each reply must name the one receipt that was written. */
+/** Requests the status of some duplicates of this round. Each reply must name the written receipt. */
 export async function verifyStatusReplies(
   client: pg.Client,
   { ledger, url, since }: { ledger: Ledger; url: string; since: number },
@@ -172,7 +172,7 @@ export async function verifyStatusReplies(
      from accepted a join receipts r using (receipt_id)
      join receipts w on w.account_id = a.account_id and w.source_order_id = a.source_order_id and w.state = 'written'
      where r.state = 'duplicate' and r.received_at > to_timestamp($1::float8 / 1000)
-     order by md5(r.receipt_id::text) limit ${ASKED}`,
+     order by md5(r.receipt_id::text) limit ${MAX_STATUS_REQUESTS}`,
     [since],
   );
   const replies = rows.map(async ({ duplicate, receipt_id, order_id }): Promise<Finding[]> => {

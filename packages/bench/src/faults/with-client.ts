@@ -2,10 +2,10 @@ import pg from 'pg';
 
 const CONNECT_MS = 10_000;
 
-/** Works with a connection of its own. */
+/** Runs work on a new connection. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  // What it reports here, the query under way reports too.
+  // The running query reports the same error.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -3,14 +3,14 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** How far back the receipts reach: what the default retention keeps. */
+/** The age of the oldest receipts: the default retention. */
 const DAYS = 90;
 const ACCOUNTS = 8;
 const BATCH = 50;
 const CHUNK = 500_000;
 
-/** Receipts from number `first` to `last` of `rows`. */
-interface Stretch {
+/** Receipts number `first` to `last` of `rows`. */
+interface ReceiptRange {
   fromIso: string;
   rows: number;
   accounts: readonly number[];
@@ -18,8 +18,8 @@ interface Stretch {
   last: number;
 }
 
-/** Receipt number `i` of a stretch, its body and its order, all made by SQL from that number. */
-function statementsFor({ fromIso, rows, accounts, first, last }: Stretch): string[] {
+/** SQL that derives receipt number `i`, its body and its order from that number. */
+function statementsFor({ fromIso, rows, accounts, first, last }: ReceiptRange): string[] {
   const timeOf = (number: string) => `(timestamptz '${fromIso}' + ${number} * (interval '${DAYS} days' / ${rows}))`;
   const uuidOf = (time: string, number: string) => `(
     lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0')
@@ -60,7 +60,7 @@ function statementsFor({ fromIso, rows, accounts, first, last }: Stretch): strin
 }
 
 /** Fills a database with `rows` written orders, their receipts and bodies, spread over the last 90 days. */
-export async function fill(databaseUrl: string, rows: number, say: (text: string) => void): Promise<void> {
+export async function fill(databaseUrl: string, rows: number, printProgress: (text: string) => void): Promise<void> {
   const knex = openKnex({ url: databaseUrl, applicationName: 'orders bench' });
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -74,18 +74,18 @@ export async function fill(databaseUrl: string, rows: number, say: (text: string
       const last = Math.min(first + CHUNK, rows) - 1;
       const fromIso = new Date(from).toISOString();
       for (const statement of statementsFor({ fromIso, rows, accounts, first, last })) await client.query(statement);
-      say(`    ${(last + 1).toLocaleString('en')} of ${rows.toLocaleString('en')} orders stored`);
+      printProgress(`    ${(last + 1).toLocaleString('en')} of ${rows.toLocaleString('en')} orders stored`);
     }
     await knex.raw(`select setval('order_ids', ${rows})`);
-    await tidy(knex);
+    await vacuum(knex);
   } finally {
     await client.end();
     await knex.destroy();
   }
 }
 
-/** What autovacuum would have done in 90 days. */
-async function tidy(knex: Knex): Promise<void> {
+/** Does the work of autovacuum in 90 days. */
+async function vacuum(knex: Knex): Promise<void> {
   for (const table of ['receipts', 'receipt_payloads', 'orders']) await knex.raw(`vacuum analyze ${table}`);
   await knex.raw('checkpoint');
 }

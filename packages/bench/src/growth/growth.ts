@@ -16,20 +16,24 @@ export interface GrowthPlan {
 
 export interface Growth {
   rows: number;
-  /** End-to-end orders a second, filled ÷ empty: the ratio of the medians. */
+  /** End-to-end orders per second, filled ÷ empty: the ratio of the medians. */
   ratio: number;
   empty: Measurement[];
   filled: Measurement[];
   probes: { empty: Probe; filled: Probe };
-  /** Several workers on one queue. */
-  workers: { workers: number; measurement: Measurement; triedTwice: number }[];
+  /** Results with several workers on one queue. */
+  workers: { workers: number; measurement: Measurement; retried: number }[];
 }
 
 const CONNECTIONS = 128;
 const WORKER_COUNTS = [2, 4];
 
 /** Measures the service alternately on an empty database and on one with millions of orders, and then with several workers. */
-export async function runGrowth(services: Services, plan: GrowthPlan, say: (text: string) => void): Promise<Growth> {
+export async function runGrowth(
+  services: Services,
+  plan: GrowthPlan,
+  printProgress: (text: string) => void,
+): Promise<Growth> {
   const { rows, rounds, seconds, warmUpSeconds } = plan;
   const cell = {
     contestant: OURS,
@@ -37,30 +41,30 @@ export async function runGrowth(services: Services, plan: GrowthPlan, say: (text
     seconds,
     warmUpSeconds,
   };
-  say(`Filling a database with ${rows.toLocaleString('en')} orders …`);
+  printProgress(`Filling a database with ${rows.toLocaleString('en')} orders …`);
   const databaseUrl = await services.fresh('grown');
-  await fill(databaseUrl, rows, say);
+  await fill(databaseUrl, rows, printProgress);
 
   const empty: Measurement[] = [];
   const filled: Measurement[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    say(`Round ${round} of ${rounds}: empty, then filled …`);
+    printProgress(`Round ${round} of ${rounds}: empty, then filled …`);
     empty.push(await measure(services, cell));
-    say(`    empty: ${describe(empty.at(-1) as Measurement)}`);
+    printProgress(`    empty: ${describe(empty.at(-1) as Measurement)}`);
     await services.fresh('grown');
     filled.push(await measure(services, { ...cell, databaseUrl }));
-    say(`    filled: ${describe(filled.at(-1) as Measurement)}`);
+    printProgress(`    filled: ${describe(filled.at(-1) as Measurement)}`);
   }
   const rate = (measurements: Measurement[]) => median(measurements.map(({ ordersPerSecond }) => ordersPerSecond));
 
   const workers: Growth['workers'] = [];
   let emptyProbe: Probe | null = null;
   for (const count of WORKER_COUNTS) {
-    say(`${count} workers on one queue …`);
+    printProgress(`${count} workers on one queue …`);
     const url = await services.fresh(`workers_${count}`);
     const measurement = await measure(services, { ...cell, databaseUrl: url, workers: count });
-    workers.push({ workers: count, measurement, triedTwice: await countTriedTwice(url) });
-    say(`    ${describe(measurement)}`);
+    workers.push({ workers: count, measurement, retried: await countRetried(url) });
+    printProgress(`    ${describe(measurement)}`);
     emptyProbe ??= await probe(url);
     await services.drop(url);
   }
@@ -68,8 +72,8 @@ export async function runGrowth(services: Services, plan: GrowthPlan, say: (text
   return { rows, ratio: rate(filled) / rate(empty), empty, filled, probes, workers };
 }
 
-/** Receipts that took more than one attempt, or whose lease expired. */
-async function countTriedTwice(databaseUrl: string): Promise<number> {
+/** The number of receipts with more than one attempt or an expired lease. */
+async function countRetried(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -82,7 +86,7 @@ async function countTriedTwice(databaseUrl: string): Promise<number> {
   }
 }
 
-/** What growth costs, in lines. */
+/** Formats the results, one per line. */
 export function renderGrowth({ rows, ratio, empty, filled, probes, workers }: Growth): string {
   const rates = (measurements: Measurement[]) =>
     measurements.map(({ ordersPerSecond }) => Math.round(ordersPerSecond).toLocaleString('en')).join(', ');
@@ -95,8 +99,8 @@ export function renderGrowth({ rows, ratio, empty, filled, probes, workers }: Gr
     `Beside at most some hundred thousand receipts: ${probeLine(probes.empty)}`,
     `Beside ${rows.toLocaleString('en')}: ${probeLine(probes.filled)}`,
     ...workers.map(
-      ({ workers: count, measurement, triedTwice }) =>
-        `${count} workers: ${rates([measurement])} orders/s, ${measurement.deadlocks} deadlocks, ${triedTwice} receipts tried twice` +
+      ({ workers: count, measurement, retried }) =>
+        `${count} workers: ${rates([measurement])} orders/s, ${measurement.deadlocks} deadlocks, ${retried} receipts tried twice` +
         (measurement.faults.length > 0 ? `, FAILED: ${measurement.faults.join('; ')}` : ''),
     ),
   ].join('\n');

@@ -2,25 +2,25 @@ import { closeDatabase, findReceipt, openDatabase, sweepOutbox } from '@orders/d
 import pg from 'pg';
 import { median } from '../measure/statistics.ts';
 
-/** What single statements cost on a database; times in milliseconds. */
+/** The cost of single statements in milliseconds. */
 export interface Probe {
-  /** The median of looking up one receipt of any age. */
+  /** The median of a look-up of one receipt of any age. */
   lookUpMs: number;
-  /** Partitions that one look-up reads. */
+  /** The number of partitions that one look-up reads. */
   partitionsPerLookUp: number;
-  /** The median of one sweep that finds nothing to do. */
+  /** The median of a sweep without work. */
   sweepMs: number;
 }
 
 const LOOK_UPS = 1000;
 const SWEEPS = 100;
 
-/** Looks up receipts spread over all there are, and sweeps. */
+/** Looks up receipts spread over all weeks, and sweeps. */
 export async function probe(databaseUrl: string): Promise<Probe> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // One of each stretch of ids, from the index, so that all weeks are among them.
+    // One id of each range in the index, so that all weeks are included.
     const { rows } = await client.query(
       `select r.receipt_id, r.account_id from generate_series(0, $1::int - 1) as n
        cross join lateral (
@@ -38,7 +38,7 @@ export async function probe(databaseUrl: string): Promise<Probe> {
     }
     const sweeps: number[] = [];
     while (sweeps.length < SWEEPS) sweeps.push(await timed(() => sweepOutbox(database, 200, 15_000)));
-    // Its statistics arrive with the end of its connection at the latest.
+    // Its statistics arrive at the end of its connection at the latest.
     await closeDatabase(database);
     return {
       lookUpMs: median(lookUps),

@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 
-/** What came back for one order. */
-export interface Answer {
-  /** The HTTP status; 0 when the connection failed. */
+/** The reply to one order. */
+export interface OrderReply {
+  /** The HTTP status; 0 if the connection failed. */
   status: number;
-  /** Milliseconds of `performance.now()` at which the whole reply was there. */
+  /** The time of the complete reply, from `performance.now()`. */
   at: number;
 }
 
-/** One keep-alive connection with one request on it at a time. */
+/** A keep-alive connection with one request at a time. */
 export interface Connection {
-  /** Sends an order, or what the headers say it is; `done` is called once, never before `send` returns. */
-  send(body: string, done: (answer: Answer) => void, headers?: Record<string, string>): void;
+  /** Sends a body with optional headers. `done` is called once, never before `send` returns. */
+  send(body: string, done: (reply: OrderReply) => void, headers?: Record<string, string>): void;
   close(): void;
 }
 
@@ -19,8 +19,8 @@ const HEAD_END = '\r\n\r\n';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /**
- * HTTP/1.1 over a plain socket, as much of it as the contestants speak: one reply a request, with a Content-Length. The driver shares its
- * CPUs with what it measures, and an HTTP client would cost two to three times as much per order.
+ * A minimal HTTP/1.1 client for the contestants: one reply per request, with a Content-Length. The driver shares its CPUs
+ * with the measured processes, and a full HTTP client would cost two to three times as much per order.
  *
  * @param apiKey is sent as the Bearer key.
  */
@@ -30,9 +30,9 @@ export function openConnection(url: string, apiKey: string): Connection {
   const json = headLines({ 'content-type': 'application/json' });
   const socket = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding('latin1');
   let received = '';
-  let waiting: ((answer: Answer) => void) | null = null;
+  let waiting: ((reply: OrderReply) => void) | null = null;
 
-  function answer(status: number): void {
+  function reply(status: number): void {
     const done = waiting;
     waiting = null;
     received = '';
@@ -44,15 +44,15 @@ export function openConnection(url: string, apiKey: string): Connection {
     const headEnd = received.indexOf(HEAD_END);
     if (headEnd < 0) return;
     const length = Number(CONTENT_LENGTH.exec(received)?.[1] ?? 0);
-    if (received.length >= headEnd + HEAD_END.length + length) answer(Number(received.slice(9, 12)));
+    if (received.length >= headEnd + HEAD_END.length + length) reply(Number(received.slice(9, 12)));
   });
   socket.on('error', () => {});
-  socket.on('close', () => answer(0));
+  socket.on('close', () => reply(0));
 
   return {
     send(body, done, headers) {
       waiting = done;
-      if (socket.destroyed) setImmediate(answer, 0);
+      if (socket.destroyed) setImmediate(reply, 0);
       else {
         const own = headers ? headLines(headers) : json;
         socket.write(`${head}${own}content-length: ${Buffer.byteLength(body)}${HEAD_END}${body}`);

@@ -1,8 +1,8 @@
 import { type Connection, openConnection } from './connection.ts';
 import { type Load, type LoadResult, OPEN_CONNECTIONS, runLoad } from './run-load.ts';
 
-/** What the runner asks the driver's process to do; it answers each with a `LoadResult`. */
-export interface LoadOrder {
+/** A request to the driver process, which replies with a `LoadResult`. */
+export interface LoadRequest {
   url: string;
   apiKeys: string[];
   load: Load;
@@ -10,10 +10,10 @@ export interface LoadOrder {
   prefix: string;
 }
 
-// A process of its own, so that what it costs is counted for itself and no earlier run has left it anything to collect.
+// A separate process, so that its CPU time is counted separately and it has no garbage of earlier runs.
 const connections: Connection[] = [];
 
-process.on('message', async (order: LoadOrder) => {
+process.on('message', async (order: LoadRequest) => {
   const count = order.load.connections ?? OPEN_CONNECTIONS;
   while (connections.length < count) {
     const key = order.apiKeys[connections.length % order.apiKeys.length] as string;

@@ -19,7 +19,7 @@ const CARTS = [
 const VARIANTS = 500;
 const ID = '<id>';
 
-/** Bodies that differ in everything but their shape, cut where the id belongs, so that a request costs its sender no serializing. */
+/** Prepared bodies with different content, split at the id, so that requests need no serialization. */
 const BODIES = Array.from({ length: VARIANTS }, (_, number) => {
   const place = PLACES[number % PLACES.length] as (typeof PLACES)[number];
   const digits = String(number).padStart(3, '0');
@@ -43,7 +43,7 @@ const BODIES = Array.from({ length: VARIANTS }, (_, number) => {
   return body.split(ID) as [string, string];
 });
 
-/** An order of about 600 bytes as senders spell it, with this `source_order_id`. */
+/** A typical order of about 600 bytes with this `source_order_id`. */
 export function makeOrder(sourceOrderId: string, number: number): string {
   const [before, after] = BODIES[number % VARIANTS] as [string, string];
   return before + sourceOrderId + after;

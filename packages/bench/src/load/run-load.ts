@@ -5,24 +5,24 @@ import { makeOrder } from './make-order.ts';
 /** Closed: a number of senders, each waiting for its reply. Open: a fixed rate, regardless of replies. */
 export type Load = { kind: 'closed'; connections: number } | { kind: 'open'; perSecond: number; connections?: number };
 
-/** One load from its first request to its last reply. Moments are Unix milliseconds, durations milliseconds. */
+/** The results of one load. Times are Unix milliseconds, durations are milliseconds. */
 export interface LoadResult {
   startedAt: number;
   endedAt: number;
-  /** For each order by its number: when its 202 was there; NaN where none came. */
+  /** For each order by its number: the time of its 202; NaN without one. */
   acceptedAt: Float64Array;
   /**
-   * For each order: from when it was to be sent until its reply was there. In the open loop that counts the wait for a free connection
-   * too, so a server that stalls is not spared the orders that piled up meanwhile (coordinated omission).
+   * For each order: from its due time until its reply. In the open loop this includes the wait for a free connection, so
+   * that a stalled server does not hide the waiting orders (coordinated omission).
    */
   latencies: Float64Array;
-  /** The same from when it was sent. */
+  /** The same from the time of sending. */
   replyTimes: Float64Array;
-  /** How many replies there were of each status other than 202; 0 stands for a failed connection. */
+  /** The number of replies by status, except 202; 0 means a failed connection. */
   refused: Record<string, number>;
 }
 
-/** Connections of the open loop, unless it is told otherwise. */
+/** The default number of connections of the open loop. */
 export const OPEN_CONNECTIONS = 256;
 /** If orders of more than this many seconds wait for a connection, the server counts as overloaded and the load ends. */
 const MAX_BEHIND_SECONDS = 10;
@@ -41,14 +41,14 @@ export async function runLoad(
   const replyTimes: number[] = [];
   const refused: Record<string, number> = {};
   let sent = 0;
-  let lastAnswer = started;
+  let lastReplyAt = started;
 
   function sendOne(connection: Connection, due: number, after: () => void): void {
     const number = sent;
     const sentAt = performance.now();
     sent += 1;
     connection.send(makeOrder(`${prefix}-${number}`, number), ({ status, at }) => {
-      lastAnswer = at;
+      lastReplyAt = at;
       latencies[number] = at - due;
       replyTimes[number] = at - sentAt;
       acceptedAt[number] = status === 202 ? performance.timeOrigin + at : Number.NaN;
@@ -61,7 +61,7 @@ export async function runLoad(
   else await openLoop(load.perSecond);
   return {
     startedAt: performance.timeOrigin + started,
-    endedAt: performance.timeOrigin + lastAnswer,
+    endedAt: performance.timeOrigin + lastReplyAt,
     acceptedAt: Float64Array.from(acceptedAt),
     latencies: Float64Array.from(latencies),
     replyTimes: Float64Array.from(replyTimes),

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Child, startChild } from '@orders/test-services';
-import type { LoadOrder } from './driver.ts';
+import type { LoadRequest } from './driver.ts';
 import type { LoadResult } from './run-load.ts';
 
-/** The process that offers the load. */
+/** The process that sends the load. */
 export interface Driver {
   child: Child;
-  /** @throws {Error} when the process ends before its answer. */
-  run(order: LoadOrder): Promise<LoadResult>;
+  /** @throws {Error} if the process exits before its reply. */
+  run(order: LoadRequest): Promise<LoadResult>;
 }
 
 export async function startDriver(): Promise<Driver> {
@@ -19,11 +19,11 @@ export async function startDriver(): Promise<Driver> {
   return {
     child,
     async run(order) {
-      const answer = once(child.process, 'message');
+      const reply = once(child.process, 'message');
       child.process.send(order);
       const [result] = await Promise.race([
-        answer,
-        child.exited.then(() => Promise.reject(new Error('the load driver ended by itself'))),
+        reply,
+        child.exited.then(() => Promise.reject(new Error('the load driver exited unexpectedly'))),
       ]);
       return result as LoadResult;
     },

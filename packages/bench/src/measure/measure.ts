@@ -17,19 +17,19 @@ import {
 import { type Usage, usageOf, usageOfFamily } from './processes.ts';
 import { percentile } from './statistics.ts';
 
-/** The kinds of processes whose cost is counted apart. */
+/** The processes whose cost is counted separately. */
 export const ROLES = ['intake', 'worker', 'postgres', 'redis', 'driver'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** One contestant under one load, once. Latencies in milliseconds; NaN where there is nothing to measure. */
+/** One run of a contestant under a load. Latencies in milliseconds; NaN for missing values. */
 export interface Measurement {
   contestant: string;
   load: string;
-  /** Replies 202. */
+  /** The number of 202 replies. */
   accepted: number;
-  /** Replies other than 202, by status; 0 stands for a failed connection. */
+  /** Other replies by status; 0 means a failed connection. */
   refused: Record<string, number>;
-  /** What is wrong with the result; it counts only if there is nothing. */
+  /** Faults of the result. It counts only without faults. */
   faults: string[];
   acceptedPerSecond: number;
   /** End to end: from the first request to the commit of the last order. */
@@ -37,11 +37,11 @@ export interface Measurement {
   reply: Quantiles;
   /** From the 202 to the commit of the order. */
   written: Quantiles;
-  /** Orders accepted and not written when the load ended, in seconds of the end-to-end rate. */
+  /** Accepted orders that were not written at the end of the load, in seconds of the end-to-end rate. */
   backlogSeconds: number;
   cpuSecondsPer1000: Record<Role, number>;
   memoryMiB: Record<Role, number>;
-  /** Full-page images apart. */
+  /** Without full-page images. */
   walBytesPerOrder: number;
   walPageImageBytesPerOrder: number;
   redisCommandsPerOrder: number;
@@ -59,7 +59,7 @@ export interface Cell {
   seconds: number;
   warmUpSeconds: number;
   workers?: number;
-  /** A database that is there already and stays; else a fresh one. */
+  /** An existing database that is kept. By default a new one. */
   databaseUrl?: string;
   /** A directory for CPU profiles. */
   profileTo?: string | undefined;
@@ -68,14 +68,14 @@ export interface Cell {
 const STUCK_MS = 60_000;
 const POLL_INTERVAL_MS = 100;
 
-/** A name for a load, as on the command line. */
+/** The name of a load on the command line. */
 export function nameOf(load: Load): string {
   return load.kind === 'closed' ? String(load.connections) : `open-${Math.round(load.perSecond)}`;
 }
 
 let runs = 0;
 
-/** Starts a contestant on fresh services, warms it up, offers it the load, waits until all is written, and counts. */
+/** Starts a contestant on empty services, warms it up, sends the load, waits until all orders are written, and measures. */
 export async function measure(services: Services, cell: Cell): Promise<Measurement> {
   runs += 1;
   const databaseUrl = cell.databaseUrl ?? (await services.fresh(`bench_${runs}`));
@@ -145,7 +145,7 @@ async function measureRunning(
   };
 }
 
-/** False when nothing more comes for a minute. */
+/** @returns false after a minute without progress. */
 async function untilOrders(client: pg.Client, sent: SentOrders, wanted: number): Promise<boolean> {
   let seen = 0;
   for (let progressAt = Date.now(); Date.now() - progressAt < STUCK_MS; await sleep(POLL_INTERVAL_MS)) {
@@ -161,7 +161,7 @@ function countAccepted(load: LoadResult): number {
   return load.acceptedAt.reduce((sum, at) => sum + (Number.isNaN(at) ? 0 : 1), 0);
 }
 
-/** An order that got its 202 must be there, and once. One that got none may be there: its reply may have been lost. */
+/** An order with a 202 must be stored once. Any other order may be stored, because its reply may have been lost. */
 function faultsOf(load: LoadResult, stored: StoredOrders | null): string[] {
   if (!stored) return [];
   const lost = load.acceptedAt.reduce(
@@ -169,7 +169,7 @@ function faultsOf(load: LoadResult, stored: StoredOrders | null): string[] {
     0,
   );
   return [
-    ...(lost > 0 ? [`${lost} accepted orders are not there`] : []),
+    ...(lost > 0 ? [`${lost} accepted orders are missing`] : []),
     ...(stored.extra > 0 ? [`${stored.extra} orders were written twice`] : []),
   ];
 }

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 
-/** Where the write-ahead log ends now. */
+/** The current end of the write-ahead log. */
 export async function walPosition(client: pg.Client): Promise<string> {
   const { rows } = await client.query('select pg_current_wal_insert_lsn()::text as lsn');
   return rows[0].lsn;
 }
 
-/** Bytes written to the log since a position; images of whole pages apart, since they follow checkpoints and not orders. */
+/** Bytes written to the log since a position. Full-page images are separate, because they depend on checkpoints. */
 export async function walBytesSince(client: pg.Client, from: string): Promise<{ records: number; pageImages: number }> {
   await client.query('create extension if not exists pg_walinspect');
   const { rows } = await client.query(
@@ -17,26 +17,26 @@ export async function walBytesSince(client: pg.Client, from: string): Promise<{ 
   return { records: rows[0].records ?? 0, pageImages: rows[0].page_images ?? 0 };
 }
 
-/** The outcome of the orders of one load, as stored in Postgres. */
+/** The stored orders of one load. */
 export interface StoredOrders {
-  /** For each order by its number: Unix milliseconds at which it was committed; NaN where it is not there. */
+  /** For each order by its number: its commit time in Unix milliseconds; NaN if it is missing. */
   writtenAt: Float64Array;
-  /** Rows beyond one for an order. */
+  /** The number of surplus rows of orders. */
   extra: number;
 }
 
-/** The orders of one load, found by the unique index whatever else is in the table. '.' is the character after '-'. */
+/** Finds the orders of one load by the unique index. '.' is the character after '-'. */
 const OF_LOAD = "account_id = any($1::int[]) and source_order_id >= $2 || '-' and source_order_id < $2 || '.'";
 
-/** The orders that one load sent. */
+/** Identifies the orders of one load. */
 export interface SentOrders {
   accountIds: number[];
   prefix: string;
 }
 
 /**
- * Reads when each order of a load was committed, by the clock of the commit itself (`track_commit_timestamp`), which needs nothing of
- * the contestant but a table `orders` with its `source_order_id`.
+ * Reads the commit time of each order of a load (`track_commit_timestamp`). The contestant needs only a table `orders`
+ * with a `source_order_id`.
  */
 export async function readStoredOrders(client: pg.Client, sent: SentOrders, count: number): Promise<StoredOrders> {
   const { rows } = await client.query(
@@ -54,7 +54,7 @@ export async function readStoredOrders(client: pg.Client, sent: SentOrders, coun
   return { writtenAt, extra };
 }
 
-/** How many orders of a load there are by now. */
+/** The number of orders of a load so far. */
 export async function countOrders(client: pg.Client, sent: SentOrders): Promise<number> {
   const { rows } = await client.query(`select count(*)::int as orders from orders where ${OF_LOAD}`, [
     sent.accountIds,
@@ -63,7 +63,7 @@ export async function countOrders(client: pg.Client, sent: SentOrders): Promise<
   return rows[0].orders;
 }
 
-/** Deadlocks that this database has seen. */
+/** The number of deadlocks of this database. */
 export async function countDeadlocks(client: pg.Client): Promise<number> {
   const { rows } = await client.query(
     'select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()',

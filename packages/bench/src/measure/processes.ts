@@ -1,17 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Linux reports CPU time in ticks of this length, independent of the kernel's own tick (man 5 proc, USER_HZ). */
+/** Linux reports CPU time in ticks of this length, independent of the kernel's tick (man 5 proc, USER_HZ). */
 const TICK_SECONDS = 1 / 100;
 
-/** What the kernel says of processes; null on a system without /proc. */
+/** The resource usage of processes; null on a system without /proc. */
 export interface Usage {
-  /** CPU time so far, user and system, in seconds; ended children included. */
+  /** User and system CPU time in seconds, including ended children. */
   cpuSeconds: number;
-  /** The most memory it has held, in MiB; of a family the sum of what each holds now, shared pages counted once. */
+  /** Peak memory in MiB. For a process tree the current sum, with shared pages counted once. */
   memoryMiB: number;
 }
 
-/** Of one process. */
+/** The usage of one process. */
 export async function usageOf(pid: number): Promise<Usage | null> {
   const stat = await readStat(pid);
   if (!stat) return null;
@@ -19,7 +19,7 @@ export async function usageOf(pid: number): Promise<Usage | null> {
   return { cpuSeconds: stat.own, memoryMiB: kibibytes(status, 'VmHWM') / 1024 };
 }
 
-/** Of a process and its children, such as Postgres with its backends. */
+/** The usage of a process and its children, such as Postgres with its backends. */
 export async function usageOfFamily(pid: number): Promise<Usage | null> {
   const head = await readStat(pid);
   if (!head) return null;
@@ -36,7 +36,7 @@ export async function usageOfFamily(pid: number): Promise<Usage | null> {
 /** CPU seconds from /proc/[pid]/stat (man 5 proc); null for a process that has ended. */
 async function readStat(pid: number): Promise<{ parent: number; own: number; endedChildren: number } | null> {
   const stat = await readProc(pid, 'stat');
-  // The second field, the program's name, may hold anything, in parentheses.
+  // The second field, the program name in parentheses, may contain any character.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 15) return null;
   const [utime, stime, cutime, cstime] = fields.slice(11, 15).map((ticks) => Number(ticks) * TICK_SECONDS);

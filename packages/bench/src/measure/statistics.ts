@@ -1,10 +1,10 @@
-/** The value that this share of the values does not exceed (nearest rank); NaN is left out, and NaN is returned for nothing. */
+/** The percentile by nearest rank. Ignores NaN, and returns NaN without values. */
 export function percentile(values: Iterable<number>, share: number): number {
   const sorted = Float64Array.from([...values].filter((value) => !Number.isNaN(value))).sort();
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The middle value, or the mean of the two in the middle; NaN is left out, and NaN is returned for nothing. */
+/** The middle value, or the mean of the two middle values. Ignores NaN, and returns NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];

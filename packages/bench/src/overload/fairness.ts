@@ -7,31 +7,31 @@ import { percentile } from '../measure/statistics.ts';
 import type { Services } from '../services.ts';
 import { type Running, startContestant } from '../start-contestant.ts';
 
-/** What one account's flood does to another. Latencies in milliseconds, from the 202 to the commit of the order. */
+/** The effect of one account's flood on another account. Latencies in milliseconds from the 202 to the commit. */
 export interface Fairness {
   quietPerSecond: number;
   floodPerSecond: number;
-  /** The quiet account's p99 while nobody else sends. */
+  /** The p99 of the quiet account alone. */
   aloneP99: number;
-  /** The same beside the flood. */
+  /** The same during the flood. */
   besideP99: number;
   besideP50: number;
-  /** The flooding account's own p99: its orders pile up. */
+  /** The p99 of the flooding account, whose orders queue up. */
   floodP99: number;
-  /** Orders of the quiet account that were not accepted. */
+  /** Rejected orders of the quiet account. */
   refused: number;
 }
 
 const QUIET_PER_SECOND = 40;
 const FLOOD_FACTOR = 50;
-/** What each order of the flooding account costs its worker in Postgres, so that it sends more than the workers can take. */
+/** The extra time of each order of the flooding account in Postgres, so that the flood exceeds the workers' capacity. */
 const SLOW_SECONDS = 0.003;
 
-/** Lets one account send steadily, alone and then beside another one that sends fifty times as much and more than the workers can take. */
+/** Measures a steady account, alone and then during a flood of fifty times as many orders, more than the workers can write. */
 export async function runFairness(
   services: Services,
   { seconds }: { seconds: number },
-  say: (text: string) => void,
+  printProgress: (text: string) => void,
 ): Promise<Fairness> {
   const databaseUrl = await services.fresh('fairness');
   const running = await startContestant(OURS, services, databaseUrl, { workers: 1 });
@@ -43,11 +43,11 @@ export async function runFairness(
     await client.query(`
       create function be_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(${SLOW_SECONDS}); return new; end $$;
       create trigger be_slow before insert on orders for each row when (new.account_id = ${flood.accountId}) execute function be_slow()`);
-    say('Warming up …');
+    printProgress('Warming up …');
     await offer(quiet, QUIET_PER_SECOND, 3, 'warm');
-    say(`One account alone, ${QUIET_PER_SECOND} orders/s …`);
+    printProgress(`One account alone, ${QUIET_PER_SECOND} orders/s …`);
     const alone = await offer(quiet, QUIET_PER_SECOND, seconds, 'alone');
-    say(`Beside another that sends ${FLOOD_FACTOR} times as much …`);
+    printProgress(`Beside another that sends ${FLOOD_FACTOR} times as much …`);
     const [beside, flooding] = await Promise.all([
       offer(quiet, QUIET_PER_SECOND, seconds, 'beside'),
       offer(flood, QUIET_PER_SECOND * FLOOD_FACTOR, seconds, 'flood'),
@@ -97,7 +97,7 @@ async function offer(
   }
 }
 
-/** Of each order, how long after its 202 it was written; NaN if it is not there yet, which in a flood counts as long as it has taken. */
+/** The time from the 202 to the commit of each order. A pending order counts with its time so far. */
 async function writtenAfter(
   client: pg.Client,
   { accountId }: Sender,
@@ -109,7 +109,7 @@ async function writtenAfter(
   return writtenAt.map((at, number) => (Number.isNaN(at) ? now : at) - (load.acceptedAt[number] as number));
 }
 
-/** The figures in lines. */
+/** Formats the results, one per line. */
 export function renderFairness(fairness: Fairness): string {
   const { aloneP99, besideP99 } = fairness;
   const bound = Math.max(5 * aloneP99, 500);

@@ -7,36 +7,36 @@ import { percentile } from '../measure/statistics.ts';
 import type { Services } from '../services.ts';
 import { type Running, startContestant } from '../start-contestant.ts';
 
-/** What one account got in one phase. Latencies in milliseconds; those of the polite account from when a request was due. */
-interface Served {
-  /** Requests that succeeded, a second. */
+/** The results of one account. Latencies in milliseconds; those of the quiet account from the due time of a request. */
+interface AccountResult {
+  /** Successful requests per second. */
   perSecond: number;
   refused: number;
   p50: number;
   p99: number;
 }
 
-/** One kind of large bodies, sent by one account beside another that sends small orders. */
+/** The results for one kind of large bodies from one account, while a quiet account sends small orders. */
 export interface LargeBodies {
   kind: string;
   connections: number;
-  polite: Served;
-  /** Null while the polite account is alone. */
-  flooder: Served | null;
-  /** The most memory that intake has held by the end, in MiB. */
+  quiet: AccountResult;
+  /** Null if the quiet account is alone. */
+  flooder: AccountResult | null;
+  /** The peak memory of intake in MiB. */
   intakeMiB: number;
 }
 
-const POLITE_PER_SECOND = 40;
-/** A sender that was refused waits this long before it sends again. */
+const QUIET_PER_SECOND = 40;
+/** The pause of a sender after a rejection. */
 const RETRY_MS = 100;
 const MAX_BODY_BYTES = 262_144;
-/** With separators less than the 8 MiB of a batch. */
+/** With separators below the 8 MiB of a batch. */
 const ORDERS_PER_BATCH = 31;
-/** What a pod of 1 GiB gives Node. */
+/** The heap limit in a pod of 1 GiB. */
 const NODE_OPTIONS = '--max-old-space-size=512';
 
-/** As many empty items as an order can carry: small to send, and the slowest to hold in memory. */
+/** The maximum number of empty items: cheap to send and expensive in memory. */
 function largestOrder(id: string): string {
   const start = `{"source_order_id":"${id}","items":[`;
   const count = Math.floor((MAX_BODY_BYTES - start.length - 2) / 3);
@@ -45,10 +45,10 @@ function largestOrder(id: string): string {
 
 interface Kind {
   name: string;
-  /** In place of `orders` in the route. */
+  /** Replaces `orders` in the route. */
   route: string;
   connections: number;
-  /** @param number of the request. */
+  /** @param number the number of the request. */
   bodyOf: (number: number) => string;
   headers: Record<string, string>;
 }
@@ -73,30 +73,30 @@ function kinds(): Kind[] {
   ];
 }
 
-/** Lets one account send small orders steadily, alone and then beside another that sends large bodies as fast as it gets replies. */
+/** Measures a quiet account with small orders, alone and then beside one that sends large bodies in a closed loop. */
 export async function runLargeBodies(
   services: Services,
   { seconds }: { seconds: number },
-  say: (text: string) => void,
+  printProgress: (text: string) => void,
 ): Promise<LargeBodies[]> {
   const databaseUrl = await services.fresh('large_bodies');
   const running = await startContestant(OURS, services, databaseUrl, { workers: 1, env: { NODE_OPTIONS } });
-  const [politeKey, floodKey] = running.apiKeys as [string, string];
+  const [quietKey, floodKey] = running.apiKeys as [string, string];
 
   async function measure(kind: Kind | null, prefix: string): Promise<LargeBodies> {
     const driver = await startDriver();
     try {
-      const load = { kind: 'open', perSecond: POLITE_PER_SECOND } as const;
-      const polite = driver.run({ url: running.url, apiKeys: [politeKey], load, seconds, prefix });
+      const load = { kind: 'open', perSecond: QUIET_PER_SECOND } as const;
+      const quiet = driver.run({ url: running.url, apiKeys: [quietKey], load, seconds, prefix });
       const [run, flooder] = await Promise.race([
-        Promise.all([polite, kind && flood(running, floodKey, kind, seconds)]),
+        Promise.all([quiet, kind && flood(running, floodKey, kind, seconds)]),
         running.died.then((what) => Promise.reject(new Error(what))),
       ]);
       const accepted = run.acceptedAt.filter((at) => !Number.isNaN(at)).length;
       return {
         kind: kind?.name ?? 'alone',
         connections: kind?.connections ?? 0,
-        polite: {
+        quiet: {
           perSecond: (accepted * 1000) / (run.endedAt - run.startedAt),
           refused: run.acceptedAt.length - accepted,
           p50: percentile(run.latencies, 0.5),
@@ -111,11 +111,11 @@ export async function runLargeBodies(
   }
 
   try {
-    say('Warming up …');
+    printProgress('Warming up …');
     await measure(null, 'warm');
     const results: LargeBodies[] = [];
     for (const [index, kind] of [null, ...kinds()].entries()) {
-      say(kind ? `Beside ${kind.connections} connections with ${kind.name} …` : 'One account alone …');
+      printProgress(kind ? `Beside ${kind.connections} connections with ${kind.name} …` : 'One account alone …');
       results.push(await measure(kind, `large${index}`));
     }
     return results;
@@ -125,8 +125,8 @@ export async function runLargeBodies(
   }
 }
 
-/** A closed loop of one account that rests only when it is refused. */
-async function flood({ url }: Running, key: string, kind: Kind, seconds: number): Promise<Served> {
+/** A closed loop of one account that pauses only after a rejection. */
+async function flood({ url }: Running, key: string, kind: Kind, seconds: number): Promise<AccountResult> {
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
   const latencies: number[] = [];
@@ -159,15 +159,15 @@ async function flood({ url }: Running, key: string, kind: Kind, seconds: number)
   };
 }
 
-/** The figures in lines. */
+/** Formats the results, one per line. */
 export function renderLargeBodies(results: readonly LargeBodies[]): string {
-  const told = ({ perSecond, refused, p50, p99 }: Served) =>
+  const describe = ({ perSecond, refused, p50, p99 }: AccountResult) =>
     `${perSecond.toFixed(0)}/s, ${refused} refused, p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`;
   return results
-    .map(({ kind, connections, polite, flooder, intakeMiB }) =>
+    .map(({ kind, connections, quiet, flooder, intakeMiB }) =>
       flooder
-        ? `beside ${connections} connections with ${kind}: ${told(polite)} (wanted: none refused, p99 at most 500 ms); the flooder: ${told(flooder)}; intake at most ${intakeMiB.toFixed(0)} MiB`
-        : `one account alone, ${POLITE_PER_SECOND} small orders/s: ${told(polite)}`,
+        ? `beside ${connections} connections with ${kind}: ${describe(quiet)} (wanted: none refused, p99 at most 500 ms); the flooder: ${describe(flooder)}; intake at most ${intakeMiB.toFixed(0)} MiB`
+        : `one account alone, ${QUIET_PER_SECOND} small orders/s: ${describe(quiet)}`,
     )
     .join('\n');
 }

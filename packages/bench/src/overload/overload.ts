@@ -9,42 +9,42 @@ import { percentile } from '../measure/statistics.ts';
 import type { Services } from '../services.ts';
 import { type Running, startContestant } from '../start-contestant.ts';
 
-/** What an open loop at twice what it can take does to the service. Latencies in milliseconds. */
+/** The results of an open loop at twice the capacity of the service. Latencies in milliseconds. */
 export interface Overload {
-  /** What it accepts of a closed loop, just before and from the same driver. */
+  /** The rate of a closed loop of the same driver just before. */
   peakPerSecond: number;
   offeredPerSecond: number;
   acceptedPerSecond: number;
-  /** Replies other than 202, by status; 0 stands for a failed connection. */
+  /** Other replies than 202 by status; 0 means a failed connection. */
   refused: Record<string, number>;
   /** Orders that the driver itself could not send in time. */
   unsent: number;
-  /** Of accepted orders, from when they were to be sent; that counts the wait for one of the driver's connections too. */
+  /** Latencies of accepted orders from their due time, including the wait for a connection of the driver. */
   acceptedP50: number;
   acceptedP99: number;
-  /** The same from when they were sent. */
+  /** The same from the time of sending. */
   replyP99: number;
-  /** The most memory that intake has held: after the peak was measured, and after the overload. */
+  /** The peak memory of intake after the peak measurement and after the overload. */
   memoryMiB: { before: number; after: number };
-  /** Share of one CPU that the driver took during the overload. */
+  /** The share of one CPU that the driver used during the overload. */
   driverShare: number;
-  /** p50 of one request at a time before, and right after the overload. */
+  /** The p50 of one request at a time, before and right after the overload. */
   loneP50: { before: number; after: number };
-  /** Accepted orders that are not there, and orders there twice. */
+  /** The numbers of missing accepted orders and of orders written twice. */
   lost: number;
   doubled: number;
 }
 
 const PEAK_CONNECTIONS = 256;
-/** More than intake takes at once, or what it refuses would never be seen. */
+/** More than intake accepts at once, so that it rejects some. */
 const OVERLOAD_CONNECTIONS = 2048;
 const TIMEOUT_MS = 60_000;
 
-/** Measures the peak, sends twice as much for `seconds`, and verifies that every accepted order was written. */
+/** Measures the peak, sends twice the rate for `seconds`, and verifies that every accepted order was written. */
 export async function runOverload(
   services: Services,
   { seconds }: { seconds: number },
-  say: (text: string) => void,
+  printProgress: (text: string) => void,
 ): Promise<Overload> {
   const databaseUrl = await services.fresh('overload');
   const running = await startContestant(OURS, services, databaseUrl, { workers: 1 });
@@ -58,7 +58,7 @@ export async function runOverload(
     const driver = await startDriver();
     try {
       const { url, apiKeys } = running;
-      // So that all connections are there before the load begins.
+      // Opens all connections before the load begins.
       const gentle: Load = { kind: 'open', perSecond: 100, connections: load.connections ?? 1 };
       await driver.run({ url, apiKeys, load: gentle, seconds: 2, prefix: `${prefix}.first` });
       const before = (await usageOf(driver.child.pid))?.cpuSeconds ?? Number.NaN;
@@ -72,15 +72,15 @@ export async function runOverload(
     percentile((await offer({ kind: 'closed', connections: 1 }, 3, prefix)).latencies, 0.5);
 
   try {
-    say('Warming up, and one request at a time …');
+    printProgress('Warming up, and one request at a time …');
     await offer({ kind: 'closed', connections: PEAK_CONNECTIONS }, 3, 'warm');
     const before = await lone('before');
-    say(`The most it takes, by ${PEAK_CONNECTIONS} connections …`);
+    printProgress(`Peak rate with ${PEAK_CONNECTIONS} connections …`);
     const peak = await offer({ kind: 'closed', connections: PEAK_CONNECTIONS }, seconds, 'peak');
     const peakPerSecond = acceptedOf(peak).length / seconds;
     const memoryBefore = await memoryOf(running);
     const offeredPerSecond = Math.round(2 * peakPerSecond);
-    say(`Twice of it, ${offeredPerSecond} orders/s, for ${seconds} s …`);
+    printProgress(`Twice the peak, ${offeredPerSecond} orders/s, for ${seconds} s …`);
     const over = await offer(
       { kind: 'open', perSecond: offeredPerSecond, connections: OVERLOAD_CONNECTIONS },
       seconds,
@@ -89,7 +89,7 @@ export async function runOverload(
     const memoryAfter = await memoryOf(running);
     const after = await lone('after');
     const accepted = acceptedOf(over);
-    say('Waiting until all that was accepted is written …');
+    printProgress('Waiting until all accepted orders are written …');
     const sent = { accountIds: running.accountIds, prefix: 'over' };
     for (const from = Date.now(); Date.now() - from < TIMEOUT_MS; await sleep(200)) {
       if ((await countOrders(client, sent)) >= accepted.length) break;
@@ -129,7 +129,7 @@ async function memoryOf(running: Running): Promise<number> {
   return (await usageOf(running.intake.pid))?.memoryMiB ?? Number.NaN;
 }
 
-/** The figures in lines. */
+/** Formats the results, one per line. */
 export function renderOverload(overload: Overload): string {
   const { peakPerSecond, acceptedPerSecond, memoryMiB, loneP50 } = overload;
   const refused = Object.entries(overload.refused).map(([status, count]) => `${count} × ${status}`);

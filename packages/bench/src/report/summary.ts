@@ -3,10 +3,10 @@ import { type Measurement, ROLES, type Role } from '../measure/measure.ts';
 import { median } from '../measure/statistics.ts';
 import { COMFORTABLE_LOAD, QUOTED_LOAD } from '../rounds.ts';
 
-/** Medians over the rounds of one contestant under one load; NaN where there is nothing to measure. */
+/** Medians over the rounds of one contestant under one load; NaN for missing values. */
 export interface Row extends Omit<Measurement, 'refused' | 'reply' | 'written' | 'deadlocks'> {
   rounds: number;
-  /** The least and the most of the rounds. */
+  /** Min and max of the rounds. */
   ordersPerSecondSpread: [number, number];
   replyP50: number;
   replyP99: number;
@@ -14,7 +14,7 @@ export interface Row extends Omit<Measurement, 'refused' | 'reply' | 'written' |
   writtenP99: number;
 }
 
-/** A figure that the service wants to reach. */
+/** A target of the service. */
 export interface Target {
   what: string;
   value: number;
@@ -24,12 +24,12 @@ export interface Target {
 
 export interface Summary {
   rows: Row[];
-  /** Of end-to-end orders a second at 128 connections; `ours/peers` is over the better of the peers. */
+  /** Ratios of end-to-end orders per second at 128 connections. `ours/peers` compares with the better peer. */
   ratios: { 'ours/obvious': number; 'ours/ceiling': number; 'ours/peers': number };
   targets: Target[];
 }
 
-/** What the measurements say, contestant by contestant and load by load, in the order in which they were made. */
+/** Summarizes the measurements by contestant and load, in their order. */
 export function summarize(measurements: readonly Measurement[]): Summary {
   const groups = Map.groupBy(measurements, ({ load, contestant }) => `${load} ${contestant}`);
   const rows = [...groups.values()].map(rowOf);

@@ -9,7 +9,7 @@ const SOURCES: Record<Role, string> = {
   driver: 'driver',
 };
 
-/** The whole summary as Markdown tables. */
+/** Formats the summary as Markdown tables. */
 export function renderTables({ rows, ratios, targets }: Summary): string {
   const loads = [...new Set(rows.map(({ load }) => load))];
   const sections = loads.map((load) =>
@@ -64,7 +64,7 @@ function renderLoad(load: string, rows: readonly Row[]): string {
   return `### ${title}\n\n${speed}\n\nCPU-seconds per 1,000 orders, peak memory, and WAL and Redis commands an order:\n\n${cost}`;
 }
 
-/** Three significant digits, and whole numbers from a hundred on. */
+/** Three significant digits, or a whole number from 100. */
 export function digits(value: number): string {
   if (Number.isNaN(value)) return '';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
@@ -75,7 +75,7 @@ function milliseconds(value: number): string {
   return Number.isNaN(value) ? '' : `${digits(value)} ms`;
 }
 
-/** Cells as a table of Markdown, all columns but the first aligned to the right. */
+/** Formats a Markdown table. All columns except the first are right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   const line = (cells: readonly string[]) =>

@@ -1,16 +1,16 @@
 import type { ReviewFilter } from '@orders/database';
 
-/** Something that somebody does with the list. */
+/** A query of the list. */
 export interface ReviewCase {
   name: string;
   filter: Partial<Omit<ReviewFilter, 'accountId'>>;
-  /** Begin after this share of the list. */
+  /** The share of the list before the page. */
   deep?: number;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** @param orders in the list, one a second up to now. */
+/** @param orders the length of the list, with one order per second until now. */
 export function casesFor(orders: number): ReviewCase[] {
   const ago = (share: number) => new Date(Date.now() - orders * share * 1000);
   const number = (share: number) => `SHOP-${String(Math.ceil(orders * share)).padStart(9, '0')}`;

@@ -17,17 +17,17 @@ const NAMES = {
     .split(','),
 };
 
-/** How many orders in a million have each property that the measurements search for. */
+/** Orders per million with each property that the queries search for. */
 export const SHARE = { mediumName: 5000, rareEmirate: 500, webhook: 200_000, warned: 30_000, noEmirate: 20_000 };
 
 const list = (texts: readonly string[]) => `(array['${texts.join("','")}'])`;
 
-/** Orders number `first` to `last`, all made by SQL from that number; one a second, up to now. */
+/** SQL that derives orders number `first` to `last` from their numbers, one per second until now. */
 function statementFor(accountId: number, orders: number, first: number, last: number): string {
-  // Some 32 random bits for each use.
+  // About 32 random bits for each use.
   const random = (use: string) => `('x' || substr(md5('${use}' || i), 1, 8))::bit(32)::bigint`;
   const inMillion = (use: string) => `(${random(use)} % 1000000)`;
-  // The first of a list are much more frequent than the last.
+  // The first values of a list are much more frequent than the last ones.
   const oneOf = (use: string, texts: readonly string[]) =>
     `${list(texts)}[1 + floor(${texts.length} * power(${inMillion(use)} / 1000000.0, 2))::int]`;
   const at = `(now() - (${orders} - i) * interval '1 second')`;
@@ -65,12 +65,16 @@ const EMIRATES = [
 ] as const;
 
 /**
- * Fills a database with orders of one account that all need review, and creates their search terms, except for the last minute. The last
- * twentieth is inserted after the vacuum, as a live table always has rows that vacuum has not seen.
+ * Fills a database with orders of one account that need review, and creates their search terms except for the last minute.
+ * The last twentieth is inserted after the vacuum, because a live table always has rows that no vacuum has seen.
  *
- * @returns the account's id.
+ * @returns the account id.
  */
-export async function fillReview(databaseUrl: string, orders: number, say: (text: string) => void): Promise<number> {
+export async function fillReview(
+  databaseUrl: string,
+  orders: number,
+  printProgress: (text: string) => void,
+): Promise<number> {
   const knex = openKnex({ url: databaseUrl, applicationName: 'orders bench' });
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -83,7 +87,7 @@ export async function fillReview(databaseUrl: string, orders: number, say: (text
       const last = Math.min(stored + CHUNK, stored < vacuumedTo ? vacuumedTo : orders);
       await client.query(statementFor(account_id, orders, stored + 1, last));
       stored = last;
-      say(`    ${stored.toLocaleString('en')} of ${orders.toLocaleString('en')} orders wait`);
+      printProgress(`    ${stored.toLocaleString('en')} of ${orders.toLocaleString('en')} orders wait`);
       if (stored < vacuumedTo) continue;
       while ((await fillSearchTerms(knex)) > 0);
       if (stored === vacuumedTo) await client.query('vacuum analyze orders, order_words');

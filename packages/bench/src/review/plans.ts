@@ -8,15 +8,15 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** What was seen of the statements of a database since, each planned as it really is. */
+/** The actual plans of statements since `listenToPlans`. */
 export interface SeenPlans {
-  /** Scans of tables and indexes, each kind once. */
+  /** The distinct scans of tables and indexes. */
   nodes: string[];
-  /** Pages that were read. */
+  /** The number of pages read. */
   buffers: number;
 }
 
-/** Has Postgres tell how it runs each statement from now on. The database has one connection. */
+/** Makes Postgres report the plan of each later statement. The database must have one connection. */
 export async function listenToPlans(database: Database): Promise<SeenPlans> {
   const seen: SeenPlans = { nodes: [], buffers: 0 };
   const client = await database.pool.connect();

@@ -12,17 +12,17 @@ import { casesFor, type ReviewCase } from './cases.ts';
 import { fillReview } from './fill.ts';
 import { listenToPlans, type SeenPlans } from './plans.ts';
 
-/** What one page cost. */
+/** The cost of one page. */
 export interface ReviewCost {
   name: string;
-  /** The median, milliseconds. */
+  /** The median time in milliseconds. */
   ms: number;
-  /** Pages of Postgres that its statements read, from memory or disk. */
+  /** Postgres pages that its statements read from memory or disk. */
   buffers: number;
   orders: number;
-  /** Whether it said that the list goes on. */
+  /** Whether the page reports more orders. */
   more: boolean;
-  /** How its statements found rows. */
+  /** The scans of its statements. */
   plans: string[];
 }
 
@@ -33,24 +33,24 @@ export interface ReviewResult {
 const TIMES = 21;
 const PAGE = 50;
 
-/** Measures the list of orders that need review, with few of them and with many, alternating between both in each case. */
+/** Measures the list of orders that need review, alternating between a short and a long list in each case. */
 export async function runReview(
   services: Services,
   sizes: readonly number[],
-  say: (text: string) => void,
+  printProgress: (text: string) => void,
 ): Promise<ReviewResult> {
   const lists: List[] = [];
   for (const orders of sizes) {
-    say(`Filling a database with ${orders.toLocaleString('en')} orders that need review …`);
+    printProgress(`Filling a database with ${orders.toLocaleString('en')} orders that need review …`);
     const url = await services.fresh(`review_${orders}`);
-    lists.push({ orders, url, accountId: await fillReview(url, orders, say), costs: [] });
+    lists.push({ orders, url, accountId: await fillReview(url, orders, printProgress), costs: [] });
   }
-  say('Measuring …');
+  printProgress('Measuring …');
   for (const index of casesFor(1).keys()) {
     const measured = await measureCase(lists, index);
     for (const [list, cost] of measured) list.costs.push(cost);
     const times = measured.map(([, { ms }]) => `${ms.toFixed(1)} ms`);
-    say(`    ${measured[0]?.[1].name}: ${times.join(', ')}`);
+    printProgress(`    ${measured[0]?.[1].name}: ${times.join(', ')}`);
   }
   return { sizes: lists.map(({ orders, costs }) => ({ orders, costs })) };
 }
@@ -78,7 +78,7 @@ async function measureCase(lists: readonly List[], index: number): Promise<[List
   }
 }
 
-/** A case on connections of its own: one on which Postgres tells its plans, and one that is timed. */
+/** Opens two connections for a case: one reports plans, the other is timed. */
 function openCase(list: List, { name, filter, deep }: ReviewCase) {
   const options = { url: list.url, poolSize: 1, prepared: true };
   const [told, timed] = [openDatabase(options), openDatabase(options)];
@@ -114,7 +114,7 @@ const NOTHING: Omit<ReviewFilter, 'accountId'> = {
   writtenBefore: null,
 };
 
-/** What a page costs in the largest list ÷ in the smallest, in lines. */
+/** Formats the costs of a page in the largest list compared with the smallest, one per line. */
 export function renderReview({ sizes }: ReviewResult): string {
   const [few, many] = [sizes[0], sizes.at(-1)];
   if (!few || !many) return '';

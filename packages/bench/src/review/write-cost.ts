@@ -15,18 +15,18 @@ import {
 import { normalizeOrder } from '@orders/domain';
 import type { Services } from '../services.ts';
 
-/** What writing an order costs Postgres, or creating its search terms afterwards. */
+/** The cost in Postgres of writing an order, or of creating its search terms afterwards. */
 export interface WriteCost {
   what: string;
-  /** CPU time, microseconds per order. */
+  /** CPU time in microseconds per order. */
   microseconds: number;
-  /** Bytes of WAL an order. */
+  /** WAL bytes per order. */
   walBytes: number;
-  /** The longest batch, milliseconds. */
+  /** The slowest batch in milliseconds. */
   slowestMs: number;
 }
 
-/** What is taken away to see what it costs. */
+/** The variants without certain indexes, to measure their cost. */
 const VARIANTS = [
   { what: 'written without the indexes of the list', drop: ['orders_needing_review', 'orders_reviewed'] },
   { what: 'written', drop: [] },
@@ -49,11 +49,11 @@ interface Subject extends WriteCost {
   batches: number;
 }
 
-/** Writes batches as the worker does, alternately with and without the indexes of the list, and then creates the search terms. */
+/** Writes batches like the worker, in turn with and without the indexes of the list, and then creates the search terms. */
 export async function measureWrites(
   services: Services,
   rounds: number,
-  say: (text: string) => void,
+  printProgress: (text: string) => void,
 ): Promise<WriteCost[]> {
   const subjects: Subject[] = [];
   try {
@@ -69,13 +69,13 @@ export async function measureWrites(
       subjects.push({ what, url, database, backendPid: rows[0].pid, ...nothing });
     }
     for (let round = 0; round < rounds + WARM_UP_ROUNDS; round += 1) {
-      if (round % 25 === 0) say(`    ${round} of ${rounds + WARM_UP_ROUNDS} rounds of writes`);
+      if (round % 25 === 0) printProgress(`    ${round} of ${rounds + WARM_UP_ROUNDS} rounds of writes`);
       const orders = Array.from({ length: BATCH }, (_, index) => anOrder(round * BATCH + index));
       for (const subject of round % 2 ? subjects : subjects.toReversed()) {
         await writeOnce(subject, orders, round >= WARM_UP_ROUNDS);
       }
     }
-    say('    the search terms of these orders');
+    printProgress('    the search terms of these orders');
     const costs = subjects.map(({ what, microseconds, walBytes, slowestMs, batches }) => {
       const written = batches * BATCH;
       return { what, microseconds: microseconds / written, walBytes: walBytes / written, slowestMs };
@@ -86,7 +86,7 @@ export async function measureWrites(
   }
 }
 
-/** Creates the search terms of the written orders, as the worker does after a minute. */
+/** Creates the search terms of the written orders, like the worker after a minute. */
 async function measureWords({ url, database }: Subject): Promise<WriteCost> {
   const knex = openKnex({ url, applicationName: 'orders words' });
   try {
@@ -164,7 +164,7 @@ function anOrder(number: number) {
   };
 }
 
-/** CPU time that a process has used, in user and kernel mode. */
+/** The user and kernel CPU time of a process. */
 function ticksOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);
@@ -175,7 +175,7 @@ async function walBytes({ pool }: Database): Promise<number> {
   return rows[0].bytes;
 }
 
-/** In lines. */
+/** Formats the results as a Markdown table. */
 export function renderWrites(costs: readonly WriteCost[]): string {
   return [
     '| An order | CPU time of Postgres | WAL | slowest batch of 500 |',

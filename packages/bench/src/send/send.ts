@@ -17,22 +17,22 @@ import { median, percentile } from '../measure/statistics.ts';
 import type { Services } from '../services.ts';
 import { startContestant } from '../start-contestant.ts';
 
-/** One run of `orders send`, beside a closed loop on a stack of the same kind. Orders written a second. */
+/** One run of `orders send`, and a closed loop on the same kind of stack. Rates in written orders per second. */
 export interface SendRound {
   closedLoop: number;
-  /** From the start of its process. */
+  /** Counted from the start of its process. */
   send: number;
-  /** From its first receipt. */
+  /** Counted from its first receipt. */
   sendAlone: number;
-  /** CPU time in milliseconds per order, and peak memory. */
-  processorMs: number;
+  /** CPU time in milliseconds per order. */
+  cpuMs: number;
   memoryMiB: number;
   faults: string[];
 }
 
 const CLI = resolve(import.meta.dirname, '../../../../apps/cli/src/main.ts');
 const CONNECTIONS = 128;
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 interface Plan {
   orders: number;
@@ -41,8 +41,12 @@ interface Plan {
   warmUpSeconds: number;
 }
 
-/** Measures both alternately, each on a fresh database. */
-export async function runSend(services: Services, plan: Plan, say: (text: string) => void): Promise<SendRound[]> {
+/** Measures both in turn, each on a new database. */
+export async function runSend(
+  services: Services,
+  plan: Plan,
+  printProgress: (text: string) => void,
+): Promise<SendRound[]> {
   const { orders, rounds, seconds, warmUpSeconds } = plan;
   const file = join(services.directory, 'orders.ndjson');
   const lines = Readable.from(
@@ -51,13 +55,13 @@ export async function runSend(services: Services, plan: Plan, say: (text: string
   await pipeline(lines, createWriteStream(file));
   const results: SendRound[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    say(`Round ${round}: closed loop, ${CONNECTIONS} connections …`);
+    printProgress(`Round ${round}: closed loop, ${CONNECTIONS} connections …`);
     const load = { kind: 'closed', connections: CONNECTIONS } as const;
     const loop = await measure(services, { contestant: OURS, load, seconds, warmUpSeconds });
-    say(`    ${Math.round(loop.ordersPerSecond)} orders/s`);
-    say(`Round ${round}: orders send, ${orders} orders …`);
+    printProgress(`    ${Math.round(loop.ordersPerSecond)} orders/s`);
+    printProgress(`Round ${round}: orders send, ${orders} orders …`);
     const sent = await measureSend(services, file, plan);
-    say(`    ${Math.round(sent.send)} orders/s`);
+    printProgress(`    ${Math.round(sent.send)} orders/s`);
     results.push({ ...sent, closedLoop: loop.ordersPerSecond, faults: [...loop.faults, ...sent.faults] });
   }
   return results;
@@ -80,7 +84,7 @@ async function measureSend(
     const load = { kind: 'closed', connections: CONNECTIONS } as const;
     const { acceptedAt } = await driver.run({ url, apiKeys, load, seconds: warmUpSeconds, prefix: warmUp.prefix });
     const warm = acceptedAt.filter((at) => !Number.isNaN(at)).length;
-    while ((await countOrders(client, warmUp)) < warm) await sleep(LOOK_EVERY_MS);
+    while ((await countOrders(client, warmUp)) < warm) await sleep(POLL_INTERVAL_MS);
     await driver.child.stop();
 
     const startedAt = Date.now();
@@ -94,7 +98,7 @@ async function measureSend(
       stdio: ['ignore', 'ignore', 'ignore'],
     });
     let usage = { cpuSeconds: 0, memoryMiB: 0 };
-    const watching = setInterval(() => void usageOf(child.pid).then((now) => (usage = now ?? usage)), LOOK_EVERY_MS);
+    const watching = setInterval(() => void usageOf(child.pid).then((now) => (usage = now ?? usage)), POLL_INTERVAL_MS);
     if (child.process.exitCode === null) await once(child.process, 'exit');
     clearInterval(watching);
 
@@ -108,7 +112,7 @@ async function measureSend(
     return {
       send: (written * 1000) / (last - startedAt),
       sendAlone: (written * 1000) / (last - rows[0].first),
-      processorMs: (usage.cpuSeconds * 1000) / orders,
+      cpuMs: (usage.cpuSeconds * 1000) / orders,
       memoryMiB: usage.memoryMiB,
       faults: [
         ...(child.process.exitCode === 0 ? [] : [`orders send ended with ${child.process.exitCode}`]),
@@ -124,15 +128,15 @@ async function measureSend(
   }
 }
 
-/** The figures in lines. */
+/** Formats the results, one per line. */
 export function renderSend(rounds: readonly SendRound[]): string {
-  const of = (name: 'closedLoop' | 'send' | 'sendAlone' | 'processorMs' | 'memoryMiB') =>
+  const of = (name: 'closedLoop' | 'send' | 'sendAlone' | 'cpuMs' | 'memoryMiB') =>
     median(rounds.map((round) => round[name]));
   const ratio = (name: 'send' | 'sendAlone') =>
     median(rounds.map((round) => round[name] / round.closedLoop)).toFixed(2);
   return [
     `medians of ${rounds.length} rounds, written orders/s: closed loop with ${CONNECTIONS} connections ${Math.round(of('closedLoop'))}, orders send ${Math.round(of('send'))}`,
     `orders send to the closed loop: ${ratio('send')} (wanted: at least 0.8); counted from its first receipt, without the start of its process: ${ratio('sendAlone')}`,
-    `orders send itself: ${of('processorMs').toFixed(3)} ms of CPU time an order, at most ${of('memoryMiB').toFixed(0)} MiB`,
+    `orders send itself: ${of('cpuMs').toFixed(3)} ms of CPU time an order, at most ${of('memoryMiB').toFixed(0)} MiB`,
   ].join('\n');
 }

@@ -5,7 +5,7 @@ import { logError } from '../log-error.ts';
 import { ACCOUNT_ID } from '../plain-tables.ts';
 import { TASK_NAME } from './order-task.ts';
 
-// Each add_job notifies, and commits that notify go one after the other: 3, 5 and 20 connections are no faster.
+// Each add_job notifies, and Postgres serializes commits that notify: 3, 5 and 20 connections are no faster.
 const pool = new pg.Pool({ connectionString: readSetting('DATABASE_URL'), max: 10 });
 pool.on('error', logError);
 await pool.query('select 1');

@@ -16,16 +16,16 @@ const runner = await run({
       concurrentJobs: CONCURRENT_JOBS,
       maxPoolSize: CONCURRENT_JOBS + 2,
       localQueue: {
-        // As on the performance page.
+        // The values of graphile/worker's performance page.
         size: 500,
-        // Without it every notification is answered with a fetch, whose commits those of intake wait for.
+        // Without this delay every notification causes a fetch, and the commits of intake wait for its commits.
         refetchDelay: { durationMs: REFETCH_MS, threshold: 100 },
       },
-      // A job that is announced during that delay waits for the next poll, by default for two seconds.
+      // A job announced during the delay waits for the next poll, two seconds by default.
       pollInterval: REFETCH_MS,
       completeJobBatchDelay: 0,
       failJobBatchDelay: 0,
-      // The default writes a line for each job.
+      // The default logger writes a line for each job.
       logger: new Logger(() => (level, message) => {
         if (level === 'error' || level === 'warning') console.error(message);
       }),

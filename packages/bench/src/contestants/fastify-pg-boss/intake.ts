@@ -10,7 +10,7 @@ import { type OrderJob, QUEUE_NAME } from './order-queue.ts';
 const connectionString = readSetting('DATABASE_URL');
 const pool = new pg.Pool({ connectionString, max: 20, pipeline: true });
 pool.on('error', logError);
-// It only sends, and on connections of ours: maintenance is the worker's.
+// It only sends, on the connections of this process. The worker does the maintenance.
 const boss = new PgBoss({ connectionString, max: 1, migrate: false, supervise: false, schedule: false });
 boss.on('error', logError);
 await boss.start();
@@ -26,8 +26,8 @@ await serveFastify(storeOrder, async () => {
 });
 
 /**
- * Receipt and job in one transaction, by `send` with its `db` option as the documentation shows it; what of it does not wait for an answer
- * is sent at once, in one round trip.
+ * Stores receipt and job in one transaction by `send` with its `db` option, as in the documentation. Statements that need
+ * no earlier result are sent in one round trip.
  */
 async function storeOrder(receiptId: string, order: IncomingOrder): Promise<void> {
   const client = await pool.connect();
@@ -35,7 +35,7 @@ async function storeOrder(receiptId: string, order: IncomingOrder): Promise<void
   try {
     const values = [receiptId, ACCOUNT_ID, order.source_order_id, order];
     const job: OrderJob = { receiptId };
-    // Under a name, so that Postgres plans pg-boss' statement once for each connection; for one queue it is always the same.
+    // A named statement, so that Postgres plans it once per connection. For one queue the statement is always the same.
     const executeSql = (text: string, values?: unknown[]) => client.query({ name: 'send', text, values: values ?? [] });
     const results = await Promise.allSettled([
       client.query('begin'),

@@ -2,7 +2,7 @@ import type { Queue } from 'pg-boss';
 
 export const QUEUE_NAME = 'orders';
 
-/** The order itself is in the receipt: pg-boss writes a job's row three times, so a small one is the faster. */
+/** The order is stored in the receipt, because pg-boss writes the row of a job three times and a small row is faster. */
 export interface OrderJob {
   receiptId: string;
 }
@@ -10,8 +10,8 @@ export interface OrderJob {
 export const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
   retryLimit: 5,
   retryBackoff: true,
-  // A table of its own, as the documentation advises for a large queue.
+  // A separate table, as the documentation advises for a large queue.
   partition: true,
-  // A transaction that notifies holds one lock of the whole server while it commits: half as many orders a second.
+  // A transaction that notifies holds a server-wide lock while it commits, which halves the orders per second.
   notify: false,
 };

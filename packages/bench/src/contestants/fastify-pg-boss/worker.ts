@@ -9,7 +9,7 @@ import { type OrderJob, QUEUE_NAME } from './order-queue.ts';
 
 const boss = new PgBoss({
   connectionString: readSetting('DATABASE_URL'),
-  // The handler holds one for as long as it runs; the others are for fetches and maintenance.
+  // The handler holds one connection while it runs. The others are for fetches and maintenance.
   max: 4,
   migrate: false,
   schedule: false,
@@ -21,13 +21,13 @@ await boss.start();
 await boss.work(
   QUEUE_NAME,
   {
-    // In batches one worker keeps up with intake; 2 and 4 are no faster, nor are batches of 50, 250 or 500.
+    // With batches one worker keeps up with intake. 2 and 4 workers, or batches of 50, 250 or 500, are no faster.
     localConcurrency: 1,
     batchSize: 100,
     burstWhenBatchFull: true,
-    // The shortest there is.
+    // The shortest possible interval.
     pollingIntervalSeconds: 0.5,
-    // What the handler writes commits with the jobs' completion.
+    // The writes of the handler commit together with the completion of the jobs.
     transactional: true,
   },
   async (jobs: Job<OrderJob>[], transaction) => {

@@ -17,6 +17,6 @@ export const JOB_OPTIONS: JobsOptions = {
 };
 
 export function openRedis(): Redis {
-  // BullMQ's workers refuse a connection that gives up on a command.
+  // BullMQ's workers require connections that retry commands forever.
   return new Redis(readSetting('QUEUE_URL'), { maxRetriesPerRequest: null });
 }

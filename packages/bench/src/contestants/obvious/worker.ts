@@ -34,7 +34,7 @@ async function writeOrder({ receiptId, order }: OrderJob): Promise<void> {
     const { account_id, source_order_id } = row;
     const kept =
       written ?? (await transaction('orders').where({ account_id, source_order_id }).first('id', 'receipt_id'));
-    // A job that runs a second time finds the order that it wrote the first time.
+    // A job that runs again finds the order that it wrote before.
     const state = kept.receipt_id === receiptId ? 'written' : 'duplicate';
     await transaction('receipts')
       .where({ id: receiptId })
