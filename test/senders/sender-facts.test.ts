@@ -144,7 +144,7 @@ describe('limits', () => {
     );
     const seconds = intake.REQUEST_TIMEOUT / 1000;
     const whenNeeded = `; within ${seconds / 6} when other accounts need the memory |`;
-    expect(limits).toContain(`come whole within | ${seconds} seconds by default${whenNeeded}`);
+    expect(limits).toContain(`arrive completely within | ${seconds} seconds by default${whenNeeded}`);
     expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
     expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
     expect(page('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
