@@ -76,8 +76,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   }
 
   async function sweepOnce(): Promise<void> {
-    await sweep({ database, producer, queueOutage, leaseMs, metrics, logger });
-    sweepFailures.succeeded();
+    const hasAsked = await sweep({ database, producer, queueOutage, leaseMs, metrics, logger });
+    if (hasAsked) sweepFailures.succeeded();
   }
 
   const stopping = new AbortController();

@@ -12,6 +12,7 @@ const LONG_QUEUE = 100;
  * Sends wake-ups again for receipts that have waited too long, because a wake-up was lost or a worker crashed. Sends at most one wake-up
  * per batch and lease duration. Does nothing while the queue is long or unavailable.
  *
+ * @returns whether it asked Postgres.
  * @throws when Postgres is unavailable.
  */
 export async function sweep(deps: {
@@ -21,16 +22,17 @@ export async function sweep(deps: {
   leaseMs: number;
   metrics: WorkerMetrics;
   logger: Logger;
-}): Promise<void> {
+}): Promise<boolean> {
   const { database, producer, queueOutage, leaseMs, metrics, logger } = deps;
   let jobs: number;
   try {
     jobs = await countWaitingJobs(producer);
     queueOutage.recovered();
   } catch (error) {
-    return queueOutage.failed(error);
+    queueOutage.failed(error);
+    return false;
   }
-  if (jobs >= LONG_QUEUE) return;
+  if (jobs >= LONG_QUEUE) return false;
   const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
   const isDebug = logger.isDebugEnabled();
   for (const batch of overdue) {
@@ -41,6 +43,7 @@ export async function sweep(deps: {
   const receipts = overdue.reduce((sum, batch) => sum + batch.receiptIds.length, 0);
   metrics.swept.inc(receipts);
   if (receipts > 0) logger.info('wake-ups sent again for overdue receipts', { batches: overdue.length, receipts });
+  return true;
 }
 
 /** Wake-ups are sent on `bulk`, so only that lane must be available. Lost wake-ups may be of an unavailable `prompt` lane. */

@@ -183,5 +183,10 @@ function sendStatus(request: IncomingMessage, response: ServerResponse, receipt:
     original_order_id: original?.orderId ?? null,
     changes: receipt.changes,
   });
-  response.setHeader('Content-Type', 'application/json; charset=utf-8').end(JSON.stringify(status));
+  const text = JSON.stringify(status);
+  // Node adds the length by itself, but not to the reply to a HEAD request.
+  response
+    .setHeader('Content-Type', 'application/json; charset=utf-8')
+    .setHeader('Content-Length', Buffer.byteLength(text))
+    .end(text);
 }

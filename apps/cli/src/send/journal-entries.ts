@@ -62,5 +62,6 @@ export const ENTRY = Joi.alternatives(
     orders: count.min(1),
     key: text,
     replaces: Joi.array().items(string).required(),
+    results: Joi.forbidden(),
   }).unknown(),
 );

@@ -11,25 +11,29 @@ export function chunkBySize<Item>(
   limits: ChunkLimits,
 ): Item[][] {
   const chunks: Item[][] = [];
-  for (let rest = items; rest.length > 0; ) {
-    const length = chunkLength(rest, sizeOf, limits);
-    chunks.push(rest.slice(0, length));
-    rest = rest.slice(length);
+  for (let start = 0, end = 0; start < items.length; start = end) {
+    end = endOfChunk(items, start, sizeOf, limits);
+    chunks.push(items.slice(start, end));
   }
   return chunks;
 }
 
 /** How many of the first items form a chunk; at least one, unless there is none. Calls `sizeOf` once per item, in order. */
-export function chunkLength<Item>(
+export function chunkLength<Item>(items: readonly Item[], sizeOf: (item: Item) => number, limits: ChunkLimits): number {
+  return endOfChunk(items, 0, sizeOf, limits);
+}
+
+function endOfChunk<Item>(
   items: readonly Item[],
+  start: number,
   sizeOf: (item: Item) => number,
   { size: maxSize, count: maxCount = Number.POSITIVE_INFINITY }: ChunkLimits,
 ): number {
-  const end = Math.min(items.length, maxCount);
+  const end = Math.min(items.length, start + maxCount);
   let size = 0;
-  for (let index = 0; index < end; index++) {
+  for (let index = start; index < end; index++) {
     size += sizeOf(items[index] as Item);
-    if (index > 0 && size > maxSize) return index;
+    if (index > start && size > maxSize) return index;
   }
   return end;
 }
