@@ -20,7 +20,7 @@ describeWith('haproxy')('haproxy before intake', () => {
     stack = await startStack('postgres');
     account = await stack.account();
     haproxy = await startHaproxy({ connectionsByAddress: LIMIT });
-    const { port, adminPort } = haproxy.places.intake1;
+    const { port, adminPort } = haproxy.ports.intake1;
     await stack.intake({ PORT: String(port), ADMIN_PORT: String(adminPort) });
     await haproxy.untilUp('intake1');
   });

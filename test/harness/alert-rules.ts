@@ -17,22 +17,22 @@ export interface RuleFile {
   groups: { name: string; rules: Rule[] }[];
 }
 
-/** The file of the rules, as it stands in the repository. */
+/** Reads the repository's file of alert rules. */
 export function readRuleFile(): RuleFile {
   return parse(readFileSync(join(PROMETHEUS_FILES, 'alerts.yml'), 'utf8'));
 }
 
-/** Those of all groups, in their order. */
+/** The rules of all groups, in order. */
 export function rulesOf(file: RuleFile): Rule[] {
   return file.groups.flatMap(({ rules }) => rules);
 }
 
 const TEXT = /"(?:[^"\\]|\\.)*"/g;
-/** Matchers, durations, and the lists of labels by which something is grouped or matched. */
+/** The parts of an expression without series names: matchers, durations, and label lists. */
 const NO_NAMES = /\{[^}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g;
 const WORDS = new Set(['and', 'or', 'unless', 'offset', 'group_left', 'bool']);
 
-/** The names of series in a PromQL expression: every word that is no function, keyword or label. */
+/** The names of series in a PromQL expression: every word that is not a function, keyword or label. */
 function seriesNamedIn(expression: string): string[] {
   const bare = expression.replace(TEXT, '').replace(NO_NAMES, ' ');
   return [...bare.matchAll(/(?<![\w:.])[a-zA-Z_:][\w:]*(?!\w|\s*\()/g)]
@@ -40,7 +40,7 @@ function seriesNamedIn(expression: string): string[] {
     .filter((word) => !WORDS.has(word));
 }
 
-/** What node-exporter and the kubelet show of volumes. */
+/** Series of node-exporter and the kubelet about volumes. */
 const VOLUMES = [
   'node_filesystem_avail_bytes',
   'node_filesystem_size_bytes',
@@ -48,7 +48,7 @@ const VOLUMES = [
   'kubelet_volume_stats_capacity_bytes',
 ];
 
-/** Those that nobody shows and no rule records. */
+/** The series that no process exposes and no rule records. */
 export function unknownSeriesIn(expressions: readonly string[]): string[] {
   const recorded = rulesOf(readRuleFile()).flatMap(({ record }) => record ?? []);
   const known = new Set([...documentedMetrics().flatMap(seriesOf), ...recorded, ...VOLUMES, 'up', 'ALERTS']);

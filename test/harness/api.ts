@@ -2,7 +2,7 @@ import supertest from 'supertest';
 import { checkReplies } from './openapi-check.ts';
 import { sign } from './sign.ts';
 
-/** An account that a test sends as. */
+/** An account whose credentials a test uses. */
 export interface TestAccount {
   id: number;
   key: string;
@@ -19,19 +19,19 @@ export interface Reply {
 type Headers = Record<string, string>;
 type Verb = 'get' | 'post' | 'put' | 'delete' | 'patch' | 'options' | 'head';
 
-/** A client of a running intake; each reply it gets must be one that the OpenAPI document foresees. */
+/** A client of a running intake. It checks each reply against the OpenAPI document. */
 export interface Api {
   url: string;
-  /** Sends what it is given, as it is. */
+  /** Sends the body unchanged. */
   send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<Reply>;
   order(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
-  /** Sends orders together: a list or its text as a JSON array, or bytes as lines. */
+  /** Sends a batch: an array or a string as a JSON array, a buffer as NDJSON. */
   batch(account: TestAccount, orders: unknown[] | string | Buffer, headers?: Headers): Promise<Reply>;
   webhook(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   preview(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   reconcile(account: TestAccount, sourceOrderIds: readonly unknown[], headers?: Headers): Promise<Reply>;
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
-  /** The status once it is final; at most 30 s. */
+  /** Waits until the status is final, at most 30 s, and returns it. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
 }
 
@@ -42,7 +42,7 @@ export async function openApi(url: string): Promise<Api> {
   async function send(method: string, path: string, headers: Headers = {}, body?: string | Buffer): Promise<Reply> {
     const request = agent[method.toLowerCase() as Verb](path);
     for (const [name, value] of Object.entries(headers)) request.set(name, value);
-    // supertest would write a text body as JSON; bytes it leaves alone.
+    // supertest would serialize a string as JSON; it does not change a buffer.
     if (body !== undefined) request.serialize((bytes: Buffer) => bytes as unknown as string).send(Buffer.from(body));
     const response = await request.buffer(true);
     const reply = { status: response.status, headers: response.headers, body: jsonOf(response) };

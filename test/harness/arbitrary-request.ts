@@ -5,19 +5,19 @@ import { head } from './raw-http.ts';
 import { sign } from './sign.ts';
 import type { TestAccount } from './stack.ts';
 
-/** A request as it goes over the wire, and what it was made of. */
+/** The bytes of a request and the parts that it was built from. */
 export interface HostileRequest {
   method: 'GET' | 'POST';
   target: string;
   body: Buffer;
-  /** Its key, or the signature of a webhook, is not the account's. */
+  /** Whether its key or its signature is not the account's. */
   isForged: boolean;
   bytes: Buffer;
 }
 
 const oneOfBytes = (...[min, max]: [number, number]) =>
   fc.integer({ min, max }).map((code) => String.fromCharCode(code));
-/** What a header may hold, by RFC 9110 and beyond ASCII. */
+/** Characters that RFC 9110 allows in a header, including those beyond ASCII. */
 const headerText = fc.string({ unit: fc.oneof(oneOfBytes(0x20, 0x7e), oneOfBytes(0x80, 0xff)), maxLength: 300 });
 const anyBytes = fc.string({ unit: oneOfBytes(0, 0xff), maxLength: 50 });
 const INJECTIONS = [
@@ -38,7 +38,7 @@ const hostileText = fc.oneof(
   longText,
 );
 
-/** What is right, with one place of it changed, cut off or repeated. */
+/** A valid value with one character changed, its end cut off, or repeated. */
 const changed = (right: string) =>
   fc
     .tuple(
@@ -58,7 +58,7 @@ const usually = <T>(arbitrary: fc.Arbitrary<T>, weight: number, ...others: fc.Ar
 const nothing = fc.constant<string | null>(null);
 
 const wellFormed = anything.map((payload) => JSON.stringify(payload));
-const SCRAPS = [
+const JSON_FRAGMENTS = [
   ...[
     '{',
     '}',
@@ -90,7 +90,7 @@ const SCRAPS = [
     '9'.repeat(400),
   ],
 ];
-const scraps = fc.array(fc.constantFrom(...SCRAPS), { maxLength: 20 }).map((parts) => parts.join(''));
+const jsonFragments = fc.array(fc.constantFrom(...JSON_FRAGMENTS), { maxLength: 20 }).map((parts) => parts.join(''));
 const nested = fc
   .tuple(fc.integer({ min: 60, max: 70 }), fc.constantFrom('[', '{"a":'))
   .map(
@@ -98,7 +98,7 @@ const nested = fc
       `{"source_order_id":"n","x":${open.repeat(levels)}1${(open === '[' ? ']' : '}').repeat(levels)}}`,
   );
 
-/** One member of an order, filled with the same few characters up to the limit of a body and beyond: what is slow shows there. */
+/** An order with one member of a few repeated characters, up to and beyond the limit of a body: this reveals slow code. */
 const UNITS = [
   ...[
     '0',
@@ -149,7 +149,7 @@ const filled = fc
     return JSON.stringify({ source_order_id: 'f', ...member(isList ? Array(times).fill(unit) : unit.repeat(times)) });
   });
 
-const text = fc.oneof({ weight: 6, arbitrary: wellFormed }, { weight: 2, arbitrary: scraps }, nested, filled);
+const text = fc.oneof({ weight: 6, arbitrary: wellFormed }, { weight: 2, arbitrary: jsonFragments }, nested, filled);
 /** A body with some of its bytes replaced by others. */
 const damaged = fc
   .tuple(wellFormed, fc.array(fc.tuple(fc.nat(2000), fc.uint8Array({ maxLength: 4 })), { minLength: 1, maxLength: 3 }))
@@ -159,7 +159,7 @@ const damaged = fc
       return Buffer.concat([body.subarray(0, place), bytes, body.subarray(place + 1)]);
     }, Buffer.from(json)),
   );
-/** What may stand where an order is expected. */
+/** Bodies that are sent in place of an order. */
 export const hostileBody = fc.oneof(
   { weight: 6, arbitrary: text.map((json) => Buffer.from(json)) },
   { weight: 2, arbitrary: damaged },
@@ -186,7 +186,7 @@ const target = fc.oneof(
 
 const CONTENT_TYPES = ['application/json; charset=utf-8', 'application/json;charset=utf-16', 'text/json'];
 
-/** Requests of which no byte can be trusted, enough of them sound enough to get as far as the tables. */
+/** Requests in which any part can be invalid. Many are valid enough to be stored. */
 export function hostileRequest({ key, secret }: TestAccount): fc.Arbitrary<HostileRequest> {
   return target.chain((to) =>
     hostileBody.chain((sent) => {

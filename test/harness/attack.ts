@@ -1,38 +1,38 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** As long as an order may be, less one byte. */
+/** The max length of an order, less one byte. */
 export const LARGEST = 262_143;
 
-/** One request of an attack: a POST where it has a body, or else a GET. */
-export interface Shot {
+/** One request of an attack: a POST if it has a body, else a GET. */
+export interface AttackRequest {
   url: string;
   headers: Record<string, string>;
   body?: string | Buffer;
 }
 
 /** A request to intake with this key. */
-export function shotAt(
+export function attackRequest(
   intakeUrl: string,
   path: string,
   key: string,
   body?: string | Buffer,
   headers: Record<string, string> = {},
-): Shot {
+): AttackRequest {
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
   const all = { Authorization: `Bearer ${key}`, ...type, ...headers };
   return { url: `${intakeUrl}/ingest/${path}`, headers: all, ...(body !== undefined && { body }) };
 }
 
-/** What an attack got back. */
-export interface Spoils {
-  /** How many replies there were, by `<status>` or `<status> <code>`; errors of connections by their code. */
+/** The replies to an attack. */
+export interface AttackResult {
+  /** Number of replies by `<status>` or `<status> <code>`, and of connection errors by their code. */
   replies: Record<string, number>;
-  /** Of each receipt of a 202. */
+  /** The receipts in the 202 replies. */
   receiptIds: string[];
 }
 
-/** Fills an order with as many of these items as it may hold, after its other members. */
+/** An order of the max length, filled with these items after its other members. */
 export function largestOrder(
   id: string,
   itemOf: (index: number) => string = () => '{}',
@@ -42,14 +42,14 @@ export function largestOrder(
   return filled(`${start},"items":[`, itemOf, ']}');
 }
 
-/** The same content in other bytes: the largest order, with up to 99 spaces more at its end. */
+/** The largest order with up to 99 spaces at its end: the same content in other bytes. */
 export function spacedOrder(id: string, spaces: number): Buffer {
   const filler = 'x'.repeat(100);
   const order = largestOrder(id, undefined, { area: filler }).toString();
   return Buffer.from(order.replace(filler, 'x').trimEnd() + ' '.repeat(spaces % 100));
 }
 
-/** Fills an order with as many members as it may hold, each with a name of its own. */
+/** An order of the max length, filled with members of different names. */
 export function largestObject(id: string): Buffer {
   return filled(`{"source_order_id":${JSON.stringify(id)},`, (index) => `"k${index}":1`, '}');
 }
@@ -73,40 +73,40 @@ const RECEIPT_ID = /"receipt_id":"([0-9a-f-]{36})"/g;
 /** Longer replies are counted and not read. */
 const MAX_READ_LENGTH = 500_000;
 
-/** How long replies are waited for once nothing more is sent; then the connections are broken. */
+/** How long the attack waits for replies after its last request, before it closes the connections. */
 const GRACE_MS = 2000;
 
 /**
- * Sends from many connections at once, each again after a rest, until the signal.
+ * Sends requests on many connections at the same time, each with a pause between its requests, until `signal` is aborted.
  *
- * @param shotOf makes the request of this number, counted over all connections.
+ * @param requestOf returns the request with this number, counted over all connections.
  */
 export async function attack(
-  shotOf: (number: number) => Shot,
+  requestOf: (number: number) => AttackRequest,
   { connections, restMs = 200, signal }: { connections: number; restMs?: number; signal: AbortSignal },
-): Promise<Spoils> {
+): Promise<AttackResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
-  const spoils: Spoils = { replies: {}, receiptIds: [] };
-  const breaking = new AbortController();
-  let fired = 0;
+  const result: AttackResult = { replies: {}, receiptIds: [] };
+  const closing = new AbortController();
+  let count = 0;
   const loop = async () => {
     while (!signal.aborted) {
-      const outcome = await fire(shotOf(fired++), agent, breaking.signal, spoils.receiptIds);
-      spoils.replies[outcome] = (spoils.replies[outcome] ?? 0) + 1;
+      const outcome = await sendRequest(requestOf(count++), agent, closing.signal, result.receiptIds);
+      result.replies[outcome] = (result.replies[outcome] ?? 0) + 1;
       if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => {});
     }
   };
   let timer: NodeJS.Timeout | undefined;
   signal.addEventListener('abort', () => {
-    timer = setTimeout(() => breaking.abort(), GRACE_MS);
+    timer = setTimeout(() => closing.abort(), GRACE_MS);
   });
   await Promise.all(Array.from({ length: connections }, loop));
   clearTimeout(timer);
   agent.destroy();
-  return spoils;
+  return result;
 }
 
-function fire({ url, headers, body }: Shot, agent: Agent, signal: AbortSignal, receiptIds: string[]) {
+function sendRequest({ url, headers, body }: AttackRequest, agent: Agent, signal: AbortSignal, receiptIds: string[]) {
   return new Promise<string>((resolve) => {
     const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
     const options = { agent, signal, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...length } };

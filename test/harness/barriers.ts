@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { until } from './until.ts';
 
-/** Where a statement can be made to wait: at its end, with all its rows written and locked, and not yet committed. */
+/** Where a test can make a statement wait: at its end, when all its rows are written and locked but not committed. */
 export type BarrierName = 'keys taken' | 'receipts claimed' | 'orders written';
 
 const BARRIERS: Record<BarrierName, { id: number; trigger: string }> = {
@@ -10,16 +10,16 @@ const BARRIERS: Record<BarrierName, { id: number; trigger: string }> = {
   'orders written': { id: 3, trigger: 'after insert on orders for each row' },
 };
 
-/** Installs barriers in a database; they are open. */
+/** Installs the barriers in a database, all open. */
 export async function installBarriers(knex: Knex): Promise<void> {
   await knex.raw(`
-    create function pass_gate() returns trigger language plpgsql as
+    create function pass_barrier() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::int); return null; end $$`);
   for (const { id, trigger } of Object.values(BARRIERS))
-    await knex.raw(`create trigger gate_${id} ${trigger} execute function pass_gate(${id})`);
+    await knex.raw(`create trigger barrier_${id} ${trigger} execute function pass_barrier(${id})`);
 }
 
-/** Something that holds others up. */
+/** A lock that other sessions wait for. */
 export interface Hold {
   /** Lets waiting sessions continue. Idempotent. */
   release(): Promise<void>;
@@ -34,7 +34,7 @@ export function lockTables(knex: Knex, tables: string): Promise<Hold> {
   return hold(knex, `lock table ${tables} in access exclusive mode`);
 }
 
-/** Runs a statement and keeps the locks that it took. */
+/** Runs a statement and keeps its locks until `release`. */
 export async function hold(knex: Knex, statement: string): Promise<Hold> {
   const trx = await knex.transaction();
   await trx.raw(statement);
@@ -45,10 +45,13 @@ export async function hold(knex: Knex, statement: string): Promise<Hold> {
   };
 }
 
-/** What a session waits for: a barrier, a table lock, or the end of a transaction that has written the same row. */
+/** What a session waits for: a barrier, a table lock, or another transaction that wrote the same row. */
 export type Wait = 'advisory' | 'relation' | 'transactionid';
 
-/** The process ids of the Postgres backends that wait so, once there are `count` at least: what was sent together may be written in several groups. */
+/**
+ * Waits until at least `count` Postgres backends wait for this kind of lock, and returns their process ids. There can be more, as orders that
+ * are sent together can be written in several batches.
+ */
 export function whoWait(knex: Knex, count: number, wait: Wait): Promise<number[]> {
   return until(`${count} wait, ${wait}`, async () => {
     const { rows } = await knex.raw<{ rows: { pid: number }[] }>(

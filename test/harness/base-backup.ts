@@ -2,55 +2,55 @@ import { chown, copyFile, lstat, mkdir, readdir, writeFile } from 'node:fs/promi
 import { join, relative } from 'node:path';
 import pg from 'pg';
 
-/** What a copy of a data directory leaves out (PostgreSQL, section 25.3.4.4): Postgres creates it again, or it belongs to the running server. */
-const LEFT_OUT =
+/** Files that a copy of a data directory omits (PostgreSQL manual, section 25.3.4.4): they are recreated or belong to the running server. */
+const OMITTED_FILES =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/|^postmaster\.|(^|\/)(pgsql_tmp|pg_internal\.init)/;
 
 /**
- * Takes a base backup of a running Postgres on this machine by its low-level interface, as `pg_basebackup` would, which does not come with
- * the packages. The WAL from its beginning on has to come from elsewhere: an archive, or the server itself.
+ * Takes a base backup of a running Postgres on this machine with the low-level API, as the embedded Postgres has no `pg_basebackup`. The
+ * backup contains no WAL: it must come from an archive or from the server itself.
  *
- * @param url of a superuser.
- * @param from its data directory.
- * @param to a directory that is not there yet.
+ * @param url must be a superuser's.
+ * @param from the data directory of this Postgres.
+ * @param to a directory that does not exist.
  */
 export async function takeBaseBackup(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    // One session throughout: it is its end that would give the backup up.
+    // All in one session: when it ends, Postgres aborts the backup.
     await client.query("select pg_backup_start('base backup', fast => true)");
     await copyData(from, to);
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
-    await writeOwned(to, 'backup_label', rows[0]?.labelfile ?? '');
+    await writeWithOwner(to, 'backup_label', rows[0]?.labelfile ?? '');
   } finally {
     await client.end();
   }
 }
 
-/** Has the Postgres that starts on this copy follow a primary (`standby`), or replay an archive and then go on by itself (`recovery`). */
+/** Makes a Postgres that is started on this copy follow a primary (`standby`), or replay an archive and then be a primary (`recovery`). */
 export function markForRecovery(directory: string, as: 'standby' | 'recovery'): Promise<void> {
-  return writeOwned(directory, `${as}.signal`, '');
+  return writeWithOwner(directory, `${as}.signal`, '');
 }
 
 async function copyData(from: string, to: string): Promise<void> {
-  await makeAlike(from, to);
+  await createDirectoryLike(from, to);
   for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
     const path = relative(from, join(entry.parentPath, entry.name));
-    if (LEFT_OUT.test(path)) continue;
-    if (entry.isDirectory()) await makeAlike(join(from, path), join(to, path));
-    else await copyOwned(join(from, path), join(to, path));
+    if (OMITTED_FILES.test(path)) continue;
+    if (entry.isDirectory()) await createDirectoryLike(join(from, path), join(to, path));
+    else await copyWithOwner(join(from, path), join(to, path));
   }
 }
 
-async function makeAlike(from: string, to: string): Promise<void> {
+async function createDirectoryLike(from: string, to: string): Promise<void> {
   const { mode, uid, gid } = await lstat(from);
   await mkdir(to, { mode });
   await chown(to, uid, gid);
 }
 
-/** A file that vanishes meanwhile is one that the WAL says to remove. */
-async function copyOwned(from: string, to: string): Promise<void> {
+/** Ignores a file that is deleted meanwhile: the WAL contains its deletion. */
+async function copyWithOwner(from: string, to: string): Promise<void> {
   try {
     const { uid, gid } = await lstat(from);
     await copyFile(from, to);
@@ -60,7 +60,7 @@ async function copyOwned(from: string, to: string): Promise<void> {
   }
 }
 
-async function writeOwned(directory: string, name: string, text: string): Promise<void> {
+async function writeWithOwner(directory: string, name: string, text: string): Promise<void> {
   const { uid, gid } = await lstat(directory);
   await writeFile(join(directory, name), text, { mode: 0o600 });
   await chown(join(directory, name), uid, gid);

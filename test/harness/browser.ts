@@ -7,7 +7,7 @@ import type { TestPerson } from './people.ts';
 import { findProgram } from './programs.ts';
 import type { RunningPortal } from './stack.ts';
 
-/** One for all pages of a test file. */
+/** One browser for all pages of a test file. */
 let launching: Promise<Browser> | undefined;
 afterAll(async () => (await launching)?.close());
 
@@ -17,7 +17,7 @@ function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 }
 
-/** A page in a fresh profile; what it says to the console that is an error, throws, or asks of another host, fails the test through `complaints`. */
+/** Opens a page with a new profile. `complaints` collects its console errors, exceptions and requests to other hosts; tests expect none. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
   launching ??= launch();
   const context = await (await launching).newContext({
@@ -29,7 +29,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
-    // A reply that is no 2xx is the page's to handle, and Chromium says so each time.
+    // Chromium logs every reply that is not 2xx; the page handles these.
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text());
   });
   page.on('request', (request) => {
@@ -42,7 +42,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WCAG_2_2_AA = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-/** Holds the page, as it stands just now, against WCAG 2.2 AA, as far as axe-core can tell. */
+/** Checks the current state of the page against WCAG 2.2 AA with axe-core. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const { violations } = await page.evaluate<AxeResults, string[]>((tags) => {
@@ -55,7 +55,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   if (found.length > 0) throw new Error(`${page.url()} is not accessible:\n${found.join('\n')}`);
 }
 
-/** Signs in on the page, as a person does. */
+/** Signs in with the form on the page. */
 export async function signInOnPage(page: Page, portal: RunningPortal, person: TestPerson, path = '/'): Promise<void> {
   await page.goto(portal.url + path);
   await page.locator('input[type="email"]').fill(person.email);

@@ -22,10 +22,10 @@ export async function damageBody(knex: Knex, receiptId: string): Promise<void> {
     await trx.raw("update pg_class set relkind = 'r' where oid = ?", [id]);
     const { rowCount } = await trx.raw(`delete from ${name} where chunk_id = ?`, [chunk]);
     await trx.raw("update pg_class set relkind = 't' where oid = ?", [id]);
-    if (rowCount === 0) throw new Error('the body lies in its row');
+    if (rowCount === 0) throw new Error('the body is not in TOAST');
     return partition;
   });
-  // A deleted part can be read until vacuum has removed it, and a transaction that is open elsewhere delays that.
+  // A deleted chunk can be read until vacuum removes it, and an open transaction in another session delays that.
   await until('the body cannot be read', async () => {
     await knex.raw(`vacuum ${table}`);
     return knex(table)

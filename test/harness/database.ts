@@ -5,22 +5,22 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 import { asRole, type RoleOf } from './roles.ts';
 
-/** A migrated database of a test file's own. */
+/** A migrated database for one test file. */
 export interface TestDatabase {
-  /** Through the pooler, where the run has one. */
+  /** Through the pooler, if the run has one. */
   url: string;
-  /** Past it: for the queue on Postgres, which listens, and for what asks for settings of its session. */
+  /** Without the pooler: for the queue on Postgres, which uses LISTEN, and for session settings. */
   directUrl: string;
-  /** Where the apps have roles of their own, `url` under that of one. */
+  /** `url` with the role of an app, if the apps have their own roles in this run. */
   urlOf?(app: RoleOf): string;
   knex: Knex;
   close(): Promise<void>;
 }
 
-/** Whether statements can be named; not through the pooler. */
+/** Whether prepared statements can be used; not through the pooler. */
 export const PREPARED = process.env.TEST_POOLER_PORT === undefined;
 
-/** The address of a database through the pooler of this run, if there is one. */
+/** The URL of a database through the pooler, if the run has one. */
 function throughPooler(directUrl: string): string {
   const url = new URL(directUrl);
   if (process.env.TEST_POOLER_PORT) url.host = `127.0.0.1:${process.env.TEST_POOLER_PORT}`;
@@ -34,7 +34,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   maintenance.pathname = '/postgres';
   const client = new pg.Client({ connectionString: maintenance.href });
   await client.connect();
-  // Two files that copy the template at once would be in each other's way.
+  // Postgres cannot copy a template while another session copies it.
   await client.query('select pg_advisory_lock(1)');
   await client.query(`create database ${name} template "${template.pathname.slice(1)}"`);
   await client.end();

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Relations of the schema, without the weekly partitions: two systems of other ages have other weeks. */
+/** Relations of the schema, without the weekly partitions: two systems of different ages have different weeks. */
 const RELATIONS = `
   with relations as (
     select c.*, c.oid::regclass::text as name from pg_class c
@@ -9,7 +9,7 @@ const RELATIONS = `
 
 const INDEXES_OF_PARTITIONS = 'i.indexrelid in (select inhrelid from pg_inherits)';
 
-/** Each query returns lines; together they say what `pg_dump --schema-only` would. */
+/** Each query returns lines; together they contain what `pg_dump --schema-only` would. */
 const QUERIES = [
   `${RELATIONS} select format('relation %s kind %s persistence %s owner %s options %s grants %s', name, relkind, relpersistence,
      relowner::regrole, reloptions, array(select unnest(relacl)::text order by 1)) as line
@@ -40,9 +40,9 @@ const QUERIES = [
 ];
 
 /**
- * Everything in the schema `public` that a migration can make, one line each: tables and their columns, indexes, constraints,
- * triggers, views, sequences, functions, types, and the rights and storage parameters of each. Two databases with the same lines have the
- * same schema, but for their weekly partitions.
+ * Everything in the schema `public` that a migration can create, one line each: tables and their columns, indexes, constraints, triggers,
+ * views, sequences, functions, types, and the privileges and storage parameters of each. Two databases with the same lines have the same
+ * schema, except for their weekly partitions.
  */
 export async function describeSchema(knex: Knex): Promise<string[]> {
   const lines: string[] = [];
@@ -53,7 +53,7 @@ export async function describeSchema(knex: Knex): Promise<string[]> {
   return lines;
 }
 
-/** @returns the lines that only one of two schemas has; both empty where they are the same. */
+/** @returns the lines that only one of two schemas has; both are empty if the schemas are equal. */
 export async function compareSchemas(
   upgraded: Knex,
   fresh: Knex,

@@ -8,12 +8,12 @@ interface DocumentedMetric {
   apps: string[];
 }
 
-/** One metric, or several of the same type and labels. */
+/** A row of the table: one metric, or several of the same type and labels. */
 const ROW = /^\| (`\w+`(?:, `\w+`)*) \| (\w+)(?:: ([^|]+))? \| \S.* \|$/;
-/** The line of a section that names its apps. */
+/** The line of a section that lists its apps. */
 const SHOWN_BY = /^Shown by ([a-z, ]+)\./;
 
-/** The tables of docs/operating/metrics.md. */
+/** Reads the tables of docs/operating/metrics.md. */
 export function documentedMetrics(): DocumentedMetric[] {
   const text = readFileSync(resolve(import.meta.dirname, '../../docs/operating/metrics.md'), 'utf8');
   return text.split(/^## /m).flatMap(metricsOf);
@@ -32,7 +32,7 @@ function metricsOf(section: string): DocumentedMetric[] {
 
 const quotedIn = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, word]) => word as string);
 
-/** The names of the series of a metric as Prometheus has them. */
+/** The names of a metric's series in Prometheus. */
 export function seriesOf({ name, type }: Pick<DocumentedMetric, 'name' | 'type'>): string[] {
   return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
 }

@@ -4,7 +4,7 @@ import { findMarkers } from './markers.ts';
 import type { RunningIntake, Stack, TestAccount } from './stack.ts';
 import { readTables } from './stored.ts';
 
-/** What must be nowhere afterwards, in any spelling. */
+/** Data of the customer. After the erasure it must not be stored anywhere, in any spelling. */
 export const CUSTOMER = {
   name: 'Zubayda Qasimi-Thorne',
   phone: ['050 827 7163', '0508277163', '971508277163', '8277163'],
@@ -18,17 +18,17 @@ export const CUSTOMER = {
   'why it was rejected': 'She asked us to forget it',
 };
 
-/** All of it that an order can bring. */
-export const WHOLE = {
+/** The part of it that an order contains. */
+export const CUSTOMER_MEMBERS = {
   customer: { name: CUSTOMER.name, phone: CUSTOMER.phone[0], email: CUSTOMER.email, id: CUSTOMER['customer id'] },
   address: CUSTOMER.address,
   area: CUSTOMER.area,
   delivery_instructions: CUSTOMER.instructions,
 };
-/** What stays of it. */
-export const SOLD = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }], total: '149.50' };
+/** Members of an order that an erasure keeps. */
+export const NOT_ERASED = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }], total: '149.50' };
 
-/** Sends an order and waits for its end; the reply to it. */
+/** Sends an order, waits for its outcome, and returns the reply. */
 export async function sendOrder(
   intake: RunningIntake,
   account: TestAccount,
@@ -40,7 +40,7 @@ export async function sendOrder(
   return body;
 }
 
-/** Runs a command of the operator, as `orders` does. */
+/** Runs an operator command of the CLI. */
 export async function runOrders(
   { database }: Stack,
   ...argv: string[]
@@ -57,14 +57,14 @@ export async function runOrders(
   return { code, ...written };
 }
 
-/** @param by what the customer is looked for by, such as `--phone` and a number. */
+/** @param by flags that identify the customer, such as `--phone` and a number. */
 export async function erase(stack: Stack, account: TestAccount, ...by: string[]) {
   const { code, stdout, stderr } = await runOrders(stack, 'erase', String(account.id), ...by, '--json');
   expect([code, stderr]).toEqual([0, '']);
   return JSON.parse(stdout);
 }
 
-/** Whatever there is in any table, but for what belongs to another account. */
+/** The rows of all tables, except those of other accounts. */
 export async function storedFor({ database }: Stack, account: TestAccount): Promise<string[]> {
   const { rest } = await readTables(database.knex, {});
   return rest.split('\n').filter((line) => {
@@ -73,7 +73,7 @@ export async function storedFor({ database }: Stack, account: TestAccount): Prom
   });
 }
 
-/** The names of what of the customer is still there. */
+/** The names of the members of `CUSTOMER` that are still stored. */
 export async function markersFor(stack: Stack, account: TestAccount): Promise<string[]> {
   return findMarkers((await storedFor(stack, account)).join('\n'), CUSTOMER);
 }

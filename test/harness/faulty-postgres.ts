@@ -7,18 +7,18 @@ import { ensureDatabase, freePort, startFaultyPostgres as startServer } from '@o
 import { PREPARED, type TestDatabase } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 
-/** A Postgres that a test can kill and start again on its data. */
+/** A Postgres that a test can kill and restart with its data. */
 export interface FaultyPostgres extends TestDatabase {
-  /** Of its data; what stands beside it is removed with it. */
+  /** Its data directory. `close` removes the parent directory. */
   directory: string;
-  /** Ends it as a power cut would. */
+  /** Kills it, as a power cut would. */
   kill(): Promise<void>;
   start(): Promise<void>;
 }
 
 /**
- * @param settings as on the command line of Postgres, such as `wal_keep_size=128MB`.
- * @param options.direct past a pooler.
+ * @param settings of Postgres, such as `wal_keep_size=128MB`.
+ * @param options.direct without a pooler.
  */
 export async function startFaultyPostgres(settings: string[] = [], { direct = false } = {}): Promise<FaultyPostgres> {
   const parent = await mkdtemp(join(tmpdir(), 'orders-postgres-'));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain';
 import { type Child, freePort, startChild } from '@orders/test-services';
-import type { Spoils } from './attack.ts';
+import type { AttackResult } from './attack.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import type { PoliteLoad, PoliteRun } from './polite-sender.ts';
 import { startApp, untilReady } from './processes.ts';
@@ -13,31 +13,31 @@ import { QUEUE_KINDS } from './queue.ts';
 import { type Stack, startStack, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
-/** What a pod of 1 GiB gives Node. */
+/** Node's heap limit in a pod of 1 GiB. */
 const HEAP = '--max-old-space-size=512';
-/** Of each process, below the limit of such a pod. */
+/** Max memory of each process, below the limit of such a pod. */
 const MAX_MEMORY_MIB = 900;
 
 /**
- * Another account's 99th percentile, where a fixed piece of work takes `REFERENCE_WORK_MS`; in proportion where it takes longer. Twice the
- * 500 ms that are promised, as the attacker, the database and other tests run on the same CPUs.
+ * Max 99th percentile of another account's latency on a machine where a fixed piece of work takes `REFERENCE_WORK_MS`. On a slower machine
+ * it is raised in proportion. It is twice the promised 500 ms, as the attacker, the database and other tests share the CPUs.
  */
 const MAX_P99_MS = 1000;
 const REFERENCE_WORK_MS = 15;
-/** An attack during which the machine stalled is made again; nothing but the times may differ. */
+/** An attack is repeated if the machine stalled during it. Only the times may differ between rounds. */
 const ROUNDS = 3;
-/** A machine that is slow without an attack is compared with itself. */
+/** On a machine that is slow without an attack, the bound is this multiple of the latency without an attack. */
 const QUIET_FACTOR = 20;
-/** The other routes' worst, as part of that bound: they are fewer, and each does more. */
+/** The bound for other routes, as a multiple of that for orders: their requests are fewer and do more work. */
 const OTHERS_FACTOR = 4;
-/** `ISOLATION_FIGURES=on` prints what each attack did. */
+/** `ISOLATION_FIGURES=on` prints the measurements of each attack. */
 const PRINTS_FIGURES = process.env.ISOLATION_FIGURES === 'on';
 
 const PER_SECOND = 50;
 const QUIET_SECONDS = 2;
 const ATTACK_SECONDS = 1.5;
 
-/** What is kept of the end of a process' output, in characters. */
+/** Max characters kept from the end of a process's output. */
 const MAX_PRINTED = 4000;
 
 export interface Isolation {
@@ -48,28 +48,31 @@ export interface Isolation {
   hostile: TestAccount;
   accomplice: TestAccount;
   polite: TestAccount;
-  /** Of the hostile account's holder, signed in to the portal. */
+  /** Session cookie of the hostile account's holder in the portal. */
   hostileCookie: string;
   /**
-   * Lets the polite account send beside an attack, and expects that none of its requests is refused, that its 99th percentile stays
-   * within the bound of its quiet state, that each process runs on and that its memory is bounded.
+   * Lets the polite account send during an attack. Expects that none of its requests is rejected, that its 99th percentile stays within the
+   * bound, that each process keeps running, and that its memory is bounded.
    *
-   * @param attack lasts until the signal; then it ends what it has under way.
+   * @param attack runs until its signal is aborted, then finishes its requests in flight.
    * @param options `factor` multiplies the bound.
-   * @returns what the attack got back.
+   * @returns the replies to the attack.
    */
-  expectUnharmed(attack: (signal: AbortSignal) => Promise<Spoils>, options?: { factor?: number }): Promise<Spoils>;
-  /** Adds receipts that a test got outside of an attack. */
-  promise(receiptIds: readonly string[]): void;
-  /** Expects that each receipt of a 202 exists and reaches a final state. */
+  expectUnharmed(
+    attack: (signal: AbortSignal) => Promise<AttackResult>,
+    options?: { factor?: number },
+  ): Promise<AttackResult>;
+  /** Adds receipts that a test got outside an attack. */
+  addReceipts(receiptIds: readonly string[]): void;
+  /** Expects that each receipt in a 202 exists and reaches a final state. */
   expectAllFinal(): Promise<void>;
 }
 
-/** Intake, worker and portal as the processes they are in production, on a small heap, for all attacks of a test file. */
+/** Starts intake, worker and portal as separate processes with a small heap, for all attacks of a test file. */
 export function useIsolation(settings: Record<string, string> = {}): Isolation {
   const running = new Map<'intake' | 'worker' | 'portal', Child>();
   const printed = new Map<string, string>();
-  const promised: string[] = [];
+  const acceptedIds: string[] = [];
   let politeSender: Child;
   let quiet: PoliteRun | undefined;
   let env: Record<string, Record<string, string>> = {};
@@ -77,21 +80,21 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
   const isolation = {
     expectUnharmed,
     expectAllFinal,
-    promise: (receiptIds) => void promised.push(...receiptIds),
+    addReceipts: (receiptIds) => void acceptedIds.push(...receiptIds),
   } as Isolation;
 
   async function ensureRunning(): Promise<void> {
     for (const app of ['intake', 'worker', 'portal'] as const) {
       if (isAlive(running.get(app))) continue;
       const child = await startApp(app, env[app] as Record<string, string>, { output: 'pipe' });
-      keepEnd(app, child);
+      keepOutputTail(app, child);
       running.set(app, child);
       await untilReady(Number(env[app]?.ADMIN_PORT));
     }
   }
 
-  /** Not to this process' own stderr: Jest takes a heap that runs out there for its own. */
-  function keepEnd(app: string, { process: { stdout, stderr } }: Child): void {
+  /** The output does not go to this process's stderr: Jest would take an out-of-memory error there for its own. */
+  function keepOutputTail(app: string, { process: { stdout, stderr } }: Child): void {
     printed.set(app, '');
     for (const stream of [stdout, stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -126,7 +129,8 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
       serialization: 'advanced',
     });
     await ensureRunning();
-    const cookieOf = async (account: TestAccount) => signInByHand(portalUrl, await createPerson(stack, account.id));
+    const cookieOf = async (account: TestAccount) =>
+      fetchSessionCookie(portalUrl, await createPerson(stack, account.id));
     isolation.hostileCookie = await cookieOf(hostile);
     portal = { listUrl: `${portalUrl}/api/accounts/${polite.id}/orders`, cookie: await cookieOf(polite) };
     await measure(() => sleep(1000));
@@ -140,7 +144,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
   }, 120_000);
 
   let runs = 0;
-  /** The polite account sends while something else happens. */
+  /** Lets the polite account send during other work. */
   async function measure(meanwhile: () => Promise<unknown>): Promise<PoliteRun> {
     const load: PoliteLoad = {
       url: isolation.intakeUrl,
@@ -151,63 +155,63 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
       prefix: `polite-${runs++}`,
       portal,
     };
-    const answer = once(politeSender.process, 'message');
+    const reply = once(politeSender.process, 'message');
     politeSender.process.send(load);
     try {
       await meanwhile();
     } finally {
       politeSender.process.send('stop');
     }
-    const [run] = (await answer) as [PoliteRun];
-    promised.push(...run.receiptIds);
+    const [run] = (await reply) as [PoliteRun];
+    acceptedIds.push(...run.receiptIds);
     return run;
   }
 
   async function expectUnharmed(
-    attack: (signal: AbortSignal) => Promise<Spoils>,
+    attack: (signal: AbortSignal) => Promise<AttackResult>,
     { factor = 1 } = {},
-  ): Promise<Spoils> {
+  ): Promise<AttackResult> {
     for (let round = 1; ; round++) {
-      const { spoils, p99, bound, refused } = await attackOnce(attack, factor);
+      const { result, p99, bound, refused } = await attackOnce(attack, factor);
       const isInTime = p99.orders < bound.orders && p99.others < bound.others;
-      // Refused only because Postgres took longer than PG_QUERY_TIMEOUT, which is a time as well.
+      // Rejected only because Postgres took longer than PG_QUERY_TIMEOUT, so the machine stalled.
       const isStalled = Object.keys(refused).join() === 'status 503 storage_unavailable';
       if (round < ROUNDS && (!isInTime || isStalled)) continue;
       expect(refused).toEqual({});
       expect(p99.orders).toBeLessThan(bound.orders);
       expect(p99.others).toBeLessThan(bound.others);
-      return spoils;
+      return result;
     }
   }
 
-  async function attackOnce(attack: (signal: AbortSignal) => Promise<Spoils>, factor: number) {
+  async function attackOnce(attack: (signal: AbortSignal) => Promise<AttackResult>, factor: number) {
     await ensureRunning();
-    await Promise.all([...running.values()].map(forgetPeak));
-    let spoils: Spoils = { replies: {}, receiptIds: [] };
-    const beside = await measure(async () => {
-      spoils = await attack(AbortSignal.timeout(ATTACK_SECONDS * 1000));
+    await Promise.all([...running.values()].map(resetPeakMemory));
+    let result: AttackResult = { replies: {}, receiptIds: [] };
+    const politeRun = await measure(async () => {
+      result = await attack(AbortSignal.timeout(ATTACK_SECONDS * 1000));
     });
-    promised.push(...spoils.receiptIds);
-    const slowness = Math.max(1, percentile(beside.work, 0.5) / REFERENCE_WORK_MS);
+    acceptedIds.push(...result.receiptIds);
+    const slowness = Math.max(1, percentile(politeRun.work, 0.5) / REFERENCE_WORK_MS);
     const boundMs = factor * Math.max(MAX_P99_MS * slowness, QUIET_FACTOR * percentile(quiet?.orders ?? [], 0.99));
-    const p99 = { orders: percentile(beside.orders, 0.99), others: percentile(beside.others, 0.99) };
+    const p99 = { orders: percentile(politeRun.orders, 0.99), others: percentile(politeRun.others, 0.99) };
     const bound = { orders: boundMs, others: OTHERS_FACTOR * boundMs };
     const memory = Object.fromEntries(
-      await Promise.all([...running].map(async ([app, child]) => [app, await peakMiB(child)] as const)),
+      await Promise.all([...running].map(async ([app, child]) => [app, await peakMemoryMiB(child)] as const)),
     );
     if (PRINTS_FIGURES) {
-      const figures = { ...p99, bound: boundMs, slowness, refused: beside.refused, replies: spoils.replies, memory };
+      const figures = { ...p99, bound: boundMs, slowness, refused: politeRun.refused, replies: result.replies, memory };
       process.stderr.write(`${expect.getState().currentTestName}: ${JSON.stringify(figures)}\n`);
     }
     const ended = [...running].filter(([, child]) => !isAlive(child)).map(([app]) => [app, printed.get(app)]);
     expect(Object.fromEntries(ended)).toEqual({});
     for (const mib of Object.values(memory)) expect(mib).toBeLessThan(MAX_MEMORY_MIB);
-    return { spoils, p99, bound, refused: beside.refused };
+    return { result, p99, bound, refused: politeRun.refused };
   }
 
   async function expectAllFinal(): Promise<void> {
     const { knex } = isolation.stack.database;
-    const ids = [...new Set(promised)];
+    const ids = [...new Set(acceptedIds)];
     const states = await until(
       'each receipt is final',
       async () => {
@@ -226,13 +230,13 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
 }
 
 /** @returns the cookie of a new session. */
-async function signInByHand(portalUrl: string, { email, password }: TestPerson): Promise<string> {
+async function fetchSessionCookie(portalUrl: string, { email, password }: TestPerson): Promise<string> {
   const { status, headers } = await fetch(`${portalUrl}/api/session`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Origin: portalUrl },
     body: JSON.stringify({ email, password }),
   });
-  if (status !== 204) throw new Error(`sign-in answered ${status}`);
+  if (status !== 204) throw new Error(`sign-in failed with status ${status}`);
   return headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0])
@@ -243,13 +247,13 @@ function isAlive(child: Child | undefined): boolean {
   return child !== undefined && child.process.exitCode === null && child.process.signalCode === null;
 }
 
-/** Lets the kernel count a process' peak from now on; does nothing where there is no /proc. */
-async function forgetPeak({ pid }: Child): Promise<void> {
+/** Resets the kernel's record of a process's peak memory; does nothing without /proc. */
+async function resetPeakMemory({ pid }: Child): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {});
 }
 
-/** The most memory that a process has held, in MiB; 0 where there is no /proc, or no such process any more. */
-async function peakMiB({ pid }: Child): Promise<number> {
+/** Peak memory of a process in MiB; 0 without /proc or if the process has ended. */
+async function peakMemoryMiB({ pid }: Child): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Math.round(Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
 }

@@ -1,6 +1,6 @@
 import { LANES, openQueueStats } from '@orders/queue';
 
-/** The data of every job that waits in the prompt lane, oldest first. */
+/** The payloads of the waiting jobs in the prompt lane, oldest first. */
 export async function listJobs(url: string): Promise<unknown[]> {
   const watch = openQueueStats(url);
   const queues = await watch.queues();

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createLogger, type Logger } from '@orders/runtime';
 import winston from 'winston';
 
-/** A logger that keeps its lines. */
+/** A logger that stores its lines. */
 export function memoryLog(service: string): { logger: Logger; lines: Record<string, unknown>[]; text: () => string } {
   const lines: Record<string, unknown>[] = [];
   const texts: string[] = [];

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** As many items as an order once could have: each empty one took two bytes of it, and fifty of the database. */
+/** The max number of items that an earlier version accepted: an empty item takes two bytes of the body and fifty in the database. */
 const ITEMS = 87_000;
 export const LONG_ORDER = `{"source_order_id":"ID","items":[${Array.from({ length: ITEMS }, () => '{}').join(',')}]}`;
 
@@ -12,11 +12,11 @@ const warnings = (pointer: string) => `
                                        'detail', repeat('d', 100))) from generate_series(1, 1000) n)`;
 
 /**
- * Gives an account as much as former versions of the service allowed: orders, the past of its receipts, audit events, refusals, users and
- * kinds of warnings.
+ * Gives an account the largest data that earlier versions accepted: orders, history of receipts, audit events, rejections, users and kinds
+ * of warnings.
  *
  * @param receiptId the receipt of each order.
- * @returns the ids of the orders. The first has the longest past, the last the longest reply.
+ * @returns the ids of the orders. The first has the longest history, the last the longest reply.
  */
 export async function insertLongest(knex: Knex, accountId: number, receiptId: string): Promise<number[]> {
   const run = async (sql: string, more: Record<string, Knex.Value> = {}) =>

@@ -23,11 +23,11 @@ import { findProgram } from './programs.ts';
 
 export const MANIFESTS = resolve(import.meta.dirname, '../../deploy/kubernetes');
 
-/** What kustomize makes of `deploy/kubernetes`; the schemas say what is in it. */
-// biome-ignore lint/suspicious/noExplicitAny: of a dozen kinds, each of which is validated as what it is
+/** A manifest that kustomize renders from `deploy/kubernetes`. */
+// biome-ignore lint/suspicious/noExplicitAny: a dozen kinds, each validated against its schema
 export type Manifest = any;
 
-/** Models with the schemas that Kubernetes and the authors of the custom resources publish. */
+/** Models generated from the published schemas of Kubernetes and the custom resources. */
 const MODELS = [
   Namespace,
   ServiceAccount,
@@ -47,7 +47,7 @@ const MODELS = [
   PrometheusRule,
 ];
 
-/** @throws {Error} with kustomize's message, or where no kustomize is found. */
+/** @throws {Error} with kustomize's message, or if kustomize is not installed. */
 export function render(directory: string): Manifest[] {
   const program = findProgram('kubectl');
   if (program === null) throw new Error('no kubectl and no kustomize');
@@ -57,10 +57,10 @@ export function render(directory: string): Manifest[] {
 }
 
 /**
- * A copy of `deploy/kubernetes` in which an operator fills in the example.
+ * Copies `deploy/kubernetes` and edits the example, as an operator does.
  *
- * @param edit the text of `orders/kustomization.yaml` after the operator's changes.
- * @returns the directory of that kustomization; the caller removes what is two above it.
+ * @param edit changes the text of `orders/kustomization.yaml`.
+ * @returns the directory of that kustomization; the caller removes the directory two levels above it.
  */
 export function fillIn(edit: (text: string) => string): string {
   const root = mkdtempSync(join(tmpdir(), 'orders-kubernetes-'));
@@ -71,7 +71,7 @@ export function fillIn(edit: (text: string) => string): string {
   return directory;
 }
 
-/** The example with every component: what it has commented out is valid, too. */
+/** Enables every component that is commented out in the example. */
 export const withAllComponents = (text: string): string =>
   text
     .replaceAll(/^( *)# ?((?: *)(?:- |files:|options:|labels:|annotations:))/gm, '$1$2')
@@ -80,25 +80,25 @@ export const withAllComponents = (text: string): string =>
 /**
  * Validates a manifest against the schema of its kind.
  *
- * @returns the paths of members that the schema does not know: Kubernetes' schemas let these pass, and the cluster drops them.
- * @throws {Error} when it breaks the schema, or when there is none for it.
+ * @returns the paths of members that are not in the schema: the schemas of Kubernetes allow them, but a cluster drops them.
+ * @throws {Error} if the manifest violates its schema, or if there is no schema for it.
  */
 export function validateManifest(manifest: Manifest): string[] {
   const model = MODELS.find((one) => one.is(manifest));
   if (!model) throw new Error(`no schema for ${manifest.apiVersion} ${manifest.kind}`);
   const read = new Set<string>();
-  Reflect.apply(model.prototype.validate, watched(manifest, '', read), []);
+  Reflect.apply(model.prototype.validate, recordReads(manifest, '', read), []);
   return pathsOf(manifest, '').filter((path) => !read.has(path));
 }
 
-/** A validator reads each member that its schema knows, so what it never read, it does not know. */
-function watched(value: object, path: string, read: Set<string>): object {
+/** Records which members a validator reads. It reads each member of its schema, so a member that it never reads is not in the schema. */
+function recordReads(value: object, path: string, read: Set<string>): object {
   return new Proxy(value, {
     get(target, key, receiver) {
       const member = Reflect.get(target, key, receiver);
       if (typeof key === 'symbol' || !Object.hasOwn(target, key)) return member;
       read.add(`${path}/${key}`);
-      return typeof member === 'object' && member !== null ? watched(member, `${path}/${key}`, read) : member;
+      return typeof member === 'object' && member !== null ? recordReads(member, `${path}/${key}`, read) : member;
     },
   });
 }

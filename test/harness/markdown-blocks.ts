@@ -1,11 +1,11 @@
-/** A fenced block of a page; `heading` is the one that it stands under. */
+/** A fenced block of a page, with the heading above it. */
 export interface Block {
   language: string;
   text: string;
   heading: string;
 }
 
-/** The fenced blocks of a page, in their order, without the indentation of a list that they stand in. */
+/** The fenced blocks of a page, in order, without the indentation of a surrounding list. */
 export function readBlocks(markdown: string): Block[] {
   const blocks: Block[] = [];
   let heading = '';
@@ -22,10 +22,10 @@ export function readBlocks(markdown: string): Block[] {
 }
 
 /**
- * The blocks under a heading of any level, up to the next heading, as a reader would paste them.
+ * The blocks under a heading of any level, up to the next heading.
  *
- * @param language that of the blocks; empty for those without one.
- * @throws {Error} when the page has no such block there.
+ * @param language of the blocks; empty for blocks without one.
+ * @throws {Error} if there is no such block.
  */
 export function blocksUnder(markdown: string, heading: string, language: string): string[] {
   const blocks = readBlocks(markdown).filter((block) => block.heading === heading && block.language === language);

@@ -1,6 +1,6 @@
 import type { Markers } from './markers.ts';
 
-/** What an order may hold of people. The contract forbids phones, addresses and e-mails in logs and errors; nothing else of it is there either. */
+/** Personal data of an order. The contract forbids phones, addresses and e-mails in logs and errors; the tests forbid the rest too. */
 export const PERSONAL = {
   source_order_id: 'zubayda/first-order/81',
   order_number: 'No. 7/Zubayda',
@@ -12,7 +12,7 @@ export const PERSONAL = {
   area: 'Marker Heights',
   item: 'Soup for Zubayda',
   delivery_instructions: 'Gate code 4471#, ask for Zubayda',
-  // The name of an unknown member is part of its warning's pointer, so it is stored with that.
+  // The name of an unknown member is part of its warning's pointer, so it is stored with the warning.
   member: 'tel:+971-50-827-7163',
 } satisfies Markers;
 
@@ -31,16 +31,16 @@ const ORDER = {
   delivery_instructions: PERSONAL.delivery_instructions,
 };
 
-/** The body of an order with all of it. */
+/** The body of an order with all of `PERSONAL`. */
 export function markedOrder(source_order_id: string = PERSONAL.source_order_id, rest: object = {}): string {
   return JSON.stringify({ source_order_id, ...ORDER, [PERSONAL.member]: 1, ...rest });
 }
 
-/** Likewise, without the member whose name is part of the warning about it, and so of a strict refusal. */
+/** The same without the unknown member: its name would be in the reply of strict handling. */
 export const STRICT_ORDER = JSON.stringify({ source_order_id: PERSONAL.source_order_id, ...ORDER });
 
-/** The columns that are there to hold it. */
-export const MAY_HOLD: Record<string, string[]> = {
+/** The columns that may contain personal data. */
+export const ALLOWED_COLUMNS: Record<string, string[]> = {
   orders: [
     'source_order_id',
     'order_number',
@@ -58,15 +58,15 @@ export const MAY_HOLD: Record<string, string[]> = {
   receipt_payloads: ['bodies'],
   idempotency_keys: ['idempotency_key'],
   dead_letters: ['source_order_id'],
-  // The pointers of warnings, in which a sender's own members are named.
+  // The pointers of warnings contain the names of a sender's own members.
   activity: ['warnings'],
 };
 
 /**
- * Makes Postgres refuse what says `<place>:<SQLSTATE>` of itself, and tell all it knows of the row, over several lines, one of which
- * looks like a frame of a stack.
+ * SQL: triggers that reject a row with a given SQLSTATE if it contains `<place>:<SQLSTATE>`. The error quotes the whole row, over several
+ * lines, one of which looks like a stack frame.
  */
-export const TELLTALE_REFUSALS = `
+export const VERBOSE_REJECTIONS = `
 create function refuse() returns trigger language plpgsql as $$
 declare
   known text := case tg_argv[0] when 'body' then convert_from((to_jsonb(new)->>'bodies')::bytea, 'UTF8') else to_jsonb(new)::text end;

@@ -1,7 +1,7 @@
-/** Texts that must not turn up where they do not belong, by what they are; of one thing there may be several spellings. */
+/** Strings that a test searches for, by name; a name can have several spellings. */
 export type Markers = Record<string, string | string[]>;
 
-/** The names of the markers that a text holds, in whatever usual form. */
+/** The names of the markers that a text contains, in any form of `formsOf`. */
 export function findMarkers(haystack: string, markers: Markers): string[] {
   const searched = haystack.toLowerCase();
   const holds = (spelling: string) => formsOf(spelling).some((form) => searched.includes(form));
@@ -9,8 +9,8 @@ export function findMarkers(haystack: string, markers: Markers): string[] {
 }
 
 /**
- * Every form in which a text usually turns up: as it is, escaped in JSON, in JSON within JSON, in an address, and each of the first two
- * in hex and base64. All in lower case.
+ * The usual encodings of a text: plain, escaped in JSON, in JSON within JSON, percent-encoded, and the first two in hex and base64. All in
+ * lower case.
  */
 export function formsOf(text: string): string[] {
   const json = escaped(text);
@@ -25,7 +25,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Base64 of bytes that may stand anywhere in longer ones: what of it does not depend on their neighbours. */
+/** Base64 of bytes at any position in longer data: the characters that do not depend on the surrounding bytes. */
 function base64Within(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const before = [0, 2, 3][offset];

@@ -10,10 +10,10 @@ interface Response {
   headers?: Record<string, unknown>;
 }
 
-/** Headers that a reply may have only where the document says so. */
+/** Headers that a reply may only have if the document lists them. */
 const DOCUMENTED = ['ratelimit', 'ratelimit-policy', 'retry-after'];
 
-/** A check that a reply is one that the OpenAPI document of the same service foresees; throws what is wrong otherwise. */
+/** @returns a function that throws if a reply does not match the OpenAPI document. */
 export function checkReplies(document: object) {
   const { paths, components } = document as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as it came over the wire. */
+/** A received span. */
 export interface ReceivedSpan {
   service: string;
   name: string;
@@ -21,7 +21,7 @@ export interface ReceivedSpan {
   endedAt: bigint;
 }
 
-/** An OTLP receiver over HTTP with protobuf, as a collector is one. */
+/** A trace collector: receives OTLP over HTTP with protobuf. */
 export interface OtlpReceiver {
   url: string;
   port: number;
@@ -30,7 +30,7 @@ export interface OtlpReceiver {
   close(): Promise<void>;
 }
 
-/** @param status what it answers; spans of a request that it refuses are not kept. */
+/** @param status of its replies; spans of a request that it rejects are not kept. */
 export async function startOtlpReceiver({ port = 0, status = 200 } = {}): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const requests: OtlpReceiver['requests'] = [];
@@ -58,7 +58,7 @@ export async function startOtlpReceiver({ port = 0, status = 200 } = {}): Promis
   };
 }
 
-// What follows reads opentelemetry/proto/collector/trace/v1/trace_service.proto, by the numbers of its fields.
+// Parser of opentelemetry/proto/collector/trace/v1/trace_service.proto, by field numbers.
 
 interface Message {
   all(field: number): Buffer[];

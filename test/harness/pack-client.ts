@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const PACK = resolve(import.meta.dirname, '../../packages/client/scripts/pack.ts');
 
-/** Packs the client into a directory, as it is published, and returns the file. */
+/** Packs the client as for publishing, and returns the path of the tarball. */
 export async function packClient(directory: string): Promise<string> {
   await promisify(execFile)(process.execPath, [PACK, directory]);
   const [tarball] = globSync('*.tgz', { cwd: directory });

@@ -5,7 +5,7 @@ import supertest from 'supertest';
 import type { Reply } from './api.ts';
 import type { RunningPortal, Stack } from './stack.ts';
 
-/** Somebody who can sign in to the portal. */
+/** A user of the portal. */
 export interface TestPerson {
   email: string;
   name: string;
@@ -14,7 +14,7 @@ export interface TestPerson {
   accountId: number | null;
 }
 
-/** Makes a holder of this account or, without one, an operator. */
+/** Creates a holder of this account; with null, an operator. */
 export async function createPerson({ database: { knex } }: Stack, accountId: number | null): Promise<TestPerson> {
   const role = accountId === null ? 'operator' : 'account_holder';
   const email = `${role}-${randomBytes(4).toString('hex')}@example.test`;
@@ -24,7 +24,7 @@ export async function createPerson({ database: { knex } }: Stack, accountId: num
   return { email, name, password, accountId };
 }
 
-/** A client of the portal's HTTP interface that keeps its cookies and asks as the portal's own page does. */
+/** A client of the portal's HTTP API that keeps cookies and sends the same headers as the portal's page. */
 export interface PortalClient {
   /** `path` is below `/api`. */
   get(path: string): Promise<Reply>;
@@ -36,7 +36,7 @@ export interface PortalClient {
 
 export function openPortalClient(portal: RunningPortal): PortalClient {
   const agent = supertest.agent(portal.url);
-  const ask = async (
+  const send = async (
     method: 'get' | 'post' | 'put' | 'patch' | 'delete',
     path: string,
     body?: object,
@@ -48,11 +48,11 @@ export function openPortalClient(portal: RunningPortal): PortalClient {
     return { status, headers, body: isJson && Object.keys(reply).length === 0 ? JSON.parse(text) : reply };
   };
   return {
-    get: (path) => ask('get', path),
-    post: (path, body) => ask('post', path, body),
-    put: (path, body) => ask('put', path, body),
-    patch: (path, body) => ask('patch', path, body),
-    delete: (path) => ask('delete', path),
+    get: (path) => send('get', path),
+    post: (path, body) => send('post', path, body),
+    put: (path, body) => send('put', path, body),
+    patch: (path, body) => send('patch', path, body),
+    delete: (path) => send('delete', path),
   };
 }
 
@@ -61,6 +61,6 @@ export async function signIn(portal: RunningPortal, person: TestPerson): Promise
   const client = openPortalClient(portal);
   const { email, password } = person;
   const { status } = await client.post('/session', { email, password });
-  if (status !== 204) throw new Error(`sign-in answered ${status}`);
+  if (status !== 204) throw new Error(`sign-in failed with status ${status}`);
   return client;
 }

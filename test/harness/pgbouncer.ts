@@ -7,20 +7,20 @@ import { POOLER_USERS } from './roles.ts';
 import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
 
-/** A real PgBouncer in transaction mode, as `deploy/pgbouncer` has it. */
+/** A real PgBouncer in transaction mode, configured as in `deploy/pgbouncer`. */
 export interface TestPooler {
-  /** The address of a database through the pooler. */
+  /** The URL of a database through the pooler. */
   through(databaseUrl: string): string;
-  /** What its console answers, such as to `show pools`, to its admin unless somebody else asks. */
+  /** Runs a command of its console, such as `show pools`, by default as its admin. */
   ask(question: string, as?: { username: string; password: string }): Promise<Record<string, unknown>[]>;
-  /** Ends it as a power cut would. */
+  /** Kills it, as a power cut would. */
   kill(): Promise<void>;
-  /** Starts it again on its port. */
+  /** Restarts it on the same port. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Its user and password here; the user is that of the shipped file. */
+/** Name and password of its admin; the name is that of the shipped configuration. */
 const ADMIN = 'pgbouncer_admin';
 
 /** @param databaseUrl any database of the Postgres behind it. */
@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, { poolSize = 20 } = {}
   await writeFile(file, config);
   await writeFile(join(directory, 'userlist.txt'), users, { mode: 0o600 });
   await chmod(directory, 0o755);
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const { owner, identity, prefix } = runAsUnprivileged([directory]);
   if (owner) await chown(join(directory, 'userlist.txt'), owner.uid, owner.gid);
 
@@ -65,7 +65,7 @@ export async function startPgBouncer(databaseUrl: string, { poolSize = 20 } = {}
   async function start(): Promise<void> {
     const [command, ...args] = [...prefix, 'pgbouncer', file] as string[] as [string, ...string[]];
     child = await startChild(command, args, identity);
-    await until('PgBouncer answers', () => ask('show version').catch(() => null));
+    await until('PgBouncer replies', () => ask('show version').catch(() => null));
   }
   await start();
 

@@ -8,13 +8,13 @@ import { readConfig as readCliConfig } from '../../apps/cli/src/config.ts';
 import { fillIn, MANIFESTS, type Manifest, render, withAllComponents } from './manifests.ts';
 import { describeWith, findProgram } from './programs.ts';
 
-/** What the example deploys with every component. Empty where there is no kustomize, and the tests are skipped. */
+/** The manifests of the example with every component. Empty without kustomize; the tests are then skipped. */
 const manifests: Manifest[] = findProgram('kubectl') ? renderAll() : [];
-/** Each manifest, with its name. */
+/** All manifests with their names. */
 export const named = manifests.map((manifest) => ({ name: `${manifest.kind} ${manifest.metadata.name}`, manifest }));
-/** Those of a kind. */
+/** The manifests of a kind. */
 export const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
-/** The only one of a kind with this name. */
+/** The manifest with this kind and name. */
 export const theOne = (kind: string, name: string): Manifest => {
   const found = ofKind(kind).filter(({ metadata }) => metadata.name === name);
   expect(found).toHaveLength(1);
@@ -31,27 +31,27 @@ function renderAll(): Manifest[] {
   }
 }
 
-/** `describe`, skipped where there is no kustomize: nothing is there to name the tests by. */
+/** `describe`, skipped without kustomize, as the tests are named after the manifests. */
 export function describeManifests(title: string, tests: () => void): void {
   describeWith('kubectl')(title, named.length > 0 ? tests : () => test('needs kubectl or kustomize', () => {}));
 }
 
-/** What all apps have in their environment. */
+/** Environment variables of all apps. */
 export const settings: Record<string, string> =
   ofKind('ConfigMap').find(({ metadata }) => metadata.name.startsWith('settings-'))?.data ?? {};
-/** What the operator is told to do. */
+/** The guide for operators. */
 export const guide = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
-/** Each instruction on one line. */
+/** The Dockerfile, with each instruction on one line. */
 export const dockerfile = readFileSync(resolve(import.meta.dirname, '../../Dockerfile'), 'utf8').replaceAll(
   / \\\n */g,
   ' ',
 );
-/** What the image itself has in its environment. */
+/** Environment variables of the image. */
 export const image: Record<string, string> = Object.fromEntries(
   [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' ').map((pair) => pair.split('='))),
 );
 
-/** Values of the secrets that the guide has the operator make, by the keys that it names. */
+/** Values of the secrets that the guide tells the operator to create, by key. */
 export const SECRET: Record<string, string> = {
   DATABASE_URL: 'postgres://orders:secret@postgres.example.com:5432/orders',
   QUEUE_URL: 'rediss://default:secret@redis.example.com:6379',
@@ -62,7 +62,7 @@ export const SECRET: Record<string, string> = {
   PORTAL_DB_PASSWORD: 'of-the-role-of-portal',
 };
 
-/** What each app makes of its environment. */
+/** The functions by which the apps read their environment. */
 export const READERS: Partial<Record<string, (env: Record<string, string>) => object | Promise<object>>> = {
   intake: readIntakeConfig,
   worker: readWorkerConfig,
@@ -71,17 +71,17 @@ export const READERS: Partial<Record<string, (env: Record<string, string>) => ob
   operator: readCliConfig,
 };
 
-/** What is deployed, and what runs once. */
+/** The pods of all Deployments and Jobs. */
 export const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata, spec }) => ({
   name: metadata.name as string,
   spec: spec.template.spec,
   labels: spec.template.metadata.labels as Record<string, string>,
   container: spec.template.spec.containers[0],
 }));
-/** What serves. */
+/** The pods that serve requests or process orders. */
 export const apps = pods.filter(({ name }) => name !== 'migrate' && name !== 'operator');
 
-/** What a container has in its environment: of the image, of the settings and of its own, the later before the earlier. */
+/** The environment of a container: the image's variables, the settings and its own variables; later ones override earlier ones. */
 export function environmentOf({ envFrom = [], env }: Manifest): Record<string, string> {
   const own = env.map(({ name, value, valueFrom }: Manifest) => [name, value ?? SECRET[valueFrom.secretKeyRef.key]]);
   return { ...image, ...(envFrom.length > 0 && settings), ...Object.fromEntries(own) };

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Makes Postgres refuse orders whose number begins so, as no payload of a sender can. */
+/** Makes Postgres reject orders whose `order_number` starts with `poison`; no payload of a sender can cause such an error. */
 export async function poisonOrders(knex: Knex): Promise<void> {
   await knex.raw(`
     create or replace function refuse_poison() returns trigger language plpgsql as $$
@@ -11,7 +11,7 @@ export async function poisonOrders(knex: Knex): Promise<void> {
     create or replace trigger refuse_poison before insert on orders for each row execute function refuse_poison()`);
 }
 
-/** Undoes that. */
+/** Reverts `poisonOrders`. */
 export async function stopPoisoning(knex: Knex): Promise<void> {
   await knex.raw('drop trigger if exists refuse_poison on orders');
 }

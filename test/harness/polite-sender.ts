@@ -4,39 +4,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { largestOrder } from './attack.ts';
 
-/** What the test asks of the process of the polite account: to send until `stop`, which it answers with a `PoliteRun`. */
+/** A message to the polite account's process: send until the message `stop`, then reply with a `PoliteRun`. */
 export interface PoliteLoad {
-  /** Base address of intake. */
+  /** Base URL of intake. */
   url: string;
-  /** Of the processes that answer. */
+  /** Process ids, to measure how long they wait for a CPU. */
   intakePid: number;
   portalPid: number;
   key: string;
   perSecond: number;
-  /** Of each `source_order_id`. */
+  /** Prefix of each `source_order_id`. */
   prefix: string;
-  /** The account's list in the portal, which its holder looks at meanwhile. */
+  /** The account's list in the portal, which its holder requests meanwhile. */
   portal: { listUrl: string; cookie: string };
 }
 
 /**
- * One run of the polite account. Times are milliseconds from when a request was due, so that a stall spares none of those behind it. The
- * time in which the answering process was ready to run and the machine ran another is not counted, so that a busy machine changes little.
+ * One run of the polite account. Latencies are in milliseconds from the time at which a request was due, so a stall counts for all requests
+ * that it delays. The time that the serving process waited for a CPU is subtracted, so that a busy machine changes little.
  */
 export interface PoliteRun {
-  /** Of single orders. */
+  /** Latencies of single orders. */
   orders: number[];
-  /** Of previews, small batches, lists of ids, status look-ups and the portal's list, one in five requests. */
+  /** Latencies of previews, small batches, lists of ids, status look-ups and the portal's list: one in five requests. */
   others: number[];
-  /** Replies that are no success, as `<route> <status> <code>` or `<route> <error of the connection>`, and how many. */
+  /** Number of failed requests, by `<route> <status> <code>` or `<route> <connection error>`. */
   refused: Record<string, number>;
   receiptIds: string[];
-  /** How long a fixed piece of work took meanwhile, in milliseconds, each time: how slow and how busy the machine is. */
+  /** Durations of a fixed piece of work during the run, in milliseconds: they measure how slow and busy the machine is. */
   work: number[];
 }
 
 const RECEIPT_ID = /"receipt_id":"([0-9a-f-]{36})"/g;
-/** An order as a shop sends it. */
+/** A typical order. */
 const orderOf = (id: string) => ({
   source_order_id: id,
   customer: { name: 'Aisha Al Mansoori', phone: '050-123 4567', email: 'aisha@example.com' },
@@ -56,7 +56,7 @@ interface Call {
   body?: object;
 }
 
-/** The request of this number: an order, and in every fifth place one of the other routes. */
+/** The request with this number: every fifth one is to another route, the rest are orders. */
 function callOf(number: number, { url, key, prefix, portal }: PoliteLoad, lastReceipt: string | undefined): Call {
   const id = `${prefix}-${number}`;
   const call = (name: string, body?: object, path = name): Call => {
@@ -78,12 +78,12 @@ function callOf(number: number, { url, key, prefix, portal }: PoliteLoad, lastRe
   return other?.() ?? call('orders', orderOf(id));
 }
 
-/** Sends at a steady rate, whatever comes back, until the signal; then waits for the replies that are still due. */
+/** Sends at a constant rate, regardless of the replies, until `signal` is aborted; then waits for the remaining replies. */
 async function send(load: PoliteLoad, signal: AbortSignal): Promise<PoliteRun> {
   const agent = new Agent({ keepAlive: true });
   const run: PoliteRun = { orders: [], others: [], refused: {}, receiptIds: [], work: [] };
-  const note = (ms: number) => run.work.push(ms);
-  clock.on('message', note);
+  const recordWork = (ms: number) => run.work.push(ms);
+  workTimer.on('message', recordWork);
   const startedAt = performance.now();
   const sending: Promise<void>[] = [];
 
@@ -111,7 +111,7 @@ async function send(load: PoliteLoad, signal: AbortSignal): Promise<PoliteRun> {
   }
   await Promise.all(sending);
   agent.destroy();
-  clock.off('message', note);
+  workTimer.off('message', recordWork);
   return run;
 }
 
@@ -135,7 +135,7 @@ function exchange(agent: Agent, { url, headers, body }: Call) {
   });
 }
 
-/** How long a process' main thread was ready to run and did not, in milliseconds since its start; 0 where the kernel does not tell. */
+/** How long a process's main thread has waited for a CPU since its start, in milliseconds; 0 if the kernel does not report it. */
 function cpuWaitMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
@@ -146,8 +146,8 @@ function cpuWaitMs(pid: number): number {
 
 const WORK_INTERVAL_MS = 200;
 
-/** Times the parsing of the largest order, in a thread of its own, so that no request of the polite account waits for it. */
-async function timeWork(): Promise<void> {
+/** Measures the parsing of the largest order in its own thread, so that no request of the polite account waits for it. */
+async function measureWork(): Promise<void> {
   const text = largestOrder('work').toString();
   for (;;) {
     const startedAt = performance.now();
@@ -157,9 +157,9 @@ async function timeWork(): Promise<void> {
   }
 }
 
-if (!isMainThread) await timeWork();
-const clock = new Worker(import.meta.filename);
-/** Of this run or one before. */
+if (!isMainThread) await measureWork();
+const workTimer = new Worker(import.meta.filename);
+/** A receipt of this run or an earlier one. */
 let lastReceipt: string | undefined;
 let stopping: AbortController | undefined;
 process.on('message', (message: PoliteLoad | 'stop') => {

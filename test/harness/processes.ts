@@ -5,13 +5,13 @@ import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** What is done with what a process prints: it is shown, can be read from pipes, or is added to a file. */
+/** The output of a process: printed, readable from pipes, or appended to a file. */
 type Output = 'inherit' | 'pipe' | { file: string };
 
 /**
- * Starts an app as the process it is in production, so that a test can kill it.
+ * Starts an app as a separate process, as in production, so that a test can kill it.
  *
- * @param root of the working tree it is started from; this one, unless said.
+ * @param root of the working tree that contains the app; by default this one.
  */
 export async function startApp(
   app: 'intake' | 'worker' | 'portal' | 'cli',

@@ -15,10 +15,10 @@ const NAMES = {
   python3: ['python3'],
 };
 
-/** What some tests need on this machine, and the others do without. */
+/** Programs that some tests need. */
 type Program = keyof typeof NAMES | 'redis-server';
 
-/** Where a program is; `CHROMIUM_PATH` names a Chromium of one's own. */
+/** The path of a program, or null; `CHROMIUM_PATH` overrides that of Chromium. */
 export function findProgram(program: Program): string | null {
   if (program === 'redis-server') return findRedisServer();
   if (program === 'chromium' && process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
@@ -30,22 +30,22 @@ export function findProgram(program: Program): string | null {
 }
 
 /**
- * `describe`, for tests that need these programs. Where one is missing they are counted as skipped.
+ * `describe` for tests that need these programs; skipped if one is missing.
  *
- * @throws {Error} where one other than kubectl is missing with `CI=true`, so that nothing goes untested unnoticed.
+ * @throws {Error} with `CI=true` if a program other than kubectl is missing, so that no test is skipped unnoticed.
  */
 export function describeWith(...programs: Program[]): typeof describe | typeof describe.skip {
-  return areThere(programs) ? describe : describe.skip;
+  return areInstalled(programs) ? describe : describe.skip;
 }
 
-/** The same for a test by itself. */
+/** Like `describeWith`, for a single test. */
 export function testWith(...programs: Program[]): typeof test | typeof test.skip {
-  return areThere(programs) ? test : test.skip;
+  return areInstalled(programs) ? test : test.skip;
 }
 
-function areThere(programs: Program[]): boolean {
+function areInstalled(programs: Program[]): boolean {
   const missing = programs.filter((program) => findProgram(program) === null);
-  // Debian 12 has no kubectl that knows components, so a machine without one cannot simply install it.
+  // Debian 12 has no kubectl that supports components, so it cannot be required.
   if (missing.some((program) => program !== 'kubectl') && process.env.CI === 'true') {
     throw new Error(`With CI=true everything must be tested: install ${missing.join(' and ')}.`);
   }

@@ -7,7 +7,7 @@ import { until } from './until.ts';
 
 export const PROMETHEUS_FILES = resolve(import.meta.dirname, '../../deploy/prometheus');
 
-/** Runs promtool; what it says, and whether it is content. It takes its time on a busy machine, so the event loop is left free. */
+/** Runs promtool without blocking the event loop. Returns its output and whether it succeeded. */
 export async function promtool(...args: string[]): Promise<{ ok: boolean; text: string }> {
   const child = spawn('promtool', args, { cwd: PROMETHEUS_FILES });
   let text = '';
@@ -17,16 +17,16 @@ export async function promtool(...args: string[]): Promise<{ ok: boolean; text: 
 }
 
 export interface RunningPrometheus {
-  /** The state of each alert that is not inactive, by its name. */
+  /** The state of each alert that is not inactive, by name. */
   alerts(): Promise<Record<string, 'pending' | 'firing'>>;
-  /** The values that an expression has now. */
+  /** The current values of an expression. */
   ask(expression: string): Promise<number[]>;
-  /** Of each process that is scraped: `up`, `down` or `unknown`. */
+  /** The health of each scraped process: `up`, `down` or `unknown`. */
   targets(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** Starts a Prometheus of the test's own, on the loopback, with this configuration file. */
+/** Starts a Prometheus on the loopback interface with this configuration file. */
 export async function startPrometheus(configFile: string): Promise<RunningPrometheus> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-prometheus-'));
   const port = await freePort();
@@ -46,7 +46,7 @@ export async function startPrometheus(configFile: string): Promise<RunningPromet
   };
   try {
     await until('Prometheus is ready', async () => {
-      if (child.process.exitCode !== null) throw new Error('Prometheus ended by itself');
+      if (child.process.exitCode !== null) throw new Error('Prometheus exited');
       const reply = await fetch(`http://127.0.0.1:${port}/-/ready`).catch(() => null);
       return reply?.ok;
     });

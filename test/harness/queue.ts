@@ -4,7 +4,7 @@ import { startRedisCluster } from './redis-cluster.ts';
 
 export type QueueKind = 'redis' | 'postgres';
 
-/** The kinds of queue that this run can have. */
+/** The kinds of queue that this run tests. */
 export const QUEUE_KINDS = (process.env.TEST_QUEUE_KINDS ?? 'postgres').split(',') as QueueKind[];
 
 export interface TestQueue {
@@ -12,7 +12,7 @@ export interface TestQueue {
   close(): Promise<void>;
 }
 
-/** A queue of a test file's own; with TEST_REDIS=cluster the kind `redis` is a Redis Cluster. */
+/** Starts a queue for one test file; with TEST_REDIS=cluster the kind `redis` is a Redis Cluster. */
 export async function startQueue(kind: QueueKind, databaseUrl: string): Promise<TestQueue> {
   if (kind === 'postgres') return { url: databaseUrl, close: async () => {} };
   if (process.env.TEST_REDIS === 'cluster') return startRedisCluster({ replicas: 0 });
@@ -20,7 +20,7 @@ export async function startQueue(kind: QueueKind, databaseUrl: string): Promise<
   return shared ? takeDatabase(shared) : startFaultyRedis();
 }
 
-/** One of the numbered databases of a Redis that all test files share; its first counts them. */
+/** Takes one of the numbered databases of a Redis that all test files share; a counter in the first database assigns them. */
 async function takeDatabase(shared: string): Promise<TestQueue> {
   const redis = new Redis(shared);
   const url = `${shared}/${await redis.incr('databases')}`;

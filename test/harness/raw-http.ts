@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** What came back on a connection, as far as it is HTTP; `body` is parsed where it is JSON. */
+/** An HTTP reply on a raw connection; `body` is parsed if it is JSON. */
 export interface RawReply {
   status: number;
   headers: Record<string, string>;
@@ -8,16 +8,16 @@ export interface RawReply {
   body: any;
 }
 
-/** A connection that sends what it is given, as it is, where an HTTP client would correct or reject it. */
+/** A connection that sends any bytes unchanged, including those that an HTTP client would correct or reject. */
 export interface RawConnection {
   socket: Socket;
-  /** The next reply; null when the connection ends without one. Fails after `timeoutMs` milliseconds, by default 10 s. */
+  /** The next reply; null if the connection ends before it. Fails after `timeoutMs` milliseconds, by default 10 s. */
   reply(timeoutMs?: number): Promise<RawReply | null>;
   /** Settles when the connection is closed, with the error if there was one. */
   closed: Promise<Error | null>;
 }
 
-/** Connects to the port of an intake's address. */
+/** Connects to the host and port of an intake's URL. */
 export function openRaw(url: string): RawConnection {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true });
   let received = Buffer.alloc(0);
@@ -65,7 +65,7 @@ export function openRaw(url: string): RawConnection {
   };
 }
 
-/** Sends bytes on a connection of their own and reads one reply. */
+/** Sends bytes on a new connection and reads one reply. */
 export async function exchange(url: string, ...bytes: (string | Buffer)[]): Promise<RawReply | null> {
   const connection = openRaw(url);
   for (const part of bytes) connection.socket.write(part);
@@ -76,7 +76,7 @@ export async function exchange(url: string, ...bytes: (string | Buffer)[]): Prom
   }
 }
 
-/** The head of a request: the request line and headers as they are given, in Latin-1, so that any byte can be in them. */
+/** The head of a request, with the request line and headers unchanged, in Latin-1 so that they can contain any byte. */
 export function head(requestLine: string, headers: [name: string, value: string | number][]): Buffer {
   const lines = [requestLine, ...headers.map(([name, value]) => `${name}: ${value}`)];
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
@@ -85,7 +85,7 @@ export function head(requestLine: string, headers: [name: string, value: string 
 const HEAD_END = '\r\n\r\n';
 const LAST_CHUNK = '0\r\n\r\n';
 
-/** The first reply in what was received, once it is whole, and how many bytes it took. */
+/** The first complete reply in the received bytes, or null, and its length. */
 function parse(received: Buffer, hasEnded: boolean): { reply: RawReply | null; length: number } {
   const nothing = { reply: null, length: 0 };
   const headEnd = received.indexOf(HEAD_END);
@@ -109,7 +109,7 @@ function parse(received: Buffer, hasEnded: boolean): { reply: RawReply | null; l
   return { reply: { status, headers, body: isJson ? JSON.parse(text) : text }, length };
 }
 
-/** Bytes of the body; null while that is not known. Chunks are not joined: only Node's own empty replies come in them. */
+/** Length of the body; null while unknown. Chunks are not joined, as only Node's own empty replies are chunked. */
 function measureBody(body: Buffer, headers: RawReply['headers'], hasEnded: boolean): number | null {
   if ('content-length' in headers) return Number(headers['content-length']);
   const lastChunk = headers['transfer-encoding'] === 'chunked' ? body.indexOf(LAST_CHUNK) : -1;

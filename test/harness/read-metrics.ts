@@ -1,4 +1,4 @@
-/** One line of what Prometheus reads. */
+/** One line of the Prometheus text format. */
 export interface Sample {
   name: string;
   labels: Record<string, string>;
@@ -14,10 +14,10 @@ export interface Metric {
 const SAMPLE = /^([\w:]+)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([\w]+)="((?:[^"\\]|\\.)*)"/g;
 
-/** Reads what a process of ours shows to Prometheus, from its admin port; by name. */
+/** Reads the metrics of a process from its admin port; by name. */
 export async function readMetrics(adminUrl: string): Promise<Map<string, Metric>> {
   const reply = await fetch(`${adminUrl}/metrics`);
-  if (!reply.ok) throw new Error(`/metrics answered ${reply.status}`);
+  if (!reply.ok) throw new Error(`/metrics failed with status ${reply.status}`);
   const metrics = new Map<string, Metric>();
   let metric: Metric | undefined;
   for (const line of (await reply.text()).split('\n')) {
@@ -34,7 +34,7 @@ export async function readMetrics(adminUrl: string): Promise<Map<string, Metric>
   return metrics;
 }
 
-/** The only value of a metric without labels; undefined when it is absent. */
+/** The value of a metric without labels; undefined if it is absent. */
 export function gaugeOf(metrics: Map<string, Metric>, name: string): number | undefined {
   return metrics.get(name)?.samples[0]?.value;
 }

@@ -9,9 +9,9 @@ import { until } from './until.ts';
 export interface TestCluster {
   url: string;
   close(): Promise<void>;
-  /** The node that is master of a key's slot now, by those that answer. */
+  /** The current master of a key's slot, according to the reachable nodes. */
   masterOf(key: string): Promise<ClusterNode>;
-  /** Every key of all masters. */
+  /** All keys of all masters. */
   keys(): Promise<string[]>;
 }
 
@@ -20,7 +20,7 @@ interface ClusterNode {
   kill(): Promise<void>;
   freeze(): void;
   thaw(): void;
-  /** Until it follows another and is ready to take its place. */
+  /** Waits until it replicates a master and can replace it. */
   untilReplica(): Promise<void>;
 }
 
@@ -32,31 +32,31 @@ interface Node extends ClusterNode {
 
 const MASTERS = 3;
 const SLOTS = 16_384;
-/** A comma, an @ and a colon, which an address has to encode. */
+/** Contains a comma, an @ and a colon, which must be encoded in a URL. */
 const PASSWORD = 'a,b@c:d';
-/** After this long without an answer a node is taken for dead, in milliseconds. */
+/** A node that does not reply for this time counts as dead. */
 const NODE_TIMEOUT_MS = 1500;
 
-/** @param replicas of each of the three masters; with none the cluster is there sooner, but does not survive one of them. */
+/** @param replicas per master; without replicas the cluster starts sooner, but does not survive the loss of a master. */
 export async function startRedisCluster({ replicas = 1 } = {}): Promise<TestCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-cluster-'));
   const nodes = await Promise.all(
     Array.from({ length: MASTERS * (1 + replicas) }, (_, index) => startNode(join(directory, String(index)))),
   );
   await assignSlots(nodes.slice(0, MASTERS));
-  await introduce(nodes);
-  await followMasters(nodes);
+  await meetNodes(nodes);
+  await assignReplicas(nodes);
   const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
 
-  async function askAny<T>(ask: (client: Redis) => Promise<T>): Promise<T> {
+  async function onReachableNode<T>(ask: (client: Redis) => Promise<T>): Promise<T> {
     return Promise.any(nodes.map(({ client }) => ask(client)));
   }
 
   return {
     url: `redis-cluster://default:${encodeURIComponent(PASSWORD)}@${hosts}`,
     async masterOf(key) {
-      const slot = await askAny((client) => client.cluster('KEYSLOT', key));
-      const ranges = (await askAny((client) => client.call('CLUSTER', 'SLOTS'))) as [
+      const slot = await onReachableNode((client) => client.cluster('KEYSLOT', key));
+      const ranges = (await onReachableNode((client) => client.call('CLUSTER', 'SLOTS'))) as [
         number,
         number,
         [string, number],
@@ -117,7 +117,7 @@ async function assignSlots(masters: Node[]): Promise<void> {
   }
 }
 
-async function introduce(nodes: Node[]): Promise<void> {
+async function meetNodes(nodes: Node[]): Promise<void> {
   const [first, ...others] = nodes as [Node, ...Node[]];
   for (const { port, busPort } of others) await first.client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort);
   for (const { client } of nodes)
@@ -127,7 +127,7 @@ async function introduce(nodes: Node[]): Promise<void> {
     });
 }
 
-async function followMasters(nodes: Node[]): Promise<void> {
+async function assignReplicas(nodes: Node[]): Promise<void> {
   const masters = nodes.slice(0, MASTERS);
   const replicas = nodes.slice(MASTERS);
   for (const [index, { client }] of replicas.entries()) {
@@ -136,7 +136,7 @@ async function followMasters(nodes: Node[]): Promise<void> {
   }
   for (const replica of replicas) await replica.untilReplica();
   for (const { client } of nodes)
-    await until('the cluster is whole', async () => {
+    await until('the cluster is complete', async () => {
       const isOk = (await client.call('CLUSTER', 'INFO')) as string;
       const slots = (await client.cluster('SLOTS')) as unknown[][];
       return (

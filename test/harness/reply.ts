@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A service that gives every request this reply, and notes the idempotency keys. */
+/** A service that gives every request this reply, and records the idempotency keys. */
 export async function startReply(status: number, reply: object) {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {

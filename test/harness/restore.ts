@@ -11,26 +11,26 @@ import { until } from './until.ts';
 
 const execute = promisify(execFile);
 
-/** What a Postgres must be started with so that its WAL is archived, beside its data. What its processes wrote outlives them without `fsync`. */
-export const ARCHIVED = [
+/** Settings of a Postgres that archives its WAL next to its data directory. Written data survives a kill of Postgres even without `fsync`. */
+export const ARCHIVE_SETTINGS = [
   'fsync=off',
   'archive_mode=on',
   'archive_command=test ! -f ../archive/%f && cp %p ../archive/%f',
 ];
 
-/** A base backup and the archive of what came after it. */
+/** A base backup and the archive of the WAL after it. */
 export interface Backup {
-  /** Adds what its Postgres had not archived when it died; where its disk is gone, that is lost. */
+  /** Adds the WAL that the killed Postgres had not archived. After the loss of a disk this is not possible. */
   saveLastWal(): Promise<void>;
   /**
-   * A Postgres on a copy of the backup, as far as the archive goes.
+   * Starts a Postgres on a copy of the backup and replays the archive.
    *
-   * @param settings where to stop, such as `recovery_target_name=…`.
+   * @param settings of the recovery target, such as `recovery_target_name=…`.
    */
   restore(settings?: string[]): Promise<TestDatabase>;
 }
 
-/** Takes a base backup of a Postgres that runs as `ARCHIVED` says; all lies beside its data. */
+/** Takes a base backup of a Postgres with `ARCHIVE_SETTINGS`. Backup and archive are next to its data directory. */
 export async function takeBackup(source: FaultyPostgres): Promise<Backup> {
   const [archive, backup] = [join(source.directory, '../archive'), join(source.directory, '../backup')];
   const { uid, gid } = await lstat(source.directory);

@@ -5,12 +5,12 @@ import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './people.ts';
 import type { RunningPortal, Stack, TestAccount } from './stack.ts';
 
-/** What is below an account in the portal's interface. */
+/** The routes below an account in the portal's API. */
 export type ShopClient = Pick<PortalClient, 'get' | 'post'> & {
   patch(path: string, body: object): ReturnType<PortalClient['patch']>;
 };
 
-/** An account and its holder, signed in. */
+/** An account whose holder is signed in. */
 export interface Shop extends ShopClient {
   account: TestAccount;
   person: TestPerson;
@@ -24,7 +24,7 @@ export async function openShop(stack: Stack, portal: RunningPortal): Promise<Sho
   return { account, person, client, ...below(client, account.id) };
 }
 
-/** The part of an account, as somebody else asks for it. */
+/** The routes below an account, requested by another user. */
 export function below(client: PortalClient, accountId: number): ShopClient {
   const base = `/accounts/${accountId}`;
   return {
@@ -34,12 +34,12 @@ export function below(client: PortalClient, accountId: number): ShopClient {
   };
 }
 
-/** A database of a test file's own, and the pool that lists are read by. */
+/** A database for one test file, with the pool that reads the lists. */
 export interface ReviewDatabase extends TestDatabase {
   database: Database;
 }
 
-/** @param options.direct past a pooler, for what is asked of one session. */
+/** @param options.direct without a pooler, for queries that depend on the session. */
 export async function createReviewDatabase({ direct = false } = {}): Promise<ReviewDatabase> {
   const db = await createTestDatabase();
   const url = direct ? db.directUrl : db.url;
@@ -54,7 +54,7 @@ export async function createReviewDatabase({ direct = false } = {}): Promise<Rev
   };
 }
 
-/** A filter that lets every order through. */
+/** A filter that matches every order. */
 export const NO_FILTER = {
   searchTerms: null,
   channel: null,
@@ -64,7 +64,7 @@ export const NO_FILTER = {
   writtenBefore: null,
 };
 
-/** An order as it lies in the table; what is not given is as plain as can be. */
+/** Inserts an order into the table, with simple defaults. */
 export async function insertOrder(
   knex: Knex,
   accountId: number,
@@ -94,7 +94,7 @@ export async function makeReviewOlder(knex: Knex, orderIds: readonly number[], s
     .update({ reviewed_at: knex.raw("reviewed_at - ? * interval '1 second'", [seconds]) });
 }
 
-/** Many orders at once, written an hour ago, or when `written_at` says; their ids in order. */
+/** Inserts many orders, by default written an hour ago, and returns their ids in ascending order. */
 export async function insertOrders(
   knex: Knex,
   accountId: number,

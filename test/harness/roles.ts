@@ -1,7 +1,7 @@
 import { APP_ROLES, grantAppRoles, setRolePassword } from '@orders/database';
 import type { Knex } from 'knex';
 
-/** An app that has a role of its own. */
+/** An app with its own role. */
 export type RoleOf = 'intake' | 'worker' | 'portal';
 
 const PASSWORD = 'test-role';
@@ -12,10 +12,10 @@ export async function createAppRoles(knex: Knex): Promise<void> {
   for (const role of APP_ROLES) await setRolePassword(knex, role, PASSWORD);
 }
 
-/** The same database under the role of an app. */
+/** The database URL with the role of an app. */
 export function asRole(url: string, app: RoleOf): string {
   return Object.assign(new URL(url), { username: `orders_${app}`, password: PASSWORD }).href;
 }
 
-/** What PgBouncer has to know of the roles. */
+/** The roles' lines in PgBouncer's user list. */
 export const POOLER_USERS = APP_ROLES.map((role) => `"${role}" "${PASSWORD}"\n`).join('');

@@ -8,32 +8,32 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { baseEnvironment } from '@orders/test-services';
 
-/** The program of the command line. */
+/** The main file of the CLI. */
 export const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 
-/** What a run of `orders send` printed, and how it ended. */
+/** Output and exit code of a run of `orders send`. */
 export interface Sent {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A run of `orders send` under way. */
+/** A running `orders send`. */
 export interface Sending {
   kill(signal: NodeJS.Signals): void;
-  /** On stderr, so far. */
+  /** Its stderr so far. */
   said(): string;
   ended: Promise<Sent>;
 }
 
-/** A sender: an account, and where its service is. */
+/** An account's credentials and the URL of the service. */
 export interface Sender {
   url: string;
   key: string;
   secret?: string | null;
 }
 
-/** Runs `orders send` in this process; `input` comes in these pieces, and `terminal` is what stderr is like. */
+/** Runs `orders send` in this process. `input` is read in these chunks; `terminal` are properties of stderr, such as `isTTY`. */
 export async function send(
   sender: Sender,
   args: string[],
@@ -60,12 +60,12 @@ function environmentOf({ url, key, secret }: Sender): Record<string, string> {
   };
 }
 
-/** What was said on stderr besides how far it is, which is only said when it takes long. */
-export function saidBesides(stderr: string): string {
+/** Removes the progress lines from stderr; they are only printed if a run takes long. */
+export function withoutProgress(stderr: string): string {
   return stderr.replace(/^.*( orders, | outcomes known).*\n/gm, '');
 }
 
-/** Starts `orders send` as a sender does, in a process of its own. */
+/** Starts `orders send` as a separate process. */
 export function startSend(sender: Sender, args: string[], input = '', flags: string[] = [], env = {}): Sending {
   const child = spawn(process.execPath, [...flags, MAIN, 'send', ...args], {
     env: { ...baseEnvironment(), ...environmentOf(sender), ...env },
@@ -85,7 +85,7 @@ export function startSend(sender: Sender, args: string[], input = '', flags: str
   };
 }
 
-/** A directory of a test file's own, gone after it. */
+/** A directory for one test file, removed after it. */
 export function useDirectory() {
   let directory: string;
   beforeAll(async () => {

@@ -5,10 +5,10 @@ import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readBlocks } from './markdown-blocks.ts';
 
-/** A page whose examples build on each other says so in these words. */
+/** A page contains this sentence if its examples depend on each other. */
 const ONE_SHELL = 'Paste them into one shell, in order.';
 
-/** The scripts of a page: one of all its examples where they build on each other, else each by itself. */
+/** The scripts of a page: all examples in one script if they depend on each other, else one script per example. */
 export function scriptsOf(markdown: string): string[][] {
   const examples = readBlocks(markdown).filter(({ language }) => language === 'bash');
   const texts = examples.map(({ text }) => text);
@@ -18,12 +18,12 @@ export function scriptsOf(markdown: string): string[][] {
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Runs blocks one after the other in one fresh shell in a directory of their own, with little more in its environment than what the pages ask
- * for, and with the machine's own Node. This clone is where the pages suppose it to be, in the home directory.
+ * Runs blocks in sequence in one new shell, in a new directory, with a minimal environment. In the home directory there is a link to this
+ * clone, where the pages expect it.
  *
- * @returns what each printed.
- * @throws {Error} where one ended with another code than 0, with all that was said of errors.
- * @param files what the reader was told to have in that directory, which is empty otherwise.
+ * @param files the files that the page tells the reader to create first.
+ * @returns the output of each block.
+ * @throws {Error} with stderr, if a block ends with an exit code other than 0.
  */
 export async function paste(
   blocks: readonly string[],
@@ -53,7 +53,7 @@ export async function paste(
   }
 }
 
-/** Whether what was printed is what a page shows: without regard to white space, and with anything where the page has `…`. */
+/** Whether an output matches the one on a page, ignoring white space; `…` on the page matches anything. */
 export function isAsShown(printed: string, shown: string): boolean {
   const squeeze = (text: string) => text.replaceAll(/\s+/g, '');
   const pattern = squeeze(shown)
@@ -63,7 +63,7 @@ export function isAsShown(printed: string, shown: string): boolean {
   return new RegExp(`^${pattern}$`).test(squeeze(printed));
 }
 
-/** What each example of a page is shown to print, or null: the block of plain text right behind it. */
+/** The output of each example on a page: the block of plain text directly after it, or null. */
 export function shownOutputs(markdown: string): (string | null)[] {
   const blocks = readBlocks(markdown);
   return blocks.flatMap(({ language, heading }, index) => {

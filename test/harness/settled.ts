@@ -3,23 +3,22 @@ import { isFinal } from '@orders/domain';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
-/** A history in which leases may have lapsed, as a worker or its Postgres went away, and no attempt failed. */
+/** A history without failed attempts. It may contain expired leases, as after a crash of a worker or of Postgres. */
 export const NO_FAILED_ATTEMPT = expect.not.arrayContaining([
   expect.objectContaining({ failed_at: expect.anything() }),
 ]);
 
-/** That each of these receipts is `written`, as `expectSettled` takes it. */
+/** The parameter `expected` of `expectSettled` for receipts that are all `written`. */
 export function written(receiptIds: Iterable<string>): Record<string, string> {
   return Object.fromEntries(Array.from(receiptIds, (receiptId) => [receiptId, 'written']));
 }
 
 /**
- * Waits until each receipt of an account is final, and expects that all is as it must be then: there are these receipts in these states
- * and no other, each after one attempt; one order for each that is `written`, none twice; a resend for each that is `duplicate`; and no
- * outbox row.
+ * Waits until each receipt of an account is final. Expects exactly these receipts in these states, each after one attempt; one order for
+ * each `written` receipt, none twice; one resend for each `duplicate` receipt; and no outbox row.
  *
  * @param expected states by receipt id.
- * @param history of what went wrong on the way; nothing, unless said. That a receipt is kept beside another one does not count.
+ * @param history expected history of each receipt, by default none. Entries of stored mismatches are ignored.
  */
 export async function expectSettled(
   { database: { knex } }: Stack,
@@ -35,7 +34,7 @@ export async function expectSettled(
   const states = Object.fromEntries(receipts.map(({ receipt_id, state }) => [receipt_id, state]));
   expect(states).toEqual(expected);
   for (const receipt of receipts)
-    expect({ ...receipt, history: withoutKept(receipt.history) }).toMatchObject({
+    expect({ ...receipt, history: withoutMismatchEntries(receipt.history) }).toMatchObject({
       attempts: 1,
       lease_id: null,
       history,
@@ -53,7 +52,7 @@ export async function expectSettled(
   });
 }
 
-function withoutKept(history: object[] | null): object[] | null {
+function withoutMismatchEntries(history: object[] | null): object[] | null {
   const rest = history?.filter((entry) => !('kept_at' in entry)) ?? [];
   return rest.length > 0 ? rest : null;
 }

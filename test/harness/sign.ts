@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What a webhook with this body is signed with, behind `sha256=`. */
+/** The signature of a webhook with this body, without `sha256=`. */
 export function sign(secret: string | null, body: string | Buffer): string {
   return createHmac('sha256', secret ?? '')
     .update(body)

@@ -12,25 +12,25 @@ import type { RoleOf } from './roles.ts';
 
 export type { TestAccount } from './api.ts';
 
-/** A database and a queue of a test file's own, and whatever it starts on them. */
+/** A database and a queue for one test file, and the apps that it starts. */
 export interface Stack {
   database: TestDatabase;
   queue: TestQueue;
   secretsKey: Buffer;
-  /** What a process of ours needs to run on this stack, as the owner of the database. The apps started here have their own roles. */
+  /** The environment of a process that runs on this stack as the owner of the database. The apps started here have their own roles. */
   env: Record<string, string>;
   account(options?: { signing?: boolean }): Promise<TestAccount>;
-  /** A pool for the statements that take one, as the processes have. */
+  /** Opens a pool like those of the apps, for the prepared statements. */
   openDatabase(): Database;
   intake(settings?: Record<string, string>): Promise<RunningIntake>;
   worker(settings?: Record<string, string>): Promise<RunningWorker>;
-  /** `INTAKE_URL` is an address where nothing listens, unless the settings name another. */
+  /** By default, `INTAKE_URL` is an address at which nothing listens. */
   portal(settings?: Record<string, string>): Promise<RunningPortal>;
   close(): Promise<void>;
 }
 
 export interface RunningIntake {
-  /** Drains it; once is enough. */
+  /** Drains it. Idempotent. */
   close(): Promise<void>;
   service: Intake;
   config: IntakeConfig;
@@ -50,13 +50,13 @@ export interface RunningWorker {
 export interface RunningPortal {
   close(): Promise<void>;
   service: Portal;
-  /** Where browsers find it. */
+  /** The URL for browsers. */
   url: string;
   adminUrl: string;
   log: ReturnType<typeof memoryLog>;
 }
 
-/** Times short enough for tests: retries, leases and sweeps within a second or two. */
+/** Short times for tests: retries, leases and sweeps take at most two seconds. */
 const QUICK = {
   RETRY_BASE: '50ms',
   RETRY_CAP: '200ms',
@@ -66,7 +66,7 @@ const QUICK = {
   PG_QUERY_TIMEOUT: '5s',
 };
 
-/** @param own what a test brings of its own, to break it; the stack closes that too. */
+/** @param own the test's own services, such as one that it breaks; the stack closes them too. */
 export async function startStack(
   kind: QueueKind,
   own: { queue?: TestQueue; database?: TestDatabase } = {},
@@ -142,7 +142,7 @@ export async function startStack(
   };
 }
 
-/** A stack for one test, closed however that ends. */
+/** Starts a stack for one test and closes it after the test, even if the test fails. */
 export async function withStack(kind: QueueKind, work: (stack: Stack) => Promise<void>): Promise<void> {
   const stack = await startStack(kind);
   try {

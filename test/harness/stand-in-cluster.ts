@@ -20,26 +20,26 @@ interface Pod {
 }
 
 /**
- * Stands in for a cluster and its `kubectl`: it keeps Secrets, renders kustomizations with the real kustomize, and runs the apps, the
- * migration and the operator's commands as processes. As in a cluster, a pod has the Secrets of the moment at which it started. It knows
- * what the guide and the scripts ask of it, and nothing else.
+ * A fake Kubernetes cluster with a fake `kubectl`. It stores Secrets, renders kustomizations with the real kustomize, and runs the apps, the
+ * migration and the operator's commands as processes. A pod sees the Secrets as they were when it started. Only the commands of the guide
+ * and the scripts are supported.
  */
 export interface StandInCluster {
-  /** A copy of the clone, as far as the guide needs it. */
+  /** A copy of those files of the repository that the guide needs. */
   directory: string;
   secrets: Map<string, Secret>;
-  /** Each call, without what follows `--` of an `exec`. */
+  /** The arguments of each call; for `exec`, only those before `--`. */
   calls: string[];
-  /** Where intake is; another address after each restart. */
+  /** The URL of intake; it changes with each restart. */
   intakeUrl(): string;
-  /** Runs it in bash as pasted; a failed command does not end it, as in a shell that somebody types in. */
+  /** Runs a block in bash. As in an interactive shell, a failed command does not end it. */
   paste(block: string): Promise<Required<Result>>;
-  /** Called before each call is answered; what it returns is answered in its place. */
+  /** Called first for each call; a result that it returns is used as the reply. */
   intercept: ((call: Call) => Promise<Result | undefined>) | null;
   close(): Promise<void>;
 }
 
-/** @param own in the environment of every process, over what the manifests give it. */
+/** @param own environment variables of every process; they override those of the manifests. */
 export async function startStandInCluster(own: Record<string, string>): Promise<StandInCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-stand-in-'));
   await cp(MANIFESTS, join(directory, 'deploy/kubernetes'), { recursive: true });
@@ -68,7 +68,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
     };
   }
 
-  /** The new one first, then the old one ends. */
+  /** Starts the new pod before it stops the old one. */
   async function startPod(name: string): Promise<void> {
     const [port, adminPort] = [await freePort(), await freePort()];
     const env = { ...environment(containerOf(name)), PORT: String(port), ADMIN_PORT: String(adminPort) };
@@ -101,9 +101,9 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
     return selector === undefined || (metadata.labels?.[key] === value) === (operator === '=');
   };
 
-  async function answer({ args, stdin, cwd }: Call): Promise<Result> {
-    const spoken = args.indexOf('--');
-    const words = (spoken < 0 ? args : args.slice(0, spoken)).filter(
+  async function handleCall({ args, stdin, cwd }: Call): Promise<Result> {
+    const separatorAt = args.indexOf('--');
+    const words = (separatorAt < 0 ? args : args.slice(0, separatorAt)).filter(
       (word, at, all) => !/^(-n|--namespace)$/.test(word) && !/^(-n|--namespace)$/.test(all[at - 1] ?? ''),
     );
     const after = (...names: string[]) => words.find((_, at) => names.includes(words[at - 1] ?? ''));
@@ -113,7 +113,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
       case 'apply': {
         const manifests = render(resolve(cwd, after('-k', '--kustomize') as string));
         const chosen = manifests.filter((manifest) => isSelected(manifest, after('-l', '--selector')));
-        // Settings before what reads them, as kubectl does.
+        // ConfigMaps first, as kubectl does.
         for (const manifest of chosen.toSorted(
           (a, b) => Number(b.kind === 'ConfigMap') - Number(a.kind === 'ConfigMap'),
         ))
@@ -159,7 +159,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
       case 'logs':
         return { code: 0, stdout: migration?.stderr ?? '' };
       case 'exec':
-        return programs.run(args.slice(spoken + 1), { env: pods.get('operator')?.env ?? {}, stdin });
+        return programs.run(args.slice(separatorAt + 1), { env: pods.get('operator')?.env ?? {}, stdin });
       default:
         return { code: 1, stderr: `the stand-in does not know kubectl ${verb}\n` };
     }
@@ -168,7 +168,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
   const calls: string[] = [];
   const programs = await standInPrograms(join(directory, 'bin'), async (call) => {
     calls.push(call.args.join(' ').replace(/ -- .*/s, ''));
-    return (await cluster.intercept?.(call)) ?? answer(call);
+    return (await cluster.intercept?.(call)) ?? handleCall(call);
   });
   const cluster: StandInCluster = {
     directory,
@@ -186,7 +186,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
   return cluster;
 }
 
-/** As a merge patch does: null removes. */
+/** Applies a JSON merge patch: null removes a key. */
 function merge(target: Record<string, string>, patch: Record<string, string | null> = {}): void {
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete target[key];

@@ -8,7 +8,7 @@ import { startChild } from '@orders/test-services';
 
 const CLI = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 
-/** What somebody asked of kubectl; `stdin` only where it says that it reads it. */
+/** A call of kubectl. `stdin` is empty unless an argument tells kubectl to read it. */
 export interface Call {
   args: string[];
   stdin: string;
@@ -20,9 +20,9 @@ export interface Result {
   stderr?: string;
 }
 
-/** Programs for a PATH: a `kubectl` that is answered here, and `orders` of this clone. */
+/** Programs for the PATH: a fake `kubectl`, whose calls are handled in this process, and `orders` of this clone. */
 export interface StandInPrograms {
-  /** Runs a command to its end, with these programs first on its PATH. */
+  /** Runs a command with these programs first on its PATH, and waits for its end. */
   run(
     command: string[],
     options: { env?: Record<string, string>; stdin?: string; cwd?: string },
@@ -32,11 +32,11 @@ export interface StandInPrograms {
 
 export async function standInPrograms(
   directory: string,
-  answer: (call: Call) => Promise<Result>,
+  handleCall: (call: Call) => Promise<Result>,
 ): Promise<StandInPrograms> {
   const server = createServer(async (request, response) => {
     const failed = (error: Error): Result => ({ code: 1, stderr: `${error.message}\n` });
-    response.end(JSON.stringify(await answer((await json(request)) as Call).catch(failed)));
+    response.end(JSON.stringify(await handleCall((await json(request)) as Call).catch(failed)));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -66,7 +66,7 @@ export async function standInPrograms(
   };
 }
 
-/** Hands its arguments, and what it would read from standard input, to the test. */
+/** Sends its arguments and its standard input to the test. */
 const CLIENT = `
 const { readFileSync, writeSync } = require('node:fs');
 const args = process.argv.slice(2);

@@ -10,24 +10,24 @@ import type { FaultyPostgres } from './faulty-postgres.ts';
 import { until } from './until.ts';
 
 /**
- * What a Postgres must be started with so that a standby can be made of it: it keeps the WAL of the time that this takes. What its processes wrote outlives
- * them without `fsync`.
+ * Settings of a Postgres that gets a standby: it keeps the WAL that is written while the standby is created. Written data survives a kill of
+ * Postgres even without `fsync`.
  */
-export const FOLLOWED = ['fsync=off', 'wal_keep_size=256MB'];
+export const STANDBY_SETTINGS = ['fsync=off', 'wal_keep_size=256MB'];
 
-/** A Postgres that streams from another. */
+/** A Postgres that replicates a primary by streaming. */
 export interface Standby {
   readonly server: Server;
   query(text: string): Promise<Record<string, unknown>[]>;
-  /** What arrives from now on is kept, and not shown until `catchUp`: a lag as long as a test wants it. */
+  /** Pauses the replay: queries do not see new commits until `catchUp`. */
   fallBehind(): Promise<void>;
-  /** Goes on, and resolves once it shows all that the primary has committed by now. */
+  /** Resumes the replay and waits until queries see everything that the primary has committed. */
   catchUp(): Promise<void>;
-  /** Makes a primary of it, at the address where the dead one was: what a move of its name in DNS does in earnest. */
+  /** Promotes it to primary and moves it to the address of the killed primary, as a change of DNS would in production. */
   takeOver(): Promise<void>;
 }
 
-/** Makes a standby of a running Postgres; its data lies beside that one's. */
+/** Starts a standby of a running Postgres. Its data is next to that of the primary. */
 export async function startStandby(primary: FaultyPostgres): Promise<Standby> {
   const directory = join(primary.directory, '../standby');
   await takeBaseBackup(primary.directUrl, primary.directory, directory);

@@ -3,30 +3,30 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from './until.ts';
 
-/** Sends an order of this `source_order_id`, and returns its reply; one that is no JSON has no body. */
+/** Sends an order with this `source_order_id` and returns the reply; `body` is null if it is not JSON. */
 type Send = (sourceOrderId: string) => Promise<{ status: number; body: { receipt_id: string; code?: string } | null }>;
 
 /** The outcome of each sent order, by `source_order_id`. */
 export interface Ledger {
-  /** Receipt ids of those that got their 202. */
+  /** Receipt ids of the orders that got a 202. */
   accepted: Map<string, string>;
-  /** What each of the others met: status and code, or an error of the connection. */
+  /** Status and code, or the connection error, of all other orders. */
   failed: Map<string, string>;
 }
 
 interface SteadyLoad {
   ledger: Ledger;
-  /** Waits until `more` further orders are accepted. */
+  /** Waits until `more` additional orders are accepted. */
   untilAccepted(more: number): Promise<void>;
-  /** Resolves when each request under way has its reply. */
+  /** Stops and waits for the replies of requests in flight. */
   stop(): Promise<void>;
 }
 
 /**
- * Sends orders until stopped, each once: nothing is ever sent again.
+ * Sends orders until stopped, each exactly once.
  *
- * @param senders send one after another, side by side.
- * @param options `restMs` lies between a reply and the next request of its sender.
+ * @param senders run concurrently; each sends one order at a time.
+ * @param options `restMs` is the pause between a reply and the next request of the same sender.
  */
 export function startSteadyLoad(senders: Send[], { restMs = 25 } = {}): SteadyLoad {
   const ledger: Ledger = { accepted: new Map(), failed: new Map() };
@@ -60,10 +60,10 @@ export function startSteadyLoad(senders: Send[], { restMs = 25 } = {}): SteadyLo
   };
 }
 
-/** Now and then the reply has to wait for the outcome, as those are the hardest to see out. */
+/** One request in this number waits for its outcome: such requests are the hardest for a drain to finish. */
 const WAITS_EVERY = 10;
 
-/** A sender with one connection, which is kept for as long as the other side keeps it. */
+/** A sender with one connection, which it reuses until the server closes it. */
 export function onOneConnection(url: string, account: { key: string }): Send {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let sent = 0;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Knex } from 'knex';
 
-/** Rows of every table of a database as text, the columns named in `apart` by themselves. */
+/** The rows of every table of a database as text. The columns in `apart` are returned separately from the rest. */
 export async function readTables(
   knex: Knex,
   apart: Record<string, string[]>,
@@ -28,7 +28,7 @@ export async function readTables(
   return read;
 }
 
-/** Every key of a Redis with all that it holds. */
+/** All keys of a Redis with their values. */
 export async function readRedis(url: string): Promise<string> {
   const redis = new Redis(url);
   let text = '';
@@ -45,12 +45,12 @@ async function readKey(redis: Redis, key: string): Promise<unknown> {
   if (type === 'set') return redis.smembers(key);
   if (type === 'zset') return redis.zrange(key, '0', '-1');
   if (type === 'stream') return redis.xrange(key, '-', '+');
-  // One that vanished meanwhile.
+  // The key expired meanwhile.
   if (type === 'none') return null;
   throw new Error(`cannot read a key of type ${type}`);
 }
 
-/** All files below a directory, one after the other. */
+/** The contents of all files below a directory, concatenated. */
 export async function readFiles(directory: string): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

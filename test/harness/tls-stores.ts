@@ -6,7 +6,7 @@ import { freePort, startPostgres, startRedis } from '@orders/test-services';
 
 /** A Postgres and a Redis whose certificates a private CA has signed, for the name `localhost` and not for `127.0.0.1`. */
 export interface TlsStores {
-  /** The certificate of the CA. */
+  /** The CA's certificate. */
   ca: string;
   /** Without `sslmode`. The server refuses connections without TLS. */
   postgresUrl: string;
@@ -21,7 +21,7 @@ export async function startTlsStores(): Promise<TlsStores> {
   await makeCertificates(file);
   const made = await startPostgres({ directory: data, password: 'orders' });
   await made.stop();
-  // Postgres reads a key that belongs to its own user, and to nobody else.
+  // Postgres requires that its own user owns the key.
   const owner = await stat(data);
   await chown(directory, owner.uid, owner.gid);
   await chown(file('server.key'), owner.uid, owner.gid);

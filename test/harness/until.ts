@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks again and again until there is an answer; the way to wait for what tells nobody when it happens.
+ * Polls until `probe` returns a truthy value, and returns that value.
  *
- * @param options `seconds` is for how long at most; `signal` ends it.
- * @throws {Error} that says for what it waited in vain.
+ * @param options `seconds` is the timeout; `signal` ends it earlier.
+ * @throws {Error} with `what`, after the timeout.
  */
 export async function until<T>(
   what: string,
-  ask: () => Promise<T | undefined | false | null>,
+  probe: () => Promise<T | undefined | false | null>,
   { seconds = 90, everyMs = 20, signal }: { seconds?: number; everyMs?: number; signal?: AbortSignal } = {},
 ): Promise<T> {
   for (const startedAt = Date.now(); Date.now() - startedAt < seconds * 1000; ) {
-    const answer = await ask();
-    if (answer) return answer;
+    const value = await probe();
+    if (value) return value;
     await sleep(everyMs, undefined, { signal });
   }
   throw new Error(`waited ${seconds} s for: ${what}`);

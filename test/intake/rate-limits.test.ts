@@ -5,7 +5,7 @@ import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
 import type { Reply } from '../harness/api.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { describeWith } from '../harness/programs.ts';
-import { leftOf, untilTogether } from '../harness/rate-limits.ts';
+import { leftOf, untilCountersShared } from '../harness/rate-limits.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -21,8 +21,8 @@ describeWith('redis-server')('rate limits', () => {
     stack = await startStack('redis', { queue: redis });
     limited = [await stack.intake({ RATE_LIMIT: '3/1m' }), await stack.intake({ RATE_LIMIT: '3/1m' })];
     free = [await stack.intake(), await stack.intake()];
-    await untilTogether(stack, limited);
-    await untilTogether(stack, free);
+    await untilCountersShared(stack, limited);
+    await untilCountersShared(stack, free);
   });
   afterAll(() => stack.close());
 
@@ -233,7 +233,7 @@ describeWith('redis-server')('rate limits', () => {
     } finally {
       redis.thaw();
     }
-    await untilTogether(stack, limited);
+    await untilCountersShared(stack, limited);
   });
 
   test('with Redis frozen a batch is not delayed, and its intake alone counts the excess', async () => {
@@ -249,7 +249,7 @@ describeWith('redis-server')('rate limits', () => {
     } finally {
       redis.thaw();
     }
-    await untilTogether(stack, limited);
+    await untilCountersShared(stack, limited);
   });
 
   test('with Redis killed each intake counts alone until Redis is back', async () => {
@@ -257,6 +257,6 @@ describeWith('redis-server')('rate limits', () => {
     await redis.stop();
     for (const intake of limited) expect(await granted(account, 6, [intake])).toBe(3);
     await redis.startEmpty();
-    await untilTogether(stack, limited);
+    await untilCountersShared(stack, limited);
   });
 });

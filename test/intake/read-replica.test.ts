@@ -5,7 +5,7 @@ import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-post
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { FOLLOWED, type Standby, startStandby } from '../harness/standby.ts';
+import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/standby.ts';
 import { until } from '../harness/until.ts';
 
 describe('status requests with a read replica', () => {
@@ -16,7 +16,7 @@ describe('status requests with a read replica', () => {
   let account: TestAccount;
 
   beforeAll(async () => {
-    primary = await startFaultyPostgres(FOLLOWED);
+    primary = await startFaultyPostgres(STANDBY_SETTINGS);
     replica = await startStandby(primary);
     stack = await startStack(QUEUE_KINDS[0] as QueueKind, { database: primary });
     intake = await stack.intake({ DATABASE_READ_URL: replica.server.url });

@@ -6,7 +6,7 @@ import { createApiKey } from '@orders/domain';
 import type { Reply } from '../harness/api.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
-import { untilTogether } from '../harness/rate-limits.ts';
+import { untilCountersShared } from '../harness/rate-limits.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -360,7 +360,7 @@ test.each(QUEUE_KINDS)(
       ];
       const [one, other] = [await limits.account(), await limits.account()];
       const isShared = kind === 'redis';
-      await untilTogether(limits, [limited, beside]);
+      await untilCountersShared(limits, [limited, beside]);
       expect((await limited.api.preview(one, {})).status).toBe(422);
       for (let sent = 0; sent < 2; sent++) expect((await limited.api.order(one, {})).status).toBe(422);
       const refused = [await limited.api.order(one, {}), await limited.api.preview(one, {})];

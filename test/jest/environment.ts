@@ -3,7 +3,7 @@ import { ModuleMocker } from 'jest-mock';
 
 type ProjectConfig = ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
 
-/** Jest's environment of a test file: the globals of the worker process, instead of a copy of them for each file. */
+/** Jest's environment of a test file: it uses the globals of the worker process and does not copy them per file. */
 export default class Environment {
   readonly global = globalThis;
   readonly moduleMocker = new ModuleMocker(globalThis);
@@ -17,7 +17,7 @@ export default class Environment {
 
   async setup(): Promise<void> {}
 
-  /** Restores what Jest replaced for the file. */
+  /** Restores the globals that Jest replaced for the file. */
   async teardown(): Promise<void> {
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();

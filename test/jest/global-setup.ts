@@ -19,16 +19,16 @@ import { createAppRoles } from '../harness/roles.ts';
 const stops: (() => Promise<void>)[] = [];
 
 /**
- * One Postgres for the whole run: that of DATABASE_URL, one in a container where a Docker engine answers, else the embedded one. A
- * database of the tests' own is migrated there and serves as the template of each test file's; no other is touched.
+ * Provides one Postgres for the whole run: that of DATABASE_URL, else one in a container if Docker is available, else the embedded one. The
+ * tests create their own database there and migrate it; each test file gets a copy. No other database is changed.
  */
 export default async function globalSetup(): Promise<void> {
-  // In a container it could not be stopped and frozen as some tests do.
+  // Some tests stop and freeze Redis, which they cannot do in a container.
   if (process.env.CI === 'true' && !findRedisServer()) {
     throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
   }
   if (mustUseContainers() && !(await hasDocker())) {
-    throw new Error('With TEST_CONTAINERS=on Postgres and Redis come from containers, but no Docker engine answers.');
+    throw new Error('With TEST_CONTAINERS=on Postgres and Redis run in containers, but Docker is not available.');
   }
   await buildPage();
   const postgres = await getPostgres();
@@ -64,33 +64,33 @@ export default async function globalSetup(): Promise<void> {
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'apps/portal/page');
 
-/** Builds the portal's page as `npm start` does, unless the last build is newer than its sources. */
+/** Builds the portal's page like `npm start`, unless the last build is newer than its sources. */
 async function buildPage(): Promise<void> {
   const built = await changedAt(join(PAGE, 'dist/index.html'));
   const sources = (await readdir(PAGE, { recursive: true })).filter((path) => !path.startsWith('dist'));
   const changes = [...sources.map((path) => join(PAGE, path)), join(ROOT, 'pnpm-lock.yaml')].map(changedAt);
   if (Math.max(...(await Promise.all(changes))) < built) return;
-  // With Jest's own NODE_ENV it would be a build for development.
+  // With Jest's NODE_ENV it would be a development build.
   const env = { ...process.env, NODE_ENV: 'production' };
   await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: ROOT, env });
 }
 
-/** In milliseconds; 0 where there is no such file. */
+/** When a file was last changed, in milliseconds; 0 if it does not exist. */
 const changedAt = (path: string): Promise<number> =>
   stat(path).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
 
-/** With TEST_CONTAINERS=on Postgres and every Redis that is not to be broken come from containers. */
+/** With TEST_CONTAINERS=on, Postgres and every Redis that no test breaks run in containers. */
 const mustUseContainers = () => process.env.TEST_CONTAINERS === 'on';
 
-/** With TEST_CONTAINERS=off no container is started, whether a Docker engine answers or not. */
+/** With TEST_CONTAINERS=off, no container is started. */
 async function mayUseContainers(): Promise<boolean> {
   return process.env.TEST_CONTAINERS !== 'off' && (await hasDocker());
 }
 
-/** Only a server that this run started gets the roles of the apps: they are of the whole server. */
+/** `isOurs`: this run started the server. Only then the roles of the apps are created, as roles belong to a whole server. */
 async function getPostgres(): Promise<{ url: string; what: string; isOurs: boolean }> {
   if (process.env.DATABASE_URL)
     return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL', isOurs: false };
@@ -103,7 +103,7 @@ async function getPostgres(): Promise<{ url: string; what: string; isOurs: boole
     }
   }
   const directory = await mkdtemp(join(tmpdir(), 'orders-test-'));
-  // Postgres runs as another user where this runs as root.
+  // If this process is root, Postgres runs as another user.
   await chmod(directory, 0o755);
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),
@@ -117,7 +117,7 @@ async function getPostgres(): Promise<{ url: string; what: string; isOurs: boole
   return { url: postgres.url, what: 'embedded Postgres', isOurs: true };
 }
 
-/** Without an address: each test file starts a server of its own, which it can break. With one: each takes a database of it. */
+/** Without `url`, each test file starts its own Redis, which it can break. With it, each test file uses a database of this Redis. */
 async function getRedis(): Promise<{ what: string; url?: string } | null> {
   if (!mustUseContainers() && findRedisServer()) return { what: 'redis' };
   if (!(await mayUseContainers())) return null;

@@ -1,6 +1,6 @@
 import type * as Jest from '@jest/globals';
 import { testGlobals } from './runtime.ts';
 
-/** What a test file gets from `@jest/globals`. Loaded once per test file. */
+/** The module `@jest/globals` of a test file. Loaded once per test file. */
 export const { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest, test } =
   testGlobals() as typeof Jest;

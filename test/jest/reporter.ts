@@ -1,6 +1,6 @@
 import type { AggregatedResult, Reporter } from '@jest/reporters';
 
-/** Ends a run with what it ran on, and with one line that any tool can count by. */
+/** Prints at the end of a run which services it used, and the counts in one line that a script can read. */
 export default class Summary implements Pick<Reporter, 'onRunComplete'> {
   onRunComplete(_contexts: Set<unknown>, results: AggregatedResult): void {
     const { TEST_DATABASE: database, TEST_QUEUES: queues } = process.env;

@@ -25,8 +25,8 @@ registerHooks({
 });
 
 /**
- * Loads modules with Node itself, types stripped. Jest's own runtime evaluates every module again for each test file, which took a fifth
- * of the CPU time of a run. The price: no module mocks, no coverage, and test files of one worker share the globals.
+ * Loads modules with Node itself, which strips the types. Jest's own runtime evaluates every module again for each test file, which took a
+ * fifth of the CPU time of a run. In return there are no module mocks and no coverage, and the test files of one worker share the globals.
  */
 export default class Runtime {
   private readonly environment: Environment;
@@ -36,7 +36,7 @@ export default class Runtime {
     fileNumber++;
   }
 
-  /** Loads jest-circus again: it keeps the tests of a file in its module, and in two globals. */
+  /** Reloads jest-circus, as it keeps the tests of the last file in its module and in two globals. */
   requireInternalModule(path: string): unknown {
     delete require.cache[path];
     for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL'])

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase, readArchiving, readDatabaseSize } from '@orders/database';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { ARCHIVED } from '../harness/restore.ts';
+import { ARCHIVE_SETTINGS } from '../harness/restore.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -16,7 +16,7 @@ let stack: Stack;
 let archive: string;
 
 beforeAll(async () => {
-  postgres = await startFaultyPostgres(ARCHIVED);
+  postgres = await startFaultyPostgres(ARCHIVE_SETTINGS);
   stack = await startStack('postgres', { database: { ...postgres, close: async () => {} } });
   archive = join(postgres.directory, '../archive');
 });

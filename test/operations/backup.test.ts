@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Api } from '../harness/api.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
-import { ARCHIVED, type Backup, takeBackup } from '../harness/restore.ts';
+import { ARCHIVE_SETTINGS, type Backup, takeBackup } from '../harness/restore.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
@@ -53,7 +53,7 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
 
   beforeAll(async () => {
     // Without a pooler, like the restored database.
-    primary = await startFaultyPostgres(ARCHIVED, { direct: true });
+    primary = await startFaultyPostgres(ARCHIVE_SETTINGS, { direct: true });
     const lost = await startStack(KIND, { database: { ...primary, close: async () => {} } });
     const [intake, worker] = [await lost.intake(), await lost.worker()];
     account = await lost.account();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
-import { erase, markersFor, SOLD, sendOrder, WHOLE } from '../harness/erasure.ts';
+import { CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -21,7 +21,7 @@ test('a receipt that a worker holds becomes an order without customer data', asy
   const account = await stack.account();
   // The worker has claimed and read the receipt but cannot insert the order.
   held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
-  const { body } = await intake.api.order(account, { source_order_id: 'held', ...WHOLE, ...SOLD });
+  const { body } = await intake.api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
   await whoWait(stack.database.knex, 1, 'relation');
   expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
   await held.release();
@@ -34,7 +34,7 @@ test('a receipt that a worker holds becomes an order without customer data', asy
 test('search terms that are being created from the order are not kept', async () => {
   const { knex } = stack.database;
   const account = await stack.account();
-  await sendOrder(intake, account, { source_order_id: 'words', ...WHOLE });
+  await sendOrder(intake, account, { source_order_id: 'words', ...CUSTOMER_MEMBERS });
   await knex('orders')
     .where({ account_id: account.id })
     .update({ written_at: new Date(Date.now() - 300_000) });

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
-import { CUSTOMER, erase, markersFor, runOrders, SOLD, sendOrder, storedFor, WHOLE } from '../harness/erasure.ts';
+import {
+  CUSTOMER,
+  CUSTOMER_MEMBERS,
+  erase,
+  markersFor,
+  NOT_ERASED,
+  runOrders,
+  sendOrder,
+  storedFor,
+} from '../harness/erasure.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { openShop, type Shop } from '../harness/review-list.ts';
 import {
@@ -60,7 +69,7 @@ describe('the data of one customer', () => {
     // In one or few batches, so that bodies of other customers are in the same rows.
     const others = Array.from({ length: 30 }, (_, n) => `other ${n}`);
     const [whole, ...rest] = await Promise.all([
-      send(account, { source_order_id: 'whole', ...WHOLE, ...SOLD }, { 'Idempotency-Key': 'k-1' }),
+      send(account, { source_order_id: 'whole', ...CUSTOMER_MEMBERS, ...NOT_ERASED }, { 'Idempotency-Key': 'k-1' }),
       ...others.map((name) => send(account, { source_order_id: name, customer: { name, phone: '0501110000' } })),
     ]);
     receipt.whole = whole.receipt_id;
@@ -73,31 +82,39 @@ describe('the data of one customer', () => {
     await also('in a string', { ...NAMELESS, items: 'Cake, 0508277163', order_number: 'for 0508277163' });
     await also('nowhere else', { customer: CUSTOMER.phone[1] });
     receipt.resent = (await send(account, { source_order_id: 'whole', ...NAMELESS })).receipt_id;
-    const hook = await intake.api.webhook(account, { source_order_id: 'hook', ...WHOLE }, { Prefer: 'wait=30' });
+    const hook = await intake.api.webhook(
+      account,
+      { source_order_id: 'hook', ...CUSTOMER_MEMBERS },
+      { Prefer: 'wait=30' },
+    );
     receipt.hook = hook.body.receipt_id;
 
     const edited = await send(account, { source_order_id: 'edited', ...NAMELESS, customer: { phone: '0508277164' } });
     receipt.edited = edited.receipt_id;
     await shop.patch(`/orders/${edited.order_id}`, { edits: { '/customer/phone': CUSTOMER.phone[0] } });
     await shop.patch(`/orders/${edited.order_id}`, { edits: { '/customer/phone': '0502223333' } });
-    rejected = await send(account, { source_order_id: 'rejected', ...WHOLE });
+    rejected = await send(account, { source_order_id: 'rejected', ...CUSTOMER_MEMBERS });
     await shop.post('/orders/review', {
       order_ids: [rejected.order_id],
       to: 'rejected',
       reason: CUSTOMER['why it was rejected'],
     });
-    const confirmed = await send(account, { source_order_id: 'confirmed', ...WHOLE });
+    const confirmed = await send(account, { source_order_id: 'confirmed', ...CUSTOMER_MEMBERS });
     await shop.post('/orders/review', { order_ids: [confirmed.order_id], to: 'confirmed' });
 
     await poisonOrders(knex);
-    await also('dead', { ...WHOLE, ...SOLD, order_number: 'poison-1' });
+    await also('dead', { ...CUSTOMER_MEMBERS, ...NOT_ERASED, order_number: 'poison-1' });
     await stopPoisoning(knex);
-    await send(otherAccount, { source_order_id: 'whole', ...WHOLE });
+    await send(otherAccount, { source_order_id: 'whole', ...CUSTOMER_MEMBERS });
 
     await knex('orders').update({ written_at: knex.raw("written_at - interval '5 minutes'") });
     while ((await fillSearchTerms(knex)) > 0);
     await worker.close();
-    const { body } = await intake.api.order(account, { source_order_id: 'pending', ...WHOLE, ...SOLD });
+    const { body } = await intake.api.order(account, {
+      source_order_id: 'pending',
+      ...CUSTOMER_MEMBERS,
+      ...NOT_ERASED,
+    });
     receipt.pending = body.receipt_id;
     bodiesBefore = await bodies(Object.values(otherReceipts));
     otherAccountBefore = (await storedFor(stack, otherAccount)).filter((line) =>
@@ -187,7 +204,7 @@ describe('the data of one customer', () => {
   test('is removed again after a resend, which is a duplicate', async () => {
     worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
     const { account } = shop;
-    const again = { source_order_id: 'whole', ...WHOLE, ...SOLD };
+    const again = { source_order_id: 'whole', ...CUSTOMER_MEMBERS, ...NOT_ERASED };
     const replay = await intake.api.order(account, again, { 'Idempotency-Key': 'k-1' });
     expect(replay.body).toEqual({ receipt_id: receipt.whole, duplicate: true });
     const { receipt_id } = await send(account, again);
@@ -227,7 +244,7 @@ test.each([
   ['--customer-id', CUSTOMER['customer id']],
 ])('is also found by %s', async (...by) => {
   const account = await stack.account();
-  await send(account, { source_order_id: 'whole', ...WHOLE });
+  await send(account, { source_order_id: 'whole', ...CUSTOMER_MEMBERS });
   await send(account, {
     source_order_id: 'another',
     customer: { email: 'a.zubayda.qt@marker.example', id: 'customer-marker-811' },
@@ -244,7 +261,7 @@ test('is found in the order and in values before an edit if the receipt is past 
   const { knex } = stack.database;
   const shop = await openShop(stack, portal);
   const { account } = shop;
-  const one = await send(account, { source_order_id: 'old', ...WHOLE });
+  const one = await send(account, { source_order_id: 'old', ...CUSTOMER_MEMBERS });
   await shop.patch(`/orders/${one.order_id}`, { edits: { '/customer/phone': '0502223333', '/customer/email': null } });
   await knex.raw('delete from receipt_payloads where account_id = ?', [account.id]);
   await knex.raw('delete from receipts where account_id = ?', [account.id]);

@@ -3,7 +3,7 @@ import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-post
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
-import { FOLLOWED, type Standby, startStandby } from '../harness/standby.ts';
+import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/standby.ts';
 import { until } from '../harness/until.ts';
 
 describe('Postgres with a synchronous standby', () => {
@@ -13,7 +13,7 @@ describe('Postgres with a synchronous standby', () => {
 
   beforeAll(async () => {
     // Without a pooler, because it would have to know the standby.
-    primary = await startFaultyPostgres(FOLLOWED, { direct: true });
+    primary = await startFaultyPostgres(STANDBY_SETTINGS, { direct: true });
     standby = await startStandby(primary);
     await primary.knex.raw("alter system set synchronous_standby_names = 'standby'");
     await primary.knex.raw('select pg_reload_conf()');

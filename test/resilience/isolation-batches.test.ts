@@ -1,5 +1,5 @@
 import { test } from '@jest/globals';
-import { attack, LARGEST, largestOrder, shotAt, uniqueKeyItem } from '../harness/attack.ts';
+import { attack, attackRequest, LARGEST, largestOrder, uniqueKeyItem } from '../harness/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 
 const isolation = useIsolation();
@@ -14,7 +14,10 @@ const send = (
 ) =>
   isolation.expectUnharmed((signal) => {
     const { intakeUrl, hostile } = isolation;
-    return attack((number) => shotAt(intakeUrl, path, hostile.key, bodyOf(number), headers), { connections, signal });
+    return attack((number) => attackRequest(intakeUrl, path, hostile.key, bodyOf(number), headers), {
+      connections,
+      signal,
+    });
   });
 
 const arrayOf = (orders: readonly (string | Buffer)[]) => Buffer.from(`[${orders.join()}]`);

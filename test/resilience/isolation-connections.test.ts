@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createKey, setRateLimit } from '@orders/database';
 import { createApiKey } from '@orders/domain';
-import { attack, type Spoils, shotAt } from '../harness/attack.ts';
+import { type AttackResult, attack, attackRequest } from '../harness/attack.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
@@ -15,7 +15,7 @@ afterEach(() => {
 
 /** The previous attack continues, and no new one starts. */
 const hold = (signal: AbortSignal) =>
-  new Promise<Spoils>((resolve) => {
+  new Promise<AttackResult>((resolve) => {
     signal.addEventListener('abort', () => resolve({ replies: {}, receiptIds: [] }));
   });
 
@@ -53,11 +53,14 @@ test('slow bodies of batches and of lists of ids', async () => {
 test('well-formed unknown keys on every route', async () => {
   const routes = ['orders', 'orders/batch', 'reconcile', 'preview'];
   const { replies } = await isolation.expectUnharmed((signal) =>
-    attack((number) => shotAt(isolation.intakeUrl, routes[number % routes.length] as string, createApiKey(), '{}'), {
-      connections: 64,
-      restMs: 0,
-      signal,
-    }),
+    attack(
+      (number) => attackRequest(isolation.intakeUrl, routes[number % routes.length] as string, createApiKey(), '{}'),
+      {
+        connections: 64,
+        restMs: 0,
+        signal,
+      },
+    ),
   );
   expect(Object.keys(replies).filter((reply) => !/^(401|503) /.test(reply))).toEqual([]);
 });
@@ -65,13 +68,13 @@ test('well-formed unknown keys on every route', async () => {
 test('2,000 unknown keys wait for a look-up at once, and more are rejected', async () => {
   const held = await lockTables(isolation.stack.database.knex, 'api_keys');
   const refused = new AbortController();
-  const shotOf = (number: number) => {
+  const requestOf = (number: number) => {
     // Each connection sent one request. Only rejected ones send again.
     if (number > 2100) refused.abort();
-    return shotAt(isolation.intakeUrl, 'orders', createApiKey(), '{}');
+    return attackRequest(isolation.intakeUrl, 'orders', createApiKey(), '{}');
   };
   const signal = AbortSignal.any([refused.signal, AbortSignal.timeout(7000)]);
-  const { replies } = await attack(shotOf, { connections: 2100, signal });
+  const { replies } = await attack(requestOf, { connections: 2100, signal });
   await held.release();
   expect(replies).toEqual({ 'no reply yet': 2000, '503 overloaded': expect.any(Number) });
 });
@@ -86,7 +89,7 @@ test('1,000 waiters of one account end no wait of another', async () => {
     const ending = new AbortController();
     const waiting = attack(
       (number) =>
-        shotAt(intakeUrl, 'orders', hostile.key, `{"source_order_id":"waits ${number}"}`, { Prefer: 'wait=30' }),
+        attackRequest(intakeUrl, 'orders', hostile.key, `{"source_order_id":"waits ${number}"}`, { Prefer: 'wait=30' }),
       { connections: 1000, signal: ending.signal },
     );
     await until('there are receipts to wait for', async () => {
@@ -120,7 +123,7 @@ test('as many status requests as possible', async () => {
   const limited = await stack.account();
   await setRateLimit(stack.database.knex, limited.id, { requests: 2, seconds: 60 });
   const { replies } = await isolation.expectUnharmed((signal) =>
-    attack(() => shotAt(intakeUrl, 'status/019be0e0-0000-7000-8000-000000000000', limited.key), {
+    attack(() => attackRequest(intakeUrl, 'status/019be0e0-0000-7000-8000-000000000000', limited.key), {
       connections: 100,
       restMs: 20,
       signal,

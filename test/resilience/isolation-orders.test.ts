@@ -1,11 +1,11 @@
 import { test } from '@jest/globals';
 import {
   attack,
+  attackRequest,
   deepItem,
   LARGEST,
   largestObject,
   largestOrder,
-  shotAt,
   spacedOrder,
   uniqueKeyItem,
 } from '../harness/attack.ts';
@@ -26,7 +26,10 @@ const send = (
   isolation.expectUnharmed(
     (signal) => {
       const { intakeUrl, hostile } = isolation;
-      return attack((number) => shotAt(intakeUrl, path, hostile.key, bodyOf(number), headers), { connections, signal });
+      return attack((number) => attackRequest(intakeUrl, path, hostile.key, bodyOf(number), headers), {
+        connections,
+        signal,
+      });
     },
     factor ? { factor } : {},
   );
@@ -71,7 +74,9 @@ test('two hostile accounts at once', async () => {
   await isolation.expectUnharmed((signal) =>
     attack(
       (number) =>
-        number % 2 ? shotAt(intakeUrl, 'orders', hostile.key, E) : shotAt(intakeUrl, 'preview', secondHostile.key, E),
+        number % 2
+          ? attackRequest(intakeUrl, 'orders', hostile.key, E)
+          : attackRequest(intakeUrl, 'preview', secondHostile.key, E),
       { connections: 120, signal },
     ),
   );

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { attack, largestOrder, type Shot, shotAt, uniqueKeyItem } from '../harness/attack.ts';
+import { type AttackRequest, attack, attackRequest, largestOrder, uniqueKeyItem } from '../harness/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 
@@ -7,7 +7,7 @@ import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 const isolation = useIsolation({ RETRY_ATTEMPTS: '2' });
 
 /** A portal request of the hostile account's holder. */
-function portalShot(path: string, body?: object): Shot {
+function portalShot(path: string, body?: object): AttackRequest {
   const { portalUrl, hostile, hostileCookie } = isolation;
   return {
     url: `${portalUrl}/api/accounts/${hostile.id}/${path}`,
@@ -24,7 +24,7 @@ function portalShot(path: string, body?: object): Shot {
 async function deliver(orders: readonly Buffer[]): Promise<void> {
   const { intakeUrl, hostile } = isolation;
   for (let first = 0; first < orders.length; first += 31) {
-    const { url, headers, body } = shotAt(
+    const { url, headers, body } = attackRequest(
       intakeUrl,
       'orders/batch',
       hostile.key,
@@ -33,7 +33,7 @@ async function deliver(orders: readonly Buffer[]): Promise<void> {
     const reply = await fetch(url, { method: 'POST', headers, body: body as Buffer });
     const { accepted, results } = (await reply.json()) as { accepted: number; results: { receipt_id: string }[] };
     expect(accepted).toBe(results.length);
-    isolation.promise(results.map(({ receipt_id }) => receipt_id));
+    isolation.addReceipts(results.map(({ receipt_id }) => receipt_id));
   }
   await isolation.expectAllFinal();
 }

@@ -13,7 +13,7 @@ import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { MAY_HOLD, markedOrder, PERSONAL, STRICT_ORDER, TELLTALE_REFUSALS } from '../harness/marked-order.ts';
+import { ALLOWED_COLUMNS, markedOrder, PERSONAL, STRICT_ORDER, VERBOSE_REJECTIONS } from '../harness/marked-order.ts';
 import { findMarkers, formsOf, type Markers } from '../harness/markers.ts';
 import { startApp } from '../harness/processes.ts';
 import { findProgram } from '../harness/programs.ts';
@@ -347,7 +347,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     await admin.config('SET', 'requirepass', SECRET['the password of Redis']);
     await admin.quit();
   }
-  await knex.raw(TELLTALE_REFUSALS);
+  await knex.raw(VERBOSE_REJECTIONS);
   const account = await stack.account({ signing: true });
   const others = {
     suspended: await stack.account(),
@@ -425,7 +425,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   for (const app of [intake, smallIntake, worker]) metrics.push(await visit(app, '/metrics'));
   for (const child of processes) await child.stop();
 
-  const tables = await readTables(knex, MAY_HOLD);
+  const tables = await readTables(knex, ALLOWED_COLUMNS);
   const log = await readFiles(directory);
   const places: Record<string, string> = {
     'the logs': log,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { migrate, openKnex } from '@orders/database';
 import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { expectOrderStory } from '../harness/order-story.ts';
+import { expectOrderFlow } from '../harness/order-flow.ts';
 import { startPgBouncer, type TestPooler } from '../harness/pgbouncer.ts';
 import { describeWith } from '../harness/programs.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
@@ -51,7 +51,7 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
   });
 
   test('an order, a resend and a webhook of the same order get their expected states', () =>
-    expectOrderStory(stack, intakes));
+    expectOrderFlow(stack, intakes));
 
   test('sets the limits that the apps cannot set through it', async () => {
     const { rows } = await stack.database.knex.raw(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import { LANES, openQueueStats } from '@orders/queue';
 import type { Api, Reply } from '../harness/api.ts';
-import { expectOrderStory } from '../harness/order-story.ts';
+import { expectOrderFlow } from '../harness/order-flow.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startRedisCluster, type TestCluster } from '../harness/redis-cluster.ts';
 import { expectSettled } from '../harness/settled.ts';
@@ -54,10 +54,10 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
   });
 
   test('writes an order, a resend and a webhook of the same order with their expected states', () =>
-    expectOrderStory(stack, intakes));
+    expectOrderFlow(stack, intakes));
 
   /** Waits until both intakes see each other's requests, several times, because one may find the new master first. */
-  async function untilTogether(sender: TestAccount): Promise<void> {
+  async function untilCountersShared(sender: TestAccount): Promise<void> {
     await until('the intakes count together', async () => {
       const left: number[] = [];
       for (let index = 0; index < 6; index++) left.push(leftOf(await api(index).order(sender, {})));
@@ -72,7 +72,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
   }
 
   test('lets two intakes share one rate limit', async () => {
-    await untilTogether(await limitedAccount());
+    await untilCountersShared(await limitedAccount());
   });
 
   /** Waits until an order is written before any sweep, which shows that the producer and a worker found the master. */
@@ -91,7 +91,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
       const key = `rate:${sender.id}:${LIMIT.requests}/${LIMIT.seconds}`;
       return (await cluster.masterOf(key)).port === frozen.port && sender;
     });
-    await untilTogether(counted);
+    await untilCountersShared(counted);
     const worker = await stack.worker({ SWEEP_INTERVAL: '60s' });
     await untilAnswered(api(0));
     frozen.freeze();
@@ -101,7 +101,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
       expect((await api(0).order(counted, { source_order_id: `f-${index}` })).status).toBe(202);
     expect(performance.now() - startedAt).toBeLessThan(2000);
     await until('another node is master', async () => (await cluster.masterOf(KEYS.prompt)).port !== frozen.port);
-    await untilTogether(counted);
+    await untilCountersShared(counted);
     await untilAnswered(api(0));
     frozen.thaw();
     await frozen.untilReplica();

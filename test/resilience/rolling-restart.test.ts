@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services';
-import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';
+import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
@@ -49,7 +49,7 @@ describeWith('haproxy')('behind haproxy', () => {
   afterAll(() => haproxy.close());
 
   async function startIntake(server: Server, drainDelay: string): Promise<Child> {
-    const { port, adminPort } = haproxy.places[server];
+    const { port, adminPort } = haproxy.ports[server];
     const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: drainDelay };
     const child = await start('intake', settings);
     await haproxy.untilUp(server);
@@ -66,8 +66,8 @@ describeWith('haproxy')('behind haproxy', () => {
     const account = await stack.account();
     let [worker1, worker2] = [await start('worker'), await start('worker')];
     let [intake1, intake2] = await Promise.all([
-      startIntake('intake1', LONG_ENOUGH),
-      startIntake('intake2', LONG_ENOUGH),
+      startIntake('intake1', SAFE_DRAIN_DELAY),
+      startIntake('intake2', SAFE_DRAIN_DELAY),
     ]);
     const { url, connectionsUrl } = haproxy;
     const urls: string[] = Array(4).fill([url, connectionsUrl]).flat();
@@ -76,10 +76,10 @@ describeWith('haproxy')('behind haproxy', () => {
     for (let round = 0; round < ROUNDS; round++) {
       await end(worker1);
       worker1 = await start('worker');
-      intake1 = await replaceIntake('intake1', intake1, LONG_ENOUGH);
+      intake1 = await replaceIntake('intake1', intake1, SAFE_DRAIN_DELAY);
       await end(worker2);
       worker2 = await start('worker');
-      intake2 = await replaceIntake('intake2', intake2, round < ROUNDS - 1 ? LONG_ENOUGH : '0');
+      intake2 = await replaceIntake('intake2', intake2, round < ROUNDS - 1 ? SAFE_DRAIN_DELAY : '0');
       await untilAccepted(50);
     }
     const failed = [...ledger.failed.values()];

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services';
 import { QUEUE_KINDS } from '../harness/queue.ts';
-import { untilTogether } from '../harness/rate-limits.ts';
-import { type Sender, saidBesides, send, startSend, useDirectory } from '../harness/send.ts';
+import { untilCountersShared } from '../harness/rate-limits.ts';
+import { type Sender, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -29,7 +29,7 @@ test('the orders of a file are written, and the report counts them', async () =>
   const sender = await newSender();
   const file = await files.write('plain.ndjson', ndjson(['A-1', 'A-2', 'A-3']));
   const { code, stdout, stderr } = await send(sender, [file]);
-  expect([code, saidBesides(stderr)]).toEqual([0, '']);
+  expect([code, withoutProgress(stderr)]).toEqual([0, '']);
   expect(stdout).toMatch(/^ {2}3 {2}orders read\n {2}3 {2}written\nin /);
   expect(await idsOf(sender)).toEqual(['A-1', 'A-2', 'A-3']);
 });
@@ -49,7 +49,7 @@ test('--json prints the report as one JSON value with matching sums', async () =
   const content = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
   const file = await files.write('mixed.ndjson', content);
   const { code, stdout, stderr } = await send(sender, [file, '--json', '--batch-size', '2']);
-  expect([code, saidBesides(stderr)]).toEqual([1, 'Not all orders are written.\n']);
+  expect([code, withoutProgress(stderr)]).toEqual([1, 'Not all orders are written.\n']);
   const report = JSON.parse(stdout);
   expect(report).toMatchObject({
     read: 7,
@@ -125,7 +125,7 @@ test('a changed file, another service and another account are rejected with advi
   for (const content of [ndjson(['C-1', 'C-2', 'C-4']), ndjson(['C-1', 'C-2']), ndjson(['C-1', 'C-2', 'C-3', 'C-4'])]) {
     await files.write('changed.ndjson', content);
     const { code, stdout, stderr } = await send(sender, [file]);
-    expect([code, stdout, saidBesides(stderr)]).toEqual([
+    expect([code, stdout, withoutProgress(stderr)]).toEqual([
       1,
       '',
       expect.stringMatching(/^The input has changed .* --restart .*\n$/),
@@ -323,7 +323,7 @@ test.each([
   async (name, content, complaint) => {
     const file = await files.write(name, content);
     const { code, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file]);
-    expect([code, saidBesides(stderr)]).toEqual([
+    expect([code, withoutProgress(stderr)]).toEqual([
       1,
       expect.stringMatching(new RegExp(`^\\S+${name}: ${complaint} .*\n$`)),
     ]);
@@ -353,7 +353,7 @@ test.each([
 ])('a table with %s is wrong usage, and nothing is sent', async (_, content, args, line) => {
   const file = await files.write('wrong.csv', content);
   const { code, stdout, stderr } = await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, [file, ...args]);
-  expect([code, stdout, saidBesides(stderr).trimEnd()]).toEqual([2, '', expect.stringMatching(line)]);
+  expect([code, stdout, withoutProgress(stderr).trimEnd()]).toEqual([2, '', expect.stringMatching(line)]);
   await expect(files.read('wrong.csv.orders-send.jsonl')).rejects.toThrow('ENOENT');
 });
 
@@ -411,7 +411,7 @@ const TERMINAL = { isTTY: true, columns: 100 };
 
 test('all requests obey a rate limit, and the progress bar on the terminal names it', async () => {
   const [limited, beside] = [await stack.intake({ RATE_LIMIT: '6/1s' }), await stack.intake()];
-  await untilTogether(stack, [limited, beside]);
+  await untilCountersShared(stack, [limited, beside]);
   const sender = { ...(await newSender()), url: limited.api.url };
   const ids = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
   const file = await files.write('limited.ndjson', ndjson(ids));
@@ -437,7 +437,7 @@ test.each([
   const file = await files.write(`wrong-${what}.ndjson`, ndjson(['N-1']));
   const { code, stdout, stderr } = await send(sender, what === 'secret' ? [file, '--webhook'] : [file]);
   expect([code, stdout]).toEqual([1, '']);
-  const [, reason, rest] = /^The service rejects all requests \((.*?)\): (.*)\n$/.exec(saidBesides(stderr)) ?? [];
+  const [, reason, rest] = /^The service rejects all requests \((.*?)\): (.*)\n$/.exec(withoutProgress(stderr)) ?? [];
   expect([reason, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command resumes `)]);
 });
 

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { createApiKey, createSigningSecret } from '@orders/domain';
 import { baseEnvironment } from '@orders/test-services';
-import { MAIN, saidBesides, send, startSend, useDirectory } from '../harness/send.ts';
+import { MAIN, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
 import { until } from '../harness/until.ts';
 
 const files = useDirectory();
@@ -130,7 +130,7 @@ test('a service that rejects the request for outcomes has not rejected the order
   );
   const file = await files.write('mute.ndjson', ORDERS);
   const { code, stdout, stderr } = await send(sender, [file]);
-  expect([code, saidBesides(stderr)]).toEqual([1, 'Not all orders are known to be written.\n']);
+  expect([code, withoutProgress(stderr)]).toEqual([1, 'Not all orders are known to be written.\n']);
   expect(stdout).toContain('  2  accepted, not known to be written yet; run the same command again to ask\n');
   expect(stdout.split('\n').at(-2)).toBe(
     'All orders were sent, but the outcome of 2 could not be retrieved. The service rejected the request (404 overloaded): Later. Run the same command again later, or give --no-wait not to ask.',

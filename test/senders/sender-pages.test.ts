@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setHoldResends, setRateLimit } from '@orders/database';
 import { readSenderPages } from '@orders/intake';
-import { startLosingFront } from '../harness/losing-front.ts';
+import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { packClient } from '../harness/pack-client.ts';
 import { startApp } from '../harness/processes.ts';
@@ -164,7 +164,7 @@ describeWith(
       PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
         await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 5 });
-        const front = await startLosingFront(intake.api.url);
+        const front = await startLossyProxy(intake.api.url);
         const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
         expect([heading, ...replies.map(({ status }) => status)]).toEqual([heading, 202, 429, 202]);

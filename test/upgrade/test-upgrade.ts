@@ -7,7 +7,7 @@ import { isFinal } from '@orders/domain';
 import { type Child, ensureDatabase, startPostgres, startRedis } from '@orders/test-services';
 import type { Knex } from 'knex';
 import { compareSchemas } from '../harness/describe-schema.ts';
-import { type Haproxy, LONG_ENOUGH, type Server, startHaproxy } from '../harness/haproxy.ts';
+import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { type Ledger, onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
@@ -107,8 +107,8 @@ async function startService({
   await orders(first, env, 'migrate');
   const startWorker = (root: string) => launch('worker', env, { root });
   const startIntake = async (root: string, server: Server) => {
-    const { port, adminPort } = haproxy.places[server];
-    const own = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: LONG_ENOUGH };
+    const { port, adminPort } = haproxy.ports[server];
+    const own = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: SAFE_DRAIN_DELAY };
     const child = await launch('intake', { ...env, ...own }, { root });
     await untilReady(adminPort);
     await haproxy.undrain(server);

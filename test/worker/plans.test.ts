@@ -6,6 +6,7 @@ import {
   closeDatabase,
   contentKey,
   type Database,
+  deleteIdempotencyKey,
   failReceipt,
   findFinalReceipts,
   findOriginals,
@@ -13,7 +14,6 @@ import {
   findReceiptsByKeys,
   findResends,
   findSuspects,
-  forgetKey,
   type IncomingReceipt,
   openDatabase,
   readOriginalBodies,
@@ -128,7 +128,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
       findReceiptsByKeys(intake, accountId, [mismatch.idempotencyKey]),
     );
   }
-  await measure('forget keys', () => forgetKey(intake, accountId, randomUUID(), receiptId));
+  await measure('forget keys', () => deleteIdempotencyKey(intake, accountId, randomUUID(), receiptId));
   await measure('find receipt', () => findReceipt(intake, accountId, receiptId));
   await measure('find final receipts', () => findFinalReceipts(intake, [receiptId]));
   await measure('reconcile', () => reconcileReceipts(intake, accountId, [receipt.sourceOrderId, known]));

@@ -3,7 +3,7 @@ import { decideResend, reviewOrders, setHoldResends } from '@orders/database';
 import type { Child } from '@orders/test-services';
 import type { Knex } from 'knex';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
-import { CUSTOMER, erase, markersFor, sendOrder, WHOLE } from '../harness/erasure.ts';
+import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
 import { startApp } from '../harness/processes.ts';
 import { expectSettled, NO_FAILED_ATTEMPT } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -161,7 +161,7 @@ test('an order locked by another session delays only its own duplicates, and the
 test('a resend that was compared before its customer was erased keeps nothing', async () => {
   const { knex } = stack.database;
   await stack.worker(HELD_UP);
-  await sendOrder(intake, account, { source_order_id: 'first', ...WHOLE });
+  await sendOrder(intake, account, { source_order_id: 'first', ...CUSTOMER_MEMBERS });
   // The worker compared the resend and now waits for the lock of the order, which is erased first.
   await trx('orders').where({ account_id: account.id }).forUpdate();
   const again = await post({ source_order_id: 'first', total: '12' });

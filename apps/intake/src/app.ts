@@ -70,11 +70,11 @@ export function createApp(deps: AppDeps): RequestListener {
       contextOf(request).route = path;
       next();
     };
-    const at = app.route(basePath + path).all(label);
-    if (methods.get) at.get(...methods.get);
-    if (methods.post) at.post(...methods.post);
+    const registered = app.route(basePath + path).all(label);
+    if (methods.get) registered.get(...methods.get);
+    if (methods.post) registered.post(...methods.post);
     const allow = [...(methods.get ? ['GET', 'HEAD'] : []), ...(methods.post ? ['POST'] : [])].join(', ');
-    at.all(() => {
+    registered.all(() => {
       throw new Problem('method_not_allowed', { headers: { Allow: allow } });
     });
   };

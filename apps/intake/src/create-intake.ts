@@ -45,7 +45,7 @@ const SLOW_FRACTION = 1 / 6;
 /** Composes the intake process; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
   const server = createBoundedServer(config);
-  // The same event and error code as at `REQUEST_TIMEOUT`, so the client gets Node's plain 408.
+  // Node emits this error after `REQUEST_TIMEOUT`; emitting it earlier gives the client the same plain 408.
   const timeout = Object.assign(new Error('slow body cut off'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   const admission = createAdmission({
     maxOrders: config.MAX_IN_FLIGHT,

@@ -1,7 +1,7 @@
 import { type Database, isReachable, isStorageUnavailable } from '@orders/database';
 import { createOutageLog, describeError, type Logger } from '@orders/runtime';
 
-/** Logs why repeated work fails, in one line until it succeeds: an outage of Postgres or, if Postgres is available, a bug. */
+/** Logs a failure of repeated work once until the work succeeds again, as an outage of Postgres or, if Postgres is available, as a bug. */
 export interface FailureLog {
   failed(error: unknown): Promise<void>;
   succeeded(): void;

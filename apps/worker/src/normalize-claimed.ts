@@ -29,9 +29,9 @@ export async function normalizeClaimed(
   const writable: Writable[] = [];
   for (const { receiptId, accountId, attempts, body: claimedBody } of claimed) {
     try {
-      // An erasure may have moved the body after the claim read its position.
+      // The claim did not read the body, or an erasure had just moved it.
       const body = claimedBody ?? (await findReceiptBody(deps.database, accountId, receiptId));
-      // Let the other lane's batch run between long orders.
+      // The other lane's batch can run between long orders.
       if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
       if (body === null) throw new Error('the body of the receipt is missing');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });

@@ -19,11 +19,11 @@ import { type BatchTrace, traceBatch } from './trace-batch.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /**
- * Max bytes of the bodies per chunk, unless a single body is larger. An order of very many items takes fifty times its body in memory, and
- * the statement that writes it takes the same again. 300 orders of usual length stay below the limit.
+ * Max bytes of the bodies per chunk, unless a single body is larger. An order with very many items takes fifty times its body in memory,
+ * and the statement that writes it takes as much again. 300 orders of usual length stay below the limit.
  */
 const CHUNK_BYTES = 2 ** 20;
-/** A receipt is dead after it was alone in this many workers that crashed. */
+/** A receipt that is processed alone becomes dead after this many crashes of its worker. */
 const MAX_CRASHES_ALONE = 3;
 
 interface ProcessDeps {
@@ -31,19 +31,19 @@ interface ProcessDeps {
   writeBatch: WriteBatch;
   recordFailure: RecordFailure;
   leaseReleaser: LeaseReleaser;
-  /** Called for a receipt that is now `dead` because its workers crashed. */
+  /** Called for a receipt that is now `dead` because of `MAX_CRASHES_ALONE`. */
   onCrashLimit: (lease: Lease, receiptId: string) => void;
   tracing: Tracing | null;
   leaseMs: number;
   sweepAfterMs: number;
 }
 
-/** Claims the available ones of the receipts. @param readsBodies without, they are claimed even if a body is unreadable. */
+/** Claims those receipts that are available. @param readsBodies false claims them without their bodies, which may be unreadable. */
 type Claim = (lease: Lease, receiptIds: readonly string[], readsBodies: boolean) => Promise<ClaimedReceipt[]>;
 
 /**
- * Processes wake-ups: claims the available receipts, normalizes and writes them, and settles their batches. Receipts whose worker crashed
- * before are then processed one by one, so that a receipt that crashes its worker is alone when it does.
+ * Processes wake-ups: claims the available receipts, normalizes and writes them, and settles their batches. Suspects, receipts whose worker
+ * crashed before, are then processed one by one, so that another crash shows which receipt is the cause.
  *
  * @throws when infrastructure fails; the wake-ups are retried, and no receipt has lost an attempt.
  */
@@ -61,8 +61,8 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
 
   /**
    * Claims receipts and writes their orders. After any failure it releases them, as the claim may have succeeded although its reply was
-   * lost. If a claim fails because a body is unreadable, it is bisected. The damaged receipt is then claimed without its body, so that
-   * reading the body fails under a lease and counts as an attempt.
+   * lost. If a claim fails because a body is unreadable, the batch is bisected until the damaged receipt is alone. That receipt is claimed
+   * without its body, so that reading the body fails later, under a lease, and counts as a failed attempt.
    *
    * @returns `claimed`: the number of claimed receipts, 0 after a failed claim; `moved`: the result of `writeInChunks`.
    */

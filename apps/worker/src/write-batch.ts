@@ -20,8 +20,8 @@ import type { RecordFailure } from './record-failure.ts';
  * Writes the orders of one lease, which are sorted by when they were received. Orders that the account already has become duplicates. An
  * order that cannot be written ends `failed` or `dead` without affecting the others.
  *
- * @returns the number of receipts that are now `written` or `duplicate`; outbox rows whose receipts are all among them are deleted. 0 if the
- * orders were written in several parts: outbox rows may then remain, and the caller must settle their batches.
+ * @returns the number of receipts that are now `written` or `duplicate`, if all orders were written together; outbox rows whose receipts are
+ * all among them are deleted. Otherwise 0: outbox rows may remain, and the caller must settle their batches.
  * @throws when infrastructure fails.
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
@@ -37,10 +37,10 @@ export function createWriteBatch(deps: {
 }): WriteBatch {
   const { database, recordFailure, metrics, logger } = deps;
 
-  /** Writes orders in one batch. If it fails, writes them in several parts. @returns like `WriteBatch`. */
+  /** Writes orders in one batch. If it fails, bisects it. @returns like `WriteBatch`. */
   async function writeTogether(lease: Lease, orders: readonly Writable[], isRetry = false): Promise<number> {
     if (orders.length === 0) return 0;
-    let notMoved = orders;
+    let remaining = orders;
     try {
       const batchIds = lease.wakeUps.map(({ batchId }) => batchId);
       const { written, duplicates } = await withSpan(lease.trace?.begin('write', orders.length), () =>
@@ -49,7 +49,7 @@ export function createWriteBatch(deps: {
       reportWritten(lease, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
       for (let rest = duplicatesIn(orders, duplicates); rest.length > 0; rest = rest.slice(MAX_DUPLICATES)) {
-        notMoved = rest;
+        remaining = rest;
         // The last chunk deletes the outbox rows, as all other receipts have been moved by then.
         const outboxRows = rest.length > MAX_DUPLICATES ? [] : batchIds;
         movedIds.push(...(await moveDuplicates(lease, outboxRows, movedIds, rest.slice(0, MAX_DUPLICATES))));
@@ -58,8 +58,8 @@ export function createWriteBatch(deps: {
       return movedIds.length;
     } catch (error) {
       // Another worker has just written one of the orders. The retry finds that order.
-      if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isRetry) return writeTogether(lease, notMoved, true);
-      await isolateFailure(database, notMoved, error, {
+      if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isRetry) return writeTogether(lease, remaining, true);
+      await isolateFailure(database, remaining, error, {
         retryHalf: (half) => writeTogether(lease, half),
         async handleSingle(order) {
           if (faultOf(error) === 'infrastructure') throw error;
@@ -129,7 +129,7 @@ function duplicatesIn(orders: readonly Writable[], duplicates: readonly Duplicat
   });
 }
 
-/** Separates orders from earlier ones with the same account and `source_order_id`: the first is written first, the others become its duplicates. */
+/** Separates the first order of each account and `source_order_id` from its repeats, which are written later and become duplicates of it. */
 function splitBySourceOrderId(orders: readonly Writable[]): { firsts: Writable[]; repeats: Writable[] } {
   const keys = new Set<string>();
   const firsts: Writable[] = [];

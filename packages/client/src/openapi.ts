@@ -1,10 +1,10 @@
 // Made of the OpenAPI document by `npm run client:types`; not to be edited.
 
-/** Only `source_order_id` is required. All else is best effort: nothing in it costs you the order. */
+/** Only `source_order_id` is required. No other member can make the order fail: its errors become warnings. */
 export type Order = {
   /** Your own unique id of the order, compared exactly; reuse it on every resend. */
   source_order_id: string;
-  /** Shown on the order; the source_order_id when absent. */
+  /** Shown on the order; the source_order_id if absent. */
   order_number?: string | null | undefined;
   customer?: {
     /** Name */
@@ -22,7 +22,7 @@ export type Order = {
   emirate?: string | null | undefined;
   /** Area or district within the emirate */
   area?: string | null | undefined;
-  /** What is behind the last of these is kept in the raw payload only, with a warning. */
+  /** Further items are only stored in the raw payload, with a warning. */
   items?: {
     /** Name */
     name?: string | null | undefined;
@@ -30,9 +30,9 @@ export type Order = {
     /** Stock keeping unit */
     sku?: string | null | undefined;
   }[] | null | undefined;
-  /** Order total; text keeps it exact */
+  /** Order total; exact if sent as a string */
   total?: number | string | null | undefined;
-  /** ISO 4217; AED when absent */
+  /** ISO 4217; AED if absent */
   currency?: string | null | undefined;
   /** Free text for the driver */
   delivery_instructions?: string | null | undefined;
@@ -42,9 +42,9 @@ export type Accepted = {
   receipt_id: string;
   /** Only on a repeated Idempotency-Key */
   duplicate?: true | undefined;
-  /** The repeated key came with another content, which is kept by a receipt of its own */
+  /** The key was used before with other content. This content is stored under its own receipt */
   payload_mismatch?: true | undefined;
-  /** With `payload_mismatch`: the receipt by which the content is kept. For the same `source_order_id` it is processed as a resend; else it is `dead`, `idempotency_key_reused`, and can be redriven as an order of its own */
+  /** With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a resend. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order */
   kept_as?: string | undefined;
   /** Only with `Prefer: wait` */
   status?: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead" | undefined;
@@ -53,13 +53,13 @@ export type Accepted = {
 
 /** `accepted`, `refused` and `mismatched` add up to the number of orders. */
 export type BatchReply = {
-  /** Orders that are stored under the `receipt_id` of their result, now or before */
+  /** Orders that are stored under the `receipt_id` of their result, by this request or an earlier one */
   accepted: number;
-  /** Orders that are not stored, as their results say with `error` */
+  /** Orders that are not stored; their results contain `error` */
   refused: number;
-  /** Orders that came under a key that another content used first: each is kept under `kept_as` of its result */
+  /** Orders whose key was first used with other content; each is stored under `kept_as` of its result */
   mismatched: number;
-  /** One for each order, in the order they were sent */
+  /** One per order, in the order in which they were sent */
   results: BatchResult[];
 };
 
@@ -67,9 +67,9 @@ export type BatchResult = {
   receipt_id: string;
   /** Only in a batch whose Idempotency-Key was used before */
   duplicate?: true | undefined;
-  /** At this position of the batch, other content came before under this key; this content has a receipt of its own */
+  /** The key was used before with other content at this position of the batch. This content is stored under its own receipt */
   payload_mismatch?: true | undefined;
-  /** With `payload_mismatch`: the receipt by which the content is kept. For the same `source_order_id` it is processed as a resend; else it is `dead`, `idempotency_key_reused`, and can be redriven as an order of its own */
+  /** With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a resend. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order */
   kept_as?: string | undefined;
   error?: undefined;
 } | {
@@ -77,7 +77,7 @@ export type BatchResult = {
   duplicate?: undefined;
   payload_mismatch?: undefined;
   kept_as?: undefined;
-  /** What the order would have been refused with, had it been sent alone. */
+  /** The error that the order would get if it were sent alone. */
   error: {
     status: number;
     code: "malformed_body" | "payload_too_large" | "validation_failed" | "internal_error" | (string & Record<never, never>);
@@ -95,7 +95,7 @@ export type Receipt = {
   source_order_id: string;
   received_at: string;
   updated_at: string;
-  /** Attempts that came to an end, the successful one included */
+  /** Finished attempts, including the successful one */
   attempts: number;
   next_attempt_at: string | null;
   warnings: Warning[];
@@ -107,9 +107,9 @@ export type Receipt = {
     receipt_id: string;
     order_id: number;
   } | null;
-  /** What a `duplicate` says differently from its order as you first sent it, or from your last resend that was accepted */
+  /** Differences between a `duplicate` and the order as you first sent it, or your last accepted resend */
   changes: {
-    /** RFC 6901, into the normalized order; `/items` where their number differs */
+    /** RFC 6901, into the normalized order; `/items` if the number of items differs */
     pointer: string;
     from: string | number | null | {
       name: string | null;
@@ -121,7 +121,7 @@ export type Receipt = {
       quantity: number | null;
       sku: string | null;
     }[];
-    /** Both values are null: they are too long to be kept (16 KiB for all changes) */
+    /** Both values are null: they are too long to be stored (16 KiB for all changes) */
     cut?: true | undefined;
   }[];
 };
@@ -132,13 +132,13 @@ export type Preview = {
     order_number: string;
     customer: {
       name: string | null;
-      /** E.164, with ` ext. N` behind it if there is an extension; as sent when it is no phone number */
+      /** E.164, followed by ` ext. N` if there is an extension; as sent if it is not a phone number */
       phone: string | null;
       email: string | null;
       id: string | null;
     };
     address: string | null;
-    /** One of the seven in English; as sent when it is none, and then without a code */
+    /** One of the seven emirates, in English; otherwise as sent, without a code */
     emirate: string | null;
     /** ISO 3166-2 */
     emirate_code: string | null;
@@ -150,12 +150,12 @@ export type Preview = {
     }[];
     /** A decimal number */
     total: string | null;
-    /** ISO 4217; as sent when it is none */
+    /** ISO 4217; otherwise as sent */
     currency: string;
     delivery_instructions: string | null;
   };
   warnings: Warning[];
-  /** The order that is written with this `source_order_id`; sent now, this one would end as `duplicate`. Null also while the first is still on its way. */
+  /** The order that was written with this `source_order_id`: if sent now, this order would become a `duplicate`. Also null while the first order is not written yet. */
   duplicate_of: {
     receipt_id: string;
     order_id: number;
@@ -163,13 +163,13 @@ export type Preview = {
 };
 
 export type ReconcileReply = {
-  /** One for each id, in the order asked */
+  /** One per id, in the order of the request */
   results: {
     source_order_id: string;
-    /** Of the newest receipt with this id; `never_seen` where there is none, so that the order is safe to send */
+    /** The status of the newest receipt with this id; `never_seen` if there is none, so it is safe to send the order */
     status: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead" | "never_seen";
     receipt_id: string | null;
-    /** The order that exists for this id, also where its newest receipt is a repeat of it */
+    /** The order with this id, even if its newest receipt is a `duplicate` */
     order_id: number | null;
     received_at: string | null;
   }[];

@@ -101,8 +101,8 @@ export {
 export { type ReceiptSearch, searchReceipts } from './prepared/receipts/search-receipts.ts';
 export {
   contentKey,
+  deleteIdempotencyKey,
   findReceiptsByKeys,
-  forgetKey,
   type Mismatch,
   storeMismatches,
 } from './prepared/receipts/store-mismatches.ts';
@@ -112,7 +112,13 @@ export {
   type NewRejection,
   recordRejected,
 } from './prepared/record-rejected.ts';
-export { type Decision, findResends, markResent, type Resend, type Resent } from './prepared/resends/find-resends.ts';
+export {
+  type Decision,
+  findResends,
+  markResent,
+  type Resend,
+  type ResendState,
+} from './prepared/resends/find-resends.ts';
 export { type Duplicate, writeDuplicates } from './prepared/resends/write-duplicates.ts';
 export { run } from './prepared/run.ts';
 export { checkSchema, isReachable, readSchemaState, schemaReadiness, untilSchema } from './prepared/schema-state.ts';

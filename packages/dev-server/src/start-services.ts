@@ -71,7 +71,7 @@ export async function startServices(options: {
         stopping = true;
         return redis.child.stop();
       });
-      // Not restarted: the service works without it, and the person who stopped it may want to see that.
+      // Not restarted: the service works without Redis, and a developer who stops Redis may want to see that.
       void redis.child.exited.then(() => {
         if (!stopping)
           options.print(

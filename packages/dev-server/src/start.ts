@@ -89,7 +89,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
     signIns,
     sampled: true,
   };
-  // Only on the first start, so that later ones keep the list as it was left.
+  // Only on the first start; later starts do not change the list.
   if (!known?.sampled) await sendSampleOrders(base, accounts[0]?.apiKey as string);
   await writePrivately(DEV_FILE, dev);
   print(welcome(dev, services.queue));

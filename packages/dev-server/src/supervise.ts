@@ -13,8 +13,8 @@ export interface Supervised {
   stop(): Promise<void>;
 }
 
-const MAX_QUICK_ENDS = 3;
-const QUICK_MS = 5000;
+const MAX_QUICK_EXITS = 3;
+const QUICK_EXIT_MS = 5000;
 
 /**
  * Starts a process and restarts it whenever it exits, until it has exited three times in a row within seconds of its start.
@@ -31,12 +31,12 @@ export async function supervise(
   let current = await start();
 
   async function watch(): Promise<void> {
-    for (let quickEnds = 0; ; ) {
+    for (let quickExits = 0; ; ) {
       const startedAt = Date.now();
       await current.exited;
       if (stopping) return;
-      quickEnds = Date.now() - startedAt < QUICK_MS ? quickEnds + 1 : 0;
-      if (quickEnds >= MAX_QUICK_ENDS) return failed.resolve(`${name} does not keep running; see its log above`);
+      quickExits = Date.now() - startedAt < QUICK_EXIT_MS ? quickExits + 1 : 0;
+      if (quickExits >= MAX_QUICK_EXITS) return failed.resolve(`${name} does not keep running; see its log above`);
       print(`${name} exited; restarting it.`);
       await sleep(250);
       if (stopping) return;

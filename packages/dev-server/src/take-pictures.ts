@@ -59,7 +59,7 @@ const SCENES: Scene[] = [
     name: 'rejected',
     as: 'account_holder',
     path: (id) => `/accounts/${id}/integrations`,
-    prepare: showRefusals,
+    prepare: showRejections,
     inReadme: ['light'],
   },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
@@ -81,7 +81,7 @@ if (help) {
 const dev = await readJson<DevFile>(join(LOCAL_DIRECTORY, 'dev.json'));
 if (!dev?.portalUrl) fail('npm start is not running here; start it first.', 1);
 await mkdir(to, { recursive: true });
-await sendRefusals(dev);
+await sendRejectedWebhooks(dev);
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 if (!existsSync(executablePath)) fail('There is no Chromium; install it, or set CHROMIUM_PATH.', 1);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
@@ -130,12 +130,12 @@ async function openWarnedOrder(page: Page): Promise<void> {
 }
 
 /** Scrolls to the log of rejected deliveries. */
-async function showRefusals(page: Page): Promise<void> {
+async function showRejections(page: Page): Promise<void> {
   await page.evaluate(`document.querySelector('[aria-labelledby="rejected-title"]').scrollIntoView()`);
 }
 
 /** Sends webhooks with wrong signatures, so that the log of rejected deliveries has entries. */
-async function sendRefusals({ intakeUrl, accounts: [kitchen] }: DevFile): Promise<void> {
+async function sendRejectedWebhooks({ intakeUrl, accounts: [kitchen] }: DevFile): Promise<void> {
   if (!kitchen?.signingSecret) return;
   const body = JSON.stringify({ source_order_id: 'picture-1', emirate: 'Dubai' }, null, 2);
   const hmac = (text: string, encoding: 'hex' | 'base64') =>

@@ -46,12 +46,12 @@ export function createGracefulShutdown(server: Server): GracefulShutdown {
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const response = connections.get(socket);
-    // Garbage after a complete request must not cost that request its reply: its order may already be stored.
+    // After invalid bytes, a complete request before them must still get its reply: its order may already be stored.
     if (response?.req.complete) closeAfterReply(response);
     else rejectRequest(socket, error, response?.headersSent ?? false);
   });
   server.on('timeout', (socket) => {
-    // A client that waits for its reply may be idle; one that does not read its reply may not.
+    // A client that waits for its reply may be idle. A client that does not read its reply is disconnected.
     if (!connections.get(socket) || socket.writableLength > 0) socket.destroy();
   });
 

@@ -6,8 +6,8 @@ const CUT_SHORT = 'The body ended before its announced length.';
 interface BodyBounds {
   maxBytes: number;
   /**
-   * Reserves memory: for the whole body if it has a Content-Length, else for each chunk. False if there is none. Reading pauses while a
-   * promise is pending.
+   * Reserves memory: for the whole body if it has a Content-Length, else for each chunk. Returns false if there is no memory. Reading
+   * pauses while a promise is pending.
    */
   reserveBytes?: (bytes: number) => boolean | Promise<boolean>;
 }

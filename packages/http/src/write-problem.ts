@@ -43,7 +43,7 @@ export function writeProblem(
   ]);
   if (request.complete) response.end(body);
   else {
-    // The reply is sent now but ends with its request: closing the connection earlier would reset a client that is still sending.
+    // The reply is sent now but ended after the request: closing the connection earlier would reset a client that is still sending.
     response.write(body);
     request.resume().once('close', () => response.end());
   }

@@ -60,7 +60,7 @@ async function listRunning(): Promise<{ pid: number; parent: number }[]> {
     .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }));
 }
 
-/** What a child process gets of this process's environment: the programs, and Node's cache of compiled modules. */
+/** The variables of this process's environment that a child process gets: PATH, and Node's cache of compiled modules. */
 export function baseEnvironment(): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
   return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** How to run a program that refuses to run as root. */
+/** How root runs a program that refuses to run as root. */
 export interface RunAs {
   /** The required owner of its files; null if this process is not root. */
   owner: { uid: number; gid: number } | null;

@@ -29,7 +29,8 @@ export function createWaitingRoom(
 
   function poll(): void {
     const now = performance.now();
-    // What this poll grants is taken after it. Until then, `hasRoom` must count it twice: as held by its account and as no longer free.
+    // The requests take their amounts only after this poll. So that `hasRoom` reflects the earlier ones already, an amount is added once for
+    // all accounts (no longer free) and once more for its own account (held).
     const grantedByAccount = new Map<number, number>();
     let granted = 0;
     waiting = waiting.filter(({ accountId, amount, since, resolve }) => {

@@ -55,12 +55,12 @@ export function docsPage(basePath: string): Router {
   router.all(at, () => {
     throw new Problem('method_not_allowed', { headers: { Allow: 'GET, HEAD' } });
   });
-  router.use(at, refuseAsNotFound);
+  router.use(at, fileErrorsAsNotFound);
   return router;
 }
 
 /** The file server's own 4xx errors (preconditions, malformed paths) become 404. */
-const refuseAsNotFound: ErrorRequestHandler = (error, _request, _response, next) => {
-  const isRefusal = error.status >= 400 && error.status < 500 && !(error instanceof Problem);
-  next(isRefusal ? new Problem('not_found') : error);
+const fileErrorsAsNotFound: ErrorRequestHandler = (error, _request, _response, next) => {
+  const isFileError = error.status >= 400 && error.status < 500 && !(error instanceof Problem);
+  next(isFileError ? new Problem('not_found') : error);
 };

@@ -16,25 +16,25 @@ export function exposeArchiving(
   const getArchiving = cachedRead(() => readArchiving(database), { everyMs, timeoutMs });
   const getSize = cachedRead(() => readDatabaseSize(database), { everyMs: SIZE_REFRESH_MS, timeoutMs });
   const gauge = exposeGauge.bind(null, registry);
-  const ofArchive = (figure: (archiving: Archiving) => number | null) => async () => {
+  const archivingValue = (read: (archiving: Archiving) => number | null) => async () => {
     const archiving = await getArchiving();
-    return archiving && figure(archiving);
+    return archiving && read(archiving);
   };
 
   gauge(
     'postgres_archive_failing',
     'Whether the last attempt to archive a segment of the write-ahead log failed',
-    ofArchive(({ isFailing }) => Number(isFailing)),
+    archivingValue(({ isFailing }) => Number(isFailing)),
   );
   gauge(
     'postgres_archive_age_seconds',
     'Since a segment of the write-ahead log was last archived',
-    ofArchive(({ ageSeconds }) => ageSeconds),
+    archivingValue(({ ageSeconds }) => ageSeconds),
   );
   gauge(
     'postgres_archive_waiting_segments',
     'Complete segments of the write-ahead log that are not archived',
-    ofArchive(({ waitingSegments }) => waitingSegments),
+    archivingValue(({ waitingSegments }) => waitingSegments),
   );
   gauge('postgres_database_bytes', 'Size of the database', getSize);
 }

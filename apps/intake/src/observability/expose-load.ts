@@ -29,15 +29,15 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
   const getLanes = cachedRead(() => producer.lanes(), times);
 
   const gauge = exposeGauge.bind(null, registry);
-  const ofDatabase = (figure: keyof Load) => async () => (await getLoad())?.[figure] ?? null;
-  const ofQueue = (state: 'waiting' | 'active') => async () =>
+  const loadValue = (name: keyof Load) => async () => (await getLoad())?.[name] ?? null;
+  const jobCount = (state: 'waiting' | 'active') => async () =>
     (await getLanes())?.reduce((sum, lane) => sum + lane[state], 0) ?? null;
 
-  gauge('orders_receipts_waiting', 'Receipts without a final state, counted to 10,000 batches', ofDatabase('waiting'));
-  gauge('orders_receipts_dead', 'Receipts that are dead, counted to 10,000', ofDatabase('dead'));
-  gauge('orders_oldest_waiting_seconds', 'For how long the oldest receipt has been due', ofDatabase('oldestSeconds'));
-  gauge('orders_jobs_waiting', 'Jobs that wait in the queue, of all lanes', ofQueue('waiting'));
-  gauge('orders_jobs_active', 'Jobs that workers have taken, of all lanes', ofQueue('active'));
+  gauge('orders_receipts_waiting', 'Receipts without a final state, counted to 10,000 batches', loadValue('waiting'));
+  gauge('orders_receipts_dead', 'Receipts that are dead, counted to 10,000', loadValue('dead'));
+  gauge('orders_oldest_waiting_seconds', 'For how long the oldest receipt has been due', loadValue('oldestSeconds'));
+  gauge('orders_jobs_waiting', 'Jobs that wait in the queue, of all lanes', jobCount('waiting'));
+  gauge('orders_jobs_active', 'Jobs that workers have taken, of all lanes', jobCount('active'));
   gauge(
     'orders_dispatch_delay_seconds',
     'For how long a confirmed order past its undo time has waited to be shown by dispatchable_orders',

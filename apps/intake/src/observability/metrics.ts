@@ -20,25 +20,25 @@ export interface IntakeMetrics {
 export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
   const registry = createRegistry();
   const registers = [registry];
-  const showTaken = (name: string, help: string, of: FairBudget) =>
+  const exposeTaken = (name: string, help: string, budget: FairBudget) =>
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        this.set(of.taken);
+        this.set(budget.taken);
       },
     });
-  showTaken('intake_orders_in_flight', 'Orders being recorded, without those of batches', slots.order);
-  showTaken('intake_batches_in_flight', 'Batches being recorded', slots.batch);
-  showTaken('intake_body_bytes_in_flight', 'Bytes of bodies that are being received or recorded', bytes);
+  exposeTaken('intake_orders_in_flight', 'Orders being recorded, without those of batches', slots.order);
+  exposeTaken('intake_batches_in_flight', 'Batches being recorded', slots.batch);
+  exposeTaken('intake_body_bytes_in_flight', 'Bytes of bodies that are being received or recorded', bytes);
   const receipts = new Counter({
     name: 'intake_receipts_total',
     help: 'Receipts: accepted, replayed (the key was used before: its first receipt), or kept (other content under such a key)',
     labelNames: ['outcome'],
     registers,
   });
-  // A counter must start at 0: a series that appears with its first event shows no increase for it.
+  // Start at 0: Prometheus sees no increase if a series starts with its first event.
   for (const outcome of ['accepted', 'replayed', 'kept']) receipts.inc({ outcome }, 0);
   const mismatches = new Counter({
     name: 'intake_payload_mismatches_total',

@@ -36,26 +36,26 @@ export function createAuthenticator(database: Database): Authenticator {
     fetchMethod: (key) => lookUp(hashApiKey(key).toString('base64')),
   });
   // Anybody can invent well-formed keys, so keys that were valid before have their own look-up queue.
-  const known = new LRUCache<string, true>({ max: MAX_CACHED_KEYS });
+  const knownHashes = new LRUCache<string, true>({ max: MAX_CACHED_KEYS });
   const lookUpKnown = createLookUp(database);
   const lookUpUnknown = createLookUp(database);
-  let unknown = 0;
+  let unknownInFlight = 0;
 
   async function lookUp(hash: string): Promise<AuthenticatedKey | undefined> {
-    const isKnown = known.has(hash);
-    if (!isKnown && unknown >= MAX_UNKNOWN) throw new Problem('overloaded');
-    if (!isKnown) unknown += 1;
+    const isKnown = knownHashes.has(hash);
+    if (!isKnown && unknownInFlight >= MAX_UNKNOWN) throw new Problem('overloaded');
+    if (!isKnown) unknownInFlight += 1;
     try {
       const authenticated = await (isKnown ? lookUpKnown : lookUpUnknown)(hash);
-      if (!authenticated) known.delete(hash);
+      if (!authenticated) knownHashes.delete(hash);
       else {
-        known.set(hash, true);
+        knownHashes.set(hash, true);
         // The time of last use is informative; a failure to store it must not fail the request.
         touchKey(database, authenticated.accountId, authenticated.keyId).catch(() => {});
       }
       return authenticated;
     } finally {
-      if (!isKnown) unknown -= 1;
+      if (!isKnown) unknownInFlight -= 1;
     }
   }
 
@@ -91,13 +91,13 @@ function createLookUp(database: Database): (hash: string) => Promise<Authenticat
   const add = createMicroBatcher<Waiting>({
     maxConcurrent: 1,
     nextBatchSize: (waiting) => Math.min(waiting.length, MAX_KEYS),
-    async work(group) {
+    async work(batch) {
       try {
-        const hashes = group.map(({ hash }) => Buffer.from(hash, 'base64'));
+        const hashes = batch.map(({ hash }) => Buffer.from(hash, 'base64'));
         const found = await findAuthenticatedKeys(database, hashes);
-        for (const [index, { resolve }] of group.entries()) resolve(found[index] ?? undefined);
+        for (const [index, { resolve }] of batch.entries()) resolve(found[index] ?? undefined);
       } catch (error) {
-        for (const { reject } of group) reject(error);
+        for (const { reject } of batch) reject(error);
       }
     },
   });

@@ -19,8 +19,8 @@ export interface RateLimits {
    */
   limitStatus: RequestHandler;
   /**
-   * Counts a request that costs as much as several, before its work starts. It is accepted unless an earlier request exceeded the limit. Its
-   * own excess extends the window, so that the rate holds on average.
+   * Counts a request that costs as much as several, before its work starts. It is rejected only if an earlier request exceeded the limit.
+   * If this request exceeds the limit itself, the window is extended, so that the rate holds on average.
    *
    * @param cost in requests, including the one that `limit` counted.
    * @throws {Problem} `rate_limited` if another request has exceeded the limit meanwhile; then nothing is counted.

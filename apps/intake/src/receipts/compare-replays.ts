@@ -1,15 +1,15 @@
 import {
   contentKey,
   type Database,
+  deleteIdempotencyKey,
   findOriginals,
-  forgetKey,
   type Mismatch,
   readOriginalBodies,
 } from '@orders/database';
 import type { Producer } from '@orders/queue';
 import type { TimeSlicer } from '@orders/runtime';
 import type { IntakeMetrics } from '../observability/metrics.ts';
-import type { Kept, WaitingReceipt } from './waiting-receipt.ts';
+import type { StoredMismatch, WaitingReceipt } from './waiting-receipt.ts';
 
 export interface ReplayDeps {
   database: Database;
@@ -19,12 +19,12 @@ export interface ReplayDeps {
   /** For short bodies, which are fingerprinted on the event loop. */
   slicer: TimeSlicer;
   metrics: Pick<IntakeMetrics, 'receipts'>;
-  /** Records a delivery whose idempotency key is free after all. */
+  /** Records a delivery again after its idempotency key was removed. */
   recordAgain: (delivery: WaitingReceipt) => void;
 }
 
 /** A replay whose bytes differ from those of its original. */
-export interface Differing {
+export interface DifferingReplay {
   delivery: WaitingReceipt;
   originalId: string;
   originalLength: number;
@@ -33,13 +33,18 @@ export interface Differing {
 }
 
 /** A replay whose content differs from that of its original. */
-export interface Mismatched {
+export interface MismatchedReplay {
   delivery: WaitingReceipt;
   mismatch: Mismatch;
 }
 
-/** Resolves a replay with its original receipt. @param kept the replay's own receipt, if its content differs. */
-export function resolveReplay({ metrics }: ReplayDeps, replay: WaitingReceipt, originalId: string, kept?: Kept): void {
+/** Resolves a replay with its original receipt. @param kept the receipt of the replay's content, if it differs from the original's. */
+export function resolveReplay(
+  { metrics }: ReplayDeps,
+  replay: WaitingReceipt,
+  originalId: string,
+  kept?: StoredMismatch,
+): void {
   metrics.receipts.inc({ outcome: 'replayed' });
   replay.resolve({
     receiptId: originalId,
@@ -49,30 +54,30 @@ export function resolveReplay({ metrics }: ReplayDeps, replay: WaitingReceipt, o
   });
 }
 
-/** Resolves the replays that have the bytes of their originals, which Postgres compares. @returns the others. */
+/** Resolves the replays that are byte for byte equal to their originals; Postgres compares them. @returns the others. */
 export async function compareBytes(
   deps: ReplayDeps,
   accountId: number,
   replays: readonly WaitingReceipt[],
-): Promise<Differing[]> {
+): Promise<DifferingReplay[]> {
   const { database, recordAgain } = deps;
   const keys = replays.map(({ receipt }) => receipt.idempotencyKey as string);
   const originals = await findOriginals(
     database,
     replays.map(({ receipt }, index) => ({ accountId, idempotencyKey: keys[index] as string, body: receipt.body })),
   );
-  const differing: Differing[] = [];
+  const differing: DifferingReplay[] = [];
   for (const [index, delivery] of replays.entries()) {
     const original = originals[index];
-    // The key was deleted meanwhile.
+    // The key was removed meanwhile.
     if (!original) {
       recordAgain(delivery);
       continue;
     }
     const { receiptId: originalId, sourceOrderId, bodyLength: originalLength, isSame } = original;
-    // The key has outlived its receipt.
+    // The receipt was dropped before its key expired.
     if (sourceOrderId === null) {
-      await forgetKey(database, accountId, keys[index] as string, originalId);
+      await deleteIdempotencyKey(database, accountId, keys[index] as string, originalId);
       recordAgain(delivery);
       continue;
     }
@@ -84,28 +89,29 @@ export async function compareBytes(
   return differing;
 }
 
-/** Resolves the replays that have the content of their originals in other bytes. @returns the others. */
+/** Resolves the replays that have the same content as their originals, only in other bytes. @returns the others. */
 export async function compareContent(
   deps: ReplayDeps,
   accountId: number,
-  differing: readonly Differing[],
-): Promise<Mismatched[]> {
+  differing: readonly DifferingReplay[],
+): Promise<MismatchedReplay[]> {
   const { database, slicer, fingerprint } = deps;
-  const compared = differing.flatMap(({ originalId, isResend }) => (isResend ? originalId : []));
-  const bodies = compared.length > 0 ? await readOriginalBodies(database, accountId, compared) : new Map();
+  // A replay with another `source_order_id` certainly has other content.
+  const originalIds = differing.flatMap(({ originalId, isResend }) => (isResend ? originalId : []));
+  const bodies = originalIds.length > 0 ? await readOriginalBodies(database, accountId, originalIds) : new Map();
   let isSliceOver = await slicer.next(accountId);
   const fingerprintOf = async (body: Buffer) => {
     if (isSliceOver()) isSliceOver = await slicer.next(accountId);
     return fingerprint(accountId, body);
   };
-  const originals = new Map<string, string>();
-  for (const [receiptId, body] of bodies) originals.set(receiptId, await fingerprintOf(body));
-  const mismatched: Mismatched[] = [];
+  const fingerprints = new Map<string, string>();
+  for (const [receiptId, body] of bodies) fingerprints.set(receiptId, await fingerprintOf(body));
+  const mismatched: MismatchedReplay[] = [];
   for (const { delivery, originalId, isResend } of differing) {
     const { receipt } = delivery;
     const content = await fingerprintOf(receipt.body);
     // If the original's body was erased meanwhile, a resend counts as identical.
-    if (isResend && (originals.get(originalId) ?? content) === content) resolveReplay(deps, delivery, originalId);
+    if (isResend && (fingerprints.get(originalId) ?? content) === content) resolveReplay(deps, delivery, originalId);
     else {
       const idempotencyKey = contentKey(receipt.idempotencyKey as string, content);
       mismatched.push({ delivery, mismatch: { ...receipt, idempotencyKey, originalId, isResend } });

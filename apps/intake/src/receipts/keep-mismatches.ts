@@ -1,17 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { faultOf, findReceiptsByKeys, storeMismatches } from '@orders/database';
 import type { Producer } from '@orders/queue';
-import { type Mismatched, type ReplayDeps, resolveReplay } from './compare-replays.ts';
+import { type MismatchedReplay, type ReplayDeps, resolveReplay } from './compare-replays.ts';
 import { wakeUpFor } from './waiting-receipt.ts';
 
 /**
- * Stores mismatches as receipts of their own, and resolves them. Content that was stored under the same idempotency key before keeps its
- * first receipt.
+ * Stores each mismatch as a new receipt, and resolves it. If the same content was stored under the same idempotency key before, that
+ * receipt is used instead.
  */
 export async function keepMismatches(
   deps: ReplayDeps,
   accountId: number,
-  mismatched: readonly Mismatched[],
+  mismatched: readonly MismatchedReplay[],
 ): Promise<void> {
   if (mismatched.length === 0) return;
   const { database, producer, graceMs, metrics, recordAgain } = deps;
@@ -35,8 +35,8 @@ export async function keepMismatches(
   metrics.receipts.inc({ outcome: 'kept' }, storedIds.size);
   const stored = mismatched.filter(({ mismatch }) => storedIds.has(mismatch.receiptId));
   wakeWorker(producer, batchId, stored);
-  const keptBefore = mismatched.filter(({ mismatch }) => !storedIds.has(mismatch.receiptId));
-  const idsByKey = await findKeptBefore(deps, accountId, keptBefore);
+  const storedBefore = mismatched.filter(({ mismatch }) => !storedIds.has(mismatch.receiptId));
+  const idsByKey = await findStoredBefore(deps, accountId, storedBefore);
   for (const { delivery, mismatch } of mismatched) {
     const { receiptId, idempotencyKey, originalId, isResend } = mismatch;
     const keptId = storedIds.has(receiptId) ? receiptId : idsByKey.get(idempotencyKey);
@@ -49,18 +49,19 @@ export async function keepMismatches(
   }
 }
 
-async function findKeptBefore(
+/** @returns receipt ids by idempotency key. */
+async function findStoredBefore(
   { database }: ReplayDeps,
   accountId: number,
-  keptBefore: readonly Mismatched[],
+  storedBefore: readonly MismatchedReplay[],
 ): Promise<Map<string, string>> {
-  if (keptBefore.length === 0) return new Map();
-  const keys = keptBefore.map(({ mismatch }) => mismatch.idempotencyKey);
+  if (storedBefore.length === 0) return new Map();
+  const keys = storedBefore.map(({ mismatch }) => mismatch.idempotencyKey);
   return findReceiptsByKeys(database, accountId, keys);
 }
 
-/** Only resends are processed; other orders are stored as dead. */
-function wakeWorker(producer: Producer, batchId: string, stored: readonly Mismatched[]): void {
+/** Sends a wake-up for the resends; the other mismatches are stored as dead and not processed. */
+function wakeWorker(producer: Producer, batchId: string, stored: readonly MismatchedReplay[]): void {
   const resends = stored.flatMap(({ delivery, mismatch }) => (mismatch.isResend ? delivery : []));
   const [first] = resends;
   if (!first) return;

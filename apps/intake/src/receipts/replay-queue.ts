@@ -1,19 +1,19 @@
 import { chunkLength, createFairQueue } from '@orders/runtime';
-import { compareBytes, compareContent, type Differing, type ReplayDeps } from './compare-replays.ts';
+import { compareBytes, compareContent, type DifferingReplay, type ReplayDeps } from './compare-replays.ts';
 import { keepMismatches } from './keep-mismatches.ts';
 import { bodyLength, type WaitingReceipt } from './waiting-receipt.ts';
 
-/** Max concurrent portions. An account has one at a time, so others wait only while this many accounts replay. */
+/** Max concurrent chunks. An account has one at a time, so others wait only while this many accounts replay. */
 const MAX_CONCURRENT = 4;
-/** Max replays per portion. Their bodies are hashed here, and their originals by Postgres: a few milliseconds at these sizes. */
-const HASHED = { count: 50, size: 2 * 1024 * 1024 };
-/** Max bytes of replays and originals whose content is compared in a portion: by default, two pairs of the largest orders. */
-const COMPARED = { size: 1024 * 1024 };
+/** Max replays per chunk. Their bodies are hashed here, and their originals by Postgres: a few milliseconds at these sizes. */
+const MAX_HASHED = { count: 50, size: 2 * 1024 * 1024 };
+/** Max bytes of replays and originals whose content is compared in a chunk: by default, two pairs of the largest orders. */
+const MAX_COMPARED = { size: 1024 * 1024 };
 
 /**
- * Resolves replays, deliveries whose idempotency key is taken, with the original receipt. If the content differs, it is first stored as a
- * receipt of its own. Works in small portions, accounts in rotation, apart from the writer of new receipts: however much one account
- * replays, other accounts' orders and replays do not wait for its comparisons.
+ * Resolves replays, deliveries whose idempotency key is taken, with the original receipt. Content that differs from the original is first
+ * stored as a new receipt. The queue works in small chunks, with accounts in rotation and apart from the writer of new receipts, so
+ * however much one account replays, other accounts' orders and replays do not wait for its comparisons.
  *
  * @returns a function that adds a replay to the queue.
  */
@@ -24,10 +24,10 @@ export function createReplayQueue(deps: ReplayDeps): (replay: WaitingReceipt) =>
   async function processQueue(accountId: number, queue: WaitingReceipt[]): Promise<void> {
     while (queue.length > 0) {
       await runFairly(accountId, async () => {
-        // Replays of one iteration of the event loop share a portion.
+        // Replays of one iteration of the event loop share a chunk.
         await new Promise(setImmediate);
-        const portion = queue.splice(0, chunkLength(queue, bodyLength, HASHED));
-        queue.unshift(...(await processPortion(deps, accountId, portion)));
+        const chunk = queue.splice(0, chunkLength(queue, bodyLength, MAX_HASHED));
+        queue.unshift(...(await processChunk(deps, accountId, chunk)));
       });
     }
     queues.delete(accountId);
@@ -45,26 +45,22 @@ export function createReplayQueue(deps: ReplayDeps): (replay: WaitingReceipt) =>
   };
 }
 
-/** @returns the replays left for a later portion. */
-async function processPortion(
-  deps: ReplayDeps,
-  accountId: number,
-  portion: WaitingReceipt[],
-): Promise<WaitingReceipt[]> {
+/** @returns the replays left for a later chunk. */
+async function processChunk(deps: ReplayDeps, accountId: number, chunk: WaitingReceipt[]): Promise<WaitingReceipt[]> {
   try {
-    const differing = await compareBytes(deps, accountId, portion);
-    const count = chunkLength(differing, createComparedLength(), COMPARED);
+    const differing = await compareBytes(deps, accountId, chunk);
+    const count = chunkLength(differing, createMemorySize(), MAX_COMPARED);
     const mismatched = await compareContent(deps, accountId, differing.slice(0, count));
     await keepMismatches(deps, accountId, mismatched);
     return differing.slice(count).map(({ delivery }) => delivery);
   } catch (error) {
-    for (const { reject } of portion) reject(error);
+    for (const { reject } of chunk) reject(error);
     return [];
   }
 }
 
-/** The bytes in memory while a replay is compared. Replays of one original share its body; replays with another order need no original. */
-function createComparedLength(): (differing: Differing) => number {
+/** The bytes in memory while a replay is compared. Replays of one original share its body. A replay of another order needs no original. */
+function createMemorySize(): (differing: DifferingReplay) => number {
   const originals = new Set<string>();
   return ({ delivery, originalId, originalLength, isResend }) => {
     const isAdded = isResend && !originals.has(originalId);

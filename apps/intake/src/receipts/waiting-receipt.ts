@@ -9,11 +9,11 @@ export interface Recorded {
   /** The key was first used with other content. */
   payloadMismatch: boolean;
   /** The receipt of the mismatched content. */
-  kept?: Kept;
+  kept?: StoredMismatch;
 }
 
 /** The receipt of a delivery whose idempotency key was first used with other content. */
-export interface Kept {
+export interface StoredMismatch {
   receiptId: string;
   /** `resend`: the same order as the original, processed. `dead`: another order, not processed until it is redriven. */
   as: 'resend' | 'dead';

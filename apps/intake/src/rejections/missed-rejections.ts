@@ -2,8 +2,8 @@ import { addMissedRejections, type Database } from '@orders/database';
 import type { RejectionBudget } from './rejection-budget.ts';
 
 /**
- * Rejections above the rate are missed: they get no row and are only counted. The account's next row stores the count. If no row follows,
- * the count is added to the account's newest row here.
+ * A rejection without a row is called missed: it is only counted, usually because it exceeds the rate. The account's next row stores the
+ * count. If no row follows, the count is added here to the account's newest row.
  */
 export interface MissedRejections {
   /** Schedules a write of the counts of quiet accounts. Returns immediately and never fails. */
@@ -12,7 +12,7 @@ export interface MissedRejections {
   close(): Promise<void>;
 }
 
-/** While an account is rejected, its next row follows within this time and stores the count. */
+/** An account is quiet after this long without a new row. As long as it is rejected, its next row comes sooner and stores the count. */
 const QUIET_MS = 2000;
 
 /** @param deps.hasPendingRows whether rows wait to be written: the count belongs to the newest of them. */
@@ -41,18 +41,18 @@ export function createMissedRejections(deps: {
     if (isScheduledAgain || !isComplete) startTimer();
   }
 
-  /** @returns false if a write failed or an account was not quiet; the caller then tries again later. */
+  /** @returns false if a write failed or an account was not quiet yet; the caller then tries again later. */
   async function writeCounts(quietMs: number): Promise<boolean> {
     const counts = budget.takeMissed(quietMs);
-    const areAllQuiet = !budget.hasMissed();
-    if (counts.length === 0) return areAllQuiet;
+    const hasNoneLeft = !budget.hasMissed();
+    if (counts.length === 0) return hasNoneLeft;
     try {
       const written = await addMissedRejections(database, counts);
       // An account without a row keeps its count for its first one.
       for (const { accountId, missed } of counts) if (!written.has(accountId)) budget.returnMissed(accountId, missed);
-      return areAllQuiet;
+      return hasNoneLeft;
     } catch {
-      // If the commit did happen, these are counted twice, which misleads less than not at all.
+      // If the commit did happen, these are counted twice. That misleads less than losing them.
       for (const { accountId, missed } of counts) budget.returnMissed(accountId, missed);
       return false;
     }

@@ -9,7 +9,7 @@ export interface RejectionBudget {
    * @returns the number of rejections missed since the last token; null if there is no token, which counts as one more missed.
    */
   take(accountId: number): { missed: number } | null;
-  /** Counts a rejection that is not recorded for another reason. @returns null, like `take` without a token. */
+  /** Counts a rejection that gets no row for another reason than the rate. @returns null, like `take` without a token. */
   miss(accountId: number): null;
   /** Takes the missed counts of accounts without a recorded rejection for `quietMs` milliseconds. */
   takeMissed(quietMs: number): MissedCount[];

@@ -46,7 +46,7 @@ const MAX_WAITING = 32;
 const MAX_ERRORS = 20;
 const MAX_POINTER = 200;
 
-/** The cause recorded for a batch that is rejected as a whole: the causes for single orders would mislead, and its body is long. */
+/** The diagnosis of a batch that is rejected as a whole. A diagnosis for single orders would mislead, and the body is long. */
 const WHOLE_BATCH = 'whole_batch';
 
 /** A rejection that waits to be diagnosed and written; only `rejection` is stored. */

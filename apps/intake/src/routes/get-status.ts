@@ -18,10 +18,10 @@ export function getStatus(reader: ReceiptReader, waiters: ReceiptWaiters): Reque
     if (!receipt) throw new Problem('receipt_not_found');
     contextOf(request).receiptId = receipt.receipt_id;
     if (wait !== null) {
-      const isDecided = isFinal(receipt.state);
-      const waited = isDecided || (await waitForReceipt(response, receipt.receipt_id, wait, waiters));
+      const isAlreadyFinal = isFinal(receipt.state);
+      const waited = isAlreadyFinal || (await waitForReceipt(response, receipt.receipt_id, wait, waiters));
       if (waited) response.set('Preference-Applied', `wait=${wait}`);
-      if (!isDecided) receipt = (await reader.find(accountId, receiptId)) ?? receipt;
+      if (!isAlreadyFinal) receipt = (await reader.find(accountId, receiptId)) ?? receipt;
     }
     response.json(receiptJson(receipt));
   };

@@ -20,13 +20,13 @@ export function postReconcile(deps: { database: Database; parser: Parser; rateLi
   const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   return async (request, response) => {
     const { accountId } = accountOf(request);
-    const { ids, seen } = await contextOf(request).slot.holdUntil(async () => {
+    const { ids, newest } = await contextOf(request).slot.holdUntil(async () => {
       const ids = await parser.run(callerOf(request), 'readIds', request.body);
       await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));
       const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]).catch(refuseLongBacklog);
-      return { ids, seen: await runFairly(accountId, lookUp) };
+      return { ids, newest: await runFairly(accountId, lookUp) };
     });
-    response.json({ results: ids.map((id) => resultOf(id, seen.get(id))) });
+    response.json({ results: ids.map((id) => resultOf(id, newest.get(id))) });
   };
 }
 
@@ -38,8 +38,8 @@ function refuseLongBacklog(error: unknown): never {
   });
 }
 
-function resultOf(source_order_id: string, seen: NewestReceipt | undefined) {
-  if (!seen) return { source_order_id, status: 'never_seen', receipt_id: null, order_id: null, received_at: null };
-  const { state: status, receipt_id, order_id, received_at } = seen;
+function resultOf(source_order_id: string, newest: NewestReceipt | undefined) {
+  if (!newest) return { source_order_id, status: 'never_seen', receipt_id: null, order_id: null, received_at: null };
+  const { state: status, receipt_id, order_id, received_at } = newest;
   return { source_order_id, status, receipt_id, order_id, received_at };
 }

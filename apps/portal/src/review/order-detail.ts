@@ -9,19 +9,19 @@ import {
   type OrderEvent,
   type OrderReview,
   type Resend,
-  type Resent,
+  type ResendState,
   type ReviewedOrder,
 } from '@orders/database';
 import { Problem } from '@orders/domain';
 import type { PortalDeps } from '../deps.ts';
 
 /** An order in the list. */
-export type ListedOrder = ListedColumns & { resent: Resent | null };
+export type ListedOrder = ListedColumns & { resent: ResendState | null };
 
 /** An order with all that its reviewer sees. */
 export interface OrderDetail {
   /** With its first 1,000 items; `item_count` is the total. */
-  order: ReviewedOrder & { resent: Resent | null };
+  order: ReviewedOrder & { resent: ResendState | null };
   review: OrderReview;
   /** When the customer's data was erased. */
   erased_at: Date | null;
@@ -66,7 +66,7 @@ export async function readOrderDetail(
 }
 
 /** The same mark as `markResent`. */
-function resentOf([newest]: OrderDetail['resends']): Resent | null {
+function resentOf([newest]: OrderDetail['resends']): ResendState | null {
   if (!newest) return null;
   return newest.decision === null ? 'undecided' : 'decided';
 }

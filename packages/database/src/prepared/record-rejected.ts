@@ -2,7 +2,7 @@ import type { Channel } from '@orders/domain';
 import type { Database } from '../connect.ts';
 import { run } from './run.ts';
 
-/** A rejected delivery of an authenticated account. Of the body it contains only pointers and the length. */
+/** A rejected delivery of an authenticated account. It contains no content of the body, only pointers and the length. */
 export interface NewRejection {
   accountId: number;
   channel: Channel;

@@ -7,7 +7,7 @@ export const batchContent = {
   'application/x-ndjson': {
     schema: {
       type: 'string',
-      description: `One order a line, at most ${grouped(MAX_BATCH_ORDERS)}; blank lines are skipped.`,
+      description: `One order per line, at most ${grouped(MAX_BATCH_ORDERS)}; empty lines are skipped.`,
       examples: ['{"source_order_id":"SHOP-10001","total":"149.50"}\n{"source_order_id":"SHOP-10002","total":99}\n'],
     },
   },
@@ -27,7 +27,7 @@ const batchOrderProblemSchema = {
   type: 'object',
   required: ['status', 'code', 'detail'],
   additionalProperties: false,
-  description: 'What the order would have been refused with, had it been sent alone.',
+  description: 'The error that the order would get if it were sent alone.',
   properties: {
     status: { type: 'integer' },
     code: { enum: BATCH_ORDER_PROBLEMS },
@@ -49,7 +49,7 @@ export const batchResultSchema = {
         payload_mismatch: {
           const: true,
           description:
-            'At this position of the batch, other content came before under this key; this content has a receipt of its own',
+            'The key was used before with other content at this position of the batch. This content is stored under its own receipt',
         },
         kept_as: acceptedSchema.properties.kept_as,
       },
@@ -73,25 +73,24 @@ export const batchReplySchema = {
     accepted: {
       type: 'integer',
       minimum: 0,
-      description: 'Orders that are stored under the `receipt_id` of their result, now or before',
+      description: 'Orders that are stored under the `receipt_id` of their result, by this request or an earlier one',
     },
     refused: {
       type: 'integer',
       minimum: 0,
-      description: 'Orders that are not stored, as their results say with `error`',
+      description: 'Orders that are not stored; their results contain `error`',
     },
     mismatched: {
       type: 'integer',
       minimum: 0,
-      description:
-        'Orders that came under a key that another content used first: each is kept under `kept_as` of its result',
+      description: 'Orders whose key was first used with other content; each is stored under `kept_as` of its result',
     },
     results: {
       type: 'array',
       minItems: 1,
       maxItems: MAX_BATCH_ORDERS,
       items: ref('BatchResult'),
-      description: 'One for each order, in the order they were sent',
+      description: 'One per order, in the order in which they were sent',
     },
   },
 };

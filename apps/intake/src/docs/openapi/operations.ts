@@ -37,7 +37,7 @@ export const batchOperation = {
   operationId: 'submitBatch',
   tags: ['Orders'],
   summary: `Send up to ${grouped(MAX_BATCH_ORDERS)} orders together`,
-  description: `Each order is checked as if it had been sent alone, and an error in one does not affect the others. The whole batch is rejected only for: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders. An accepted batch is accepted as a whole, even if it exceeds the rate limit; later requests then wait longer. A 503 may come when some of the orders are stored: send the batch again, with the same \`Idempotency-Key\`.`,
+  description: `Each order is checked as if it had been sent alone, and an error in one does not affect the others. The whole batch is rejected only for: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders. An accepted batch is accepted as a whole, even if it exceeds the rate limit; later requests then wait longer. After a 503, some of the orders may be stored: send the batch again with the same \`Idempotency-Key\`.`,
   parameters: [
     {
       name: 'Idempotency-Key',
@@ -49,21 +49,21 @@ export const batchOperation = {
     {
       name: 'Prefer',
       in: 'header',
-      description: `\`handling=strict\` refuses each order that would be corrected, with its first ${MAX_BATCH_ERRORS} errors.`,
+      description: `\`handling=strict\` rejects each order that would otherwise be corrected, with its first ${MAX_BATCH_ERRORS} errors.`,
       schema: text,
     },
   ],
   requestBody: { required: true, content: batchContent },
   responses: {
     202: success(
-      'Each order with a receipt is stored and will be processed, even where others are refused.',
+      'Each order with a receipt is stored and will be processed, even if others are rejected.',
       'BatchReply',
       { ...RATE_HEADERS, ...PREFERENCE_APPLIED },
     ),
     ...refusals(without('validation_failed', BODY), {
       unsupported_media_type: BATCH_TYPES,
-      payload_too_large: 'The body is larger than this service accepts, or holds too many orders.',
-      malformed_body: 'The body holds no order, or is not one JSON array where it is sent as one.',
+      payload_too_large: 'The body is larger than this service accepts, or contains too many orders.',
+      malformed_body: 'The body contains no order, or was sent as a JSON array and is not one.',
     }),
   },
 };
@@ -73,7 +73,7 @@ export const previewOperation = {
   tags: ['Orders'],
   summary: 'Preview how an order would be stored',
   description:
-    'Nothing is stored, and no receipt is made. `Idempotency-Key` and `Prefer` have no effect: what strict handling would refuse is listed as warnings.',
+    'Nothing is stored, and no receipt is created. `Idempotency-Key` and `Prefer` have no effect: the errors of strict handling are listed as warnings.',
   requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
   responses: {
     200: success('The order as it would be written', 'Preview'),
@@ -86,7 +86,7 @@ export const reconcileOperation = {
   tags: ['Orders'],
   summary: 'Get the outcome of orders by your own ids',
   description:
-    'Tells which of your orders arrived and which never did, for as long as receipts are kept. Ids are compared exactly. The body is at most 1 MiB, which holds 1,000 of the longest in UTF-8.',
+    'Shows which of your orders arrived and which never did, as long as their receipts are stored. Ids are compared exactly. The body is at most 1 MiB, which fits 1,000 ids of the maximum length in UTF-8.',
   requestBody: {
     required: true,
     content: {
@@ -108,7 +108,7 @@ export const reconcileOperation = {
     },
   },
   responses: {
-    200: success('What is known of each id', 'ReconcileReply'),
+    200: success('The outcome of each id', 'ReconcileReply'),
     ...refusals(without('invalid_idempotency_key', BODY), { validation_failed: SOURCE_ORDER_IDS_INVALID }),
   },
 };
@@ -150,7 +150,7 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
         name: 'Prefer',
         in: 'header',
         description:
-          '`wait=N` holds the reply up to N seconds (at most 30) for the outcome; `handling=strict` refuses what would be corrected.',
+          '`wait=N` delays the reply up to N seconds (at most 30) until the outcome is known; `handling=strict` rejects an order that would otherwise be corrected.',
         schema: text,
       },
     ],
@@ -158,8 +158,8 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
     responses: {
       202: success('Accepted: the order is stored and will be processed.', 'Accepted', {
         ...RATE_HEADERS,
-        Location: header('Where to ask for the status'),
-        'Idempotent-Replayed': header('`true` when the idempotency key was known'),
+        Location: header('The URL of the status'),
+        'Idempotent-Replayed': header('`true` if the idempotency key was used before'),
         ...PREFERENCE_APPLIED,
       }),
       ...refusals([...BODY, ...problems]),

@@ -5,7 +5,8 @@ const textOf = (description: string) => ({ type: ['string', 'null'], description
 /** The order payload as senders should send it; deviations are corrected where possible and never rejected. */
 export const orderSchema = {
   type: 'object',
-  description: 'Only `source_order_id` is required. All else is best effort: nothing in it costs you the order.',
+  description:
+    'Only `source_order_id` is required. No other member can make the order fail: its errors become warnings.',
   required: ['source_order_id'],
   properties: {
     source_order_id: {
@@ -14,7 +15,7 @@ export const orderSchema = {
       maxLength: 255,
       description: 'Your own unique id of the order, compared exactly; reuse it on every resend.',
     },
-    order_number: textOf('Shown on the order; the source_order_id when absent.'),
+    order_number: textOf('Shown on the order; the source_order_id if absent.'),
     customer: {
       type: ['object', 'null'],
       properties: {
@@ -30,7 +31,7 @@ export const orderSchema = {
     items: {
       type: ['array', 'null'],
       maxItems: MAX_ITEMS,
-      description: 'What is behind the last of these is kept in the raw payload only, with a warning.',
+      description: 'Further items are only stored in the raw payload, with a warning.',
       items: {
         type: 'object',
         properties: {
@@ -40,8 +41,8 @@ export const orderSchema = {
         },
       },
     },
-    total: { type: ['number', 'string', 'null'], description: 'Order total; text keeps it exact' },
-    currency: textOf('ISO 4217; AED when absent'),
+    total: { type: ['number', 'string', 'null'], description: 'Order total; exact if sent as a string' },
+    currency: textOf('ISO 4217; AED if absent'),
     delivery_instructions: textOf('Free text for the driver'),
   },
   examples: [
@@ -78,16 +79,16 @@ export const normalizedOrderSchema = strictly({
   order_number: { type: 'string' },
   customer: strictly({
     name: textOrNull,
-    phone: textOf('E.164, with ` ext. N` behind it if there is an extension; as sent when it is no phone number'),
+    phone: textOf('E.164, followed by ` ext. N` if there is an extension; as sent if it is not a phone number'),
     email: textOrNull,
     id: textOrNull,
   }),
   address: textOrNull,
-  emirate: textOf('One of the seven in English; as sent when it is none, and then without a code'),
+  emirate: textOf('One of the seven emirates, in English; otherwise as sent, without a code'),
   emirate_code: { ...textOf('ISO 3166-2'), examples: ['AE-DU'] },
   area: textOrNull,
   items: { type: 'array', maxItems: MAX_ITEMS, items: normalizedItemSchema },
   total: { ...textOf('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
-  currency: { type: 'string', description: 'ISO 4217; as sent when it is none' },
+  currency: { type: 'string', description: 'ISO 4217; otherwise as sent' },
   delivery_instructions: textOrNull,
 });

@@ -14,7 +14,7 @@ const errorList = listOf([
   ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
 ]);
 
-const noteSchema = (codes: string) => ({
+const findingSchema = (codes: string) => ({
   type: 'object',
   required: ['pointer', 'code', 'detail'],
   additionalProperties: false,
@@ -26,10 +26,10 @@ const noteSchema = (codes: string) => ({
 });
 
 /** A correction at one position of the payload. */
-export const warningSchema = noteSchema(warningList);
+export const warningSchema = findingSchema(warningList);
 
 /** An error at one position of the payload: a broken rule or, with strict handling, what would have been a warning. */
-export const fieldErrorSchema = noteSchema(errorList);
+export const fieldErrorSchema = findingSchema(errorList);
 
 /** An error reply (RFC 9457). */
 export const problemSchema = {

@@ -19,13 +19,13 @@ export const acceptedSchema = {
     duplicate: { const: true, description: 'Only on a repeated Idempotency-Key' },
     payload_mismatch: {
       const: true,
-      description: 'The repeated key came with another content, which is kept by a receipt of its own',
+      description: 'The key was used before with other content. This content is stored under its own receipt',
     },
     kept_as: {
       type: 'string',
       format: 'uuid',
       description:
-        'With `payload_mismatch`: the receipt by which the content is kept. For the same `source_order_id` it is processed as a resend; else it is `dead`, `idempotency_key_reused`, and can be redriven as an order of its own',
+        'With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a resend. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order',
     },
     status: { enum: RECEIPT_STATES, description: 'Only with `Prefer: wait`' },
     order_id: orNull({ type: 'integer' }),
@@ -42,12 +42,12 @@ const changeSchema = {
   properties: {
     pointer: {
       type: 'string',
-      description: 'RFC 6901, into the normalized order; `/items` where their number differs',
+      description: 'RFC 6901, into the normalized order; `/items` if the number of items differs',
       examples: ['/customer/phone', '/items/0/quantity'],
     },
     from: valueSchema,
     to: valueSchema,
-    cut: { const: true, description: 'Both values are null: they are too long to be kept (16 KiB for all changes)' },
+    cut: { const: true, description: 'Both values are null: they are too long to be stored (16 KiB for all changes)' },
   },
 };
 
@@ -78,7 +78,7 @@ export const receiptSchema = {
     source_order_id: text,
     received_at: time,
     updated_at: time,
-    attempts: { type: 'integer', minimum: 0, description: 'Attempts that came to an end, the successful one included' },
+    attempts: { type: 'integer', minimum: 0, description: 'Finished attempts, including the successful one' },
     next_attempt_at: orNull(time),
     warnings: { type: 'array', items: ref('Warning') },
     error: orNull({
@@ -90,8 +90,7 @@ export const receiptSchema = {
     duplicate_of: originalSchema,
     changes: {
       type: 'array',
-      description:
-        'What a `duplicate` says differently from its order as you first sent it, or from your last resend that was accepted',
+      description: 'Differences between a `duplicate` and the order as you first sent it, or your last accepted resend',
       items: changeSchema,
     },
   },
@@ -108,7 +107,7 @@ export const previewSchema = {
     duplicate_of: {
       ...originalSchema,
       description:
-        'The order that is written with this `source_order_id`; sent now, this one would end as `duplicate`. Null also while the first is still on its way.',
+        'The order that was written with this `source_order_id`: if sent now, this order would become a `duplicate`. Also null while the first order is not written yet.',
     },
   },
 };
@@ -121,7 +120,7 @@ export const reconcileSchema = {
   properties: {
     results: {
       type: 'array',
-      description: 'One for each id, in the order asked',
+      description: 'One per id, in the order of the request',
       items: {
         type: 'object',
         required: ['source_order_id', 'status', 'receipt_id', 'order_id', 'received_at'],
@@ -131,12 +130,12 @@ export const reconcileSchema = {
           status: {
             enum: [...RECEIPT_STATES, 'never_seen'],
             description:
-              'Of the newest receipt with this id; `never_seen` where there is none, so that the order is safe to send',
+              'The status of the newest receipt with this id; `never_seen` if there is none, so it is safe to send the order',
           },
           receipt_id: orNull({ type: 'string', format: 'uuid' }),
           order_id: {
             ...orNull({ type: 'integer' }),
-            description: 'The order that exists for this id, also where its newest receipt is a repeat of it',
+            description: 'The order with this id, even if its newest receipt is a `duplicate`',
           },
           received_at: orNull(time),
         },

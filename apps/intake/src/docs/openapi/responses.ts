@@ -4,24 +4,22 @@ import { ref } from './schema.ts';
 export const header = (description: string) => ({ description, schema: { type: 'string' } });
 
 const COMMON_HEADERS = {
-  'X-Request-Id': header('The one you sent, or a new one; quote it when you report a problem'),
+  'X-Request-Id': header('The id that you sent, or a new one; include it when you report a problem'),
 };
 export const RATE_HEADERS = {
-  'RateLimit-Policy': header(
-    'Only where the account has a rate limit: `"account";q=…;w=…`, `q` requests in `w` seconds',
-  ),
-  RateLimit: header('What is left of it: `"account";r=…;t=…`, `r` requests within `t` seconds'),
+  'RateLimit-Policy': header('Only if the account has a rate limit: `"account";q=…;w=…`, `q` requests in `w` seconds'),
+  RateLimit: header('The remaining quota: `"account";r=…;t=…`, `r` requests within `t` seconds'),
 };
 export const STATUS_RATE_HEADERS = {
   'RateLimit-Policy': header(
-    'Only where the account has a rate limit: `"status";q=…;w=…`, `q` status look-ups in `w` seconds, five for each request',
+    'Only if the account has a rate limit: `"status";q=…;w=…`, `q` status look-ups in `w` seconds, five times the limit of requests',
   ),
-  RateLimit: header('What is left of it: `"status";r=…;t=…`, `r` look-ups within `t` seconds'),
+  RateLimit: header('The remaining quota: `"status";r=…;t=…`, `r` look-ups within `t` seconds'),
 };
 const RETRY_AFTER = { 'Retry-After': header('Seconds') };
 const REFUSAL_HEADERS: Record<number, object> = {
-  401: { 'WWW-Authenticate': header('The scheme, when it is the key that is refused') },
-  422: { 'Preference-Applied': header('`handling=strict`, if that was asked for') },
+  401: { 'WWW-Authenticate': header('The authentication scheme, if the key was rejected') },
+  422: { 'Preference-Applied': header('`handling=strict`, if it was requested') },
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 };
@@ -61,14 +59,14 @@ export function refusals(
 ): Record<number, object> {
   const byStatus = Map.groupBy([...AUTHENTICATION, ...codes, ...ALWAYS], (code) => PROBLEMS[code].status);
   return Object.fromEntries(
-    [...byStatus].map(([status, those]) => [
+    [...byStatus].map(([status, group]) => [
       status,
       {
-        description: those.map((code) => `\`${code}\`: ${details[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
+        description: group.map((code) => `\`${code}\`: ${details[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
         headers: { ...COMMON_HEADERS, ...headers, ...REFUSAL_HEADERS[status] },
         content: {
           'application/problem+json': {
-            schema: { allOf: [ref('Problem'), { properties: { code: { enum: those }, status: { const: status } } }] },
+            schema: { allOf: [ref('Problem'), { properties: { code: { enum: group }, status: { const: status } } }] },
           },
         },
       },

@@ -39,19 +39,19 @@ export function postBatch(deps: Deps): RequestHandler {
     const { span } = context;
 
     const recorded = await context.slot.holdUntil(async () => {
-      const reading = {
+      const orders = await readOrders(kind, request.body, {
         caller: callerOf(request),
         strict: handling === 'strict',
         maxBytes,
         slicer,
         parser,
-      };
-      const orders = await readOrders(kind, request.body, reading);
+      });
       await rateLimits.charge(request, response, orders.length);
       const receipts = receiptsOf(request, orders, idempotencyKey);
       const results = await withSpan(span?.begin('record receipts'), () => writer.recordAll(receipts, span));
-      const next = results.values();
-      return orders.map((order) => ('problem' in order ? order : outcomeOf(next.next().value)));
+      // One result per order that was not rejected, in the same order.
+      const remaining = results.values();
+      return orders.map((order) => ('problem' in order ? order : outcomeOf(remaining.next().value)));
     });
 
     const refused = recorded.filter((outcome) => 'problem' in outcome);

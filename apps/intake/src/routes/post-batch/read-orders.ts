@@ -6,7 +6,7 @@ import { splitArray, splitLines } from './split-batch.ts';
 /** An order of a batch, or why it is rejected. */
 export type ReadOrder = { sourceOrderId: string; body: Buffer } | { problem: Problem; body: Buffer };
 
-interface Reading {
+interface ReadOptions {
   caller: Caller;
   strict: boolean;
   /** Max bytes of one order. */
@@ -23,15 +23,15 @@ interface Reading {
  * @throws {Problem} `malformed_body` if there is no order or the array is not JSON; `payload_too_large` for more than `MAX_BATCH_ORDERS`
  * orders, or an element of an array that is too long to parse.
  */
-export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading: Reading): Promise<ReadOrder[]> {
-  const { maxBytes, slicer } = reading;
-  const { accountId } = reading.caller;
+export async function readOrders(kind: 'lines' | 'array', batch: Buffer, options: ReadOptions): Promise<ReadOrder[]> {
+  const { maxBytes, slicer } = options;
+  const { accountId } = options.caller;
   const orders: ReadOrder[] = [];
   let isSliceOver = await slicer.next(accountId);
   for (const body of kind === 'lines' ? splitLines(batch) : splitArray(batch, MAX_ELEMENT_FACTOR * maxBytes)) {
     if (orders.length === MAX_BATCH_ORDERS) throw new Problem('payload_too_large', { detail: TOO_MANY });
-    const order = await readOrder(body, reading);
-    if (kind === 'array' && 'problem' in order) await rejectArrayUnlessJson(order, orders.length, reading);
+    const order = await readOrder(body, options);
+    if (kind === 'array' && 'problem' in order) await rejectArrayUnlessJson(order, orders.length, options);
     orders.push(order);
     if (isSliceOver()) isSliceOver = await slicer.next(accountId);
   }
@@ -39,11 +39,11 @@ export async function readOrders(kind: 'lines' | 'array', batch: Buffer, reading
   return orders;
 }
 
-/** An element above the max order size is rejected, but parsed up to this multiple of it, to know whether the array is JSON. */
+/** An element above the max order size is rejected, but up to this multiple of it still parsed, to know whether the array is JSON. */
 const MAX_ELEMENT_FACTOR = 4;
 const TOO_MANY = `A batch is at most ${MAX_BATCH_ORDERS} orders.`;
 
-async function readOrder(body: Buffer, { caller, strict, maxBytes, parser }: Reading): Promise<ReadOrder> {
+async function readOrder(body: Buffer, { caller, strict, maxBytes, parser }: ReadOptions): Promise<ReadOrder> {
   try {
     if (body.length > maxBytes) {
       const detail = `The order is over ${maxBytes} bytes, the most this service accepts.`;
@@ -51,26 +51,26 @@ async function readOrder(body: Buffer, { caller, strict, maxBytes, parser }: Rea
     }
     return { sourceOrderId: await parser.run(caller, 'readOrder', body, { strict }), body };
   } catch (error) {
-    if (error instanceof Problem) return { problem: withFewErrors(error), body };
+    if (error instanceof Problem) return { problem: withCappedErrors(error), body };
     throw error;
   }
 }
 
 /** A thousand orders with a thousand errors each would take more memory than the rest of the batch. */
-function withFewErrors(problem: Problem): Problem {
+function withCappedErrors(problem: Problem): Problem {
   const { code, detail, errors } = problem;
   if (!errors || errors.length <= MAX_BATCH_ERRORS) return problem;
   return new Problem(code, { detail, errors: errors.slice(0, MAX_BATCH_ERRORS) });
 }
 
 /**
- * Rejects the whole array if one element is not JSON, as its boundaries are then unreliable: two missing quotes make one element of all
- * orders between them.
+ * Rejects the whole array if one element is not JSON, as the boundaries of the elements are then unreliable: two missing quotes merge all
+ * orders between them into one element.
  */
 async function rejectArrayUnlessJson(
   { problem, body }: { problem: Problem; body: Buffer },
   index: number,
-  { caller, parser }: Reading,
+  { caller, parser }: ReadOptions,
 ): Promise<void> {
   if (problem.code === 'validation_failed') return;
   if (!(await parser.run(caller, 'isJson', body))) {

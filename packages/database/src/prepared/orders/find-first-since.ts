@@ -26,7 +26,10 @@ select low as order_id from halves where low = high`,
   };
 };
 
-/** The id that splits an account's list by time: orders below it were written before `since`, except for concurrent writes; null if the list is empty. */
+/**
+ * Finds a bound in an account's list: orders with a lower id were written before `since`, the others at `since` or later. Concurrent writes
+ * can be on the wrong side of it. Null if the list is empty.
+ */
 export async function findFirstSince(
   database: Database,
   { accountId, state, since }: { accountId: number; state: ReviewState; since: Date },

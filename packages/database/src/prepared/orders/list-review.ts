@@ -48,7 +48,7 @@ const scanEnd = (state: ReviewState): Statement => ({
   text: `select order_id from orders where ${inState(state)} order by order_id desc offset $4::int limit 1`,
 });
 
-/** The search index contains all orders that need review up to this id. It only grows, so it must be read before the index. */
+/** The search index contains all orders that need review up to this id. The id only grows, so it must be read before the index. */
 const MARK = {
   name: 'find-search-terms-mark',
   text: 'select filled_to from order_words_marks where account_id = $1::int',
@@ -117,6 +117,7 @@ export async function listReview(
   if (await scanNext(short)) return toPage(null);
   const [mark] = prepared.indexQuery === null ? [] : await run<{ filled_to: number }>(database, MARK, [accountId]);
   const isIndexed = () => mark !== undefined && from - 1 <= mark.filled_to;
+  // If matches stay as frequent as in the short scan, the long scan fills the page.
   const isFrequent = (found.length / short) * long >= limit - found.length;
   for (const step of isFrequent || !isIndexed() ? [() => scanNext(long), findRest] : [findRest, () => scanNext(long)]) {
     if (await step()) return toPage(null);

@@ -19,7 +19,7 @@ export interface ReviewFilter {
   writtenBefore: Date | null;
 }
 
-/** Orders are written in id order, except for concurrent writes within this time. */
+/** Orders that are written concurrently can have a lower id and a later `written_at`, by at most this time. */
 export const SLACK_MS = 60_000;
 
 /** SQL: orders of account $1 in a state, with ids below $2 and at least $3. The state is a literal, as its index is partial. */

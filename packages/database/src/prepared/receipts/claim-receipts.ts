@@ -97,7 +97,7 @@ const FIND_SUSPECTS = {
   text: `select receipt_id from receipts where ${idIn('receipt_id', '$1')} and (${LEASE_EXPIRED} or (runs_alone and ${AVAILABLE})) order by 1`,
 };
 
-/** Returns the receipts whose worker crashed, now or in an earlier attempt. They must be processed alone. */
+/** Returns the receipts whose worker crashed, in the last attempt or an earlier one. They must be processed alone. */
 export async function findSuspects(database: Database, receiptIds: readonly string[]): Promise<string[]> {
   const rows = await run<{ receipt_id: string }>(database, FIND_SUSPECTS, [ascending(receiptIds)]);
   return rows.map((row) => row.receipt_id);

@@ -83,12 +83,12 @@ select null, null, 'too many', null, null from pending where cardinality(ids) > 
  * the number of ids. It does not grow with the stored data or with the backlog of other accounts: of theirs, only ids in the same outbox
  * rows are looked up, up to 500 per row.
  *
- * An id that is missing from the result was never accepted. In one snapshot, each receipt is found in one of these ways:
+ * An id that is missing from the result was never accepted. The statement reads one snapshot, in which it finds each receipt by its state:
  * - `written` or `duplicate`: there is an order;
  * - `dead`: a trigger has added it to `dead_letters` in the same transaction;
  * - not final: its id is in the outbox.
  *
- * The last point holds in every snapshot:
+ * Why the id of a receipt that is not final is in the outbox in every snapshot:
  * - `recordReceipts`, `storeMismatches` and `redriveReceipts` make receipts pending. They insert an outbox row in the same transaction.
  * - `writeOrders` and `writeDuplicates` delete an outbox row in the transaction that makes its last receipts final.
  * - `settleBatch` removes receipts that are final in its snapshot. These three change only rows that they see in their snapshot. A receipt

@@ -8,9 +8,9 @@ import { findReceipts, IN_KEY_ORDER, MAX_SCANNED } from './list-receipts.ts';
 /** Search results. No index finds duplicates by `source_order_id`, so two time ranges are scanned for them. */
 export interface ReceiptSearch {
   receipts: ListedReceiptRow[];
-  /** The newest receipts were scanned back to this time; null: all receipts. */
+  /** Receipts from this time on were scanned; null: all receipts. */
   newest_since: Date | null;
-  /** If there is an order, the receipts after the order's own were scanned up to this time; null: all of them. */
+  /** Receipts after the order's own receipt were scanned up to this time; null: all of them, or there is no order. */
   followed_until: Date | null;
 }
 
@@ -69,7 +69,7 @@ export async function searchReceipts(database: Database, accountId: number, text
 async function search(connection: Connection, accountId: number, text: string): Promise<ReceiptSearch> {
   const idsBy = async (statement: { name: string; text: string }, ...rest: string[]) =>
     (await run<{ receipt_id: string }>(connection, statement, [accountId, text, ...rest])).map((row) => row.receipt_id);
-  const boundBy = async (statement: { name: string; text: string }, from: string) => {
+  const endOfScan = async (statement: { name: string; text: string }, from: string) => {
     const [last] = await run<{ receipt_id: string }>(connection, statement, [from]);
     return last ? new Date(timeOf(last.receipt_id)) : null;
   };
@@ -83,7 +83,7 @@ async function search(connection: Connection, accountId: number, text: string): 
   ];
   return {
     receipts: (await findReceipts(connection, accountId, [...new Set(ids)])).slice(0, MAX_RESULTS),
-    newest_since: await boundBy(NEWEST.last, LAST_UUID),
-    followed_until: order ? await boundBy(FOLLOWING.last, order.receipt_id) : null,
+    newest_since: await endOfScan(NEWEST.last, LAST_UUID),
+    followed_until: order ? await endOfScan(FOLLOWING.last, order.receipt_id) : null,
   };
 }

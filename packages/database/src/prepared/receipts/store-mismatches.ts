@@ -20,7 +20,7 @@ export interface Mismatch extends IncomingReceipt {
   isResend: boolean;
 }
 
-/** The idempotency key of a content under a client's key. A client's key cannot contain a space. */
+/** The key under which a mismatch is stored: the client's key with the content's fingerprint. A client's key cannot contain a space. */
 export function contentKey(idempotencyKey: string, fingerprint: string): string {
   return `${idempotencyKey} sha256:${fingerprint}`;
 }
@@ -83,19 +83,19 @@ export async function storeMismatches(
   return new Set(rows.map(({ receiptId }) => receiptId));
 }
 
-const FORGET = {
+const DELETE_KEY = {
   name: 'forget-idempotency-key',
   text: 'delete from idempotency_keys where account_id = $1::int and idempotency_key = $2::text and receipt_id = $3::uuid',
 };
 
-/** Removes an idempotency key whose receipt no longer exists, so that the next delivery can use it. */
-export async function forgetKey(
+/** Deletes an idempotency key whose receipt no longer exists, so that the next delivery can use it. */
+export async function deleteIdempotencyKey(
   database: Database,
   accountId: number,
   idempotencyKey: string,
   receiptId: string,
 ): Promise<void> {
-  await run(database, FORGET, [accountId, idempotencyKey, receiptId]);
+  await run(database, DELETE_KEY, [accountId, idempotencyKey, receiptId]);
 }
 
 const FIND_BY_KEYS = {

@@ -62,9 +62,9 @@ export interface Changes {
 }
 
 /**
- * Compares receipts with the sender's last accepted version of their order: the last accepted resend, or else the original. So a reviewer's
- * edit is not a change of the sender, and content that equals the current order needs no decision. If the payload of that version no longer
- * exists, the order itself is compared. Orders of erased customers are not compared.
+ * Compares receipts with the sender's last accepted version of their order: the last accepted resend, or else the original. A reviewer's
+ * edit is thus not reported as a change by the sender. A receipt that equals the current order has no changes. If the payload of the last
+ * accepted version no longer exists, the current order is used instead. Orders of erased customers are not compared.
  *
  * @returns the changes of the receipts that differ, by receipt id.
  */

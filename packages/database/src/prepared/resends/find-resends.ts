@@ -33,8 +33,8 @@ order by s.order_id, s.received_at desc, s.receipt_id desc`,
 };
 
 /**
- * Changed resends of these orders of an account, the newest of each order first, at most 20 per order. Receipts are dropped before their
- * resends, so a resend that holds an order can still be decided.
+ * Changed resends of these orders of an account, the newest of each order first, at most 20 per order. A resend is kept longer than its
+ * receipt, so a reviewer can still decide it after the receipt was dropped.
  */
 export async function findResends(
   database: Database,
@@ -54,7 +54,7 @@ export async function findResends(
 }
 
 /** Whether the newest changed resend of an order has a decision. */
-export type Resent = 'undecided' | 'decided';
+export type ResendState = 'undecided' | 'decided';
 
 const FIND_RESENT = {
   name: 'find-resent',
@@ -73,7 +73,7 @@ export async function markResent<Order extends { order_id: number }>(
   database: Database,
   accountId: number,
   orders: readonly Order[],
-): Promise<(Order & { resent: Resent | null })[]> {
+): Promise<(Order & { resent: ResendState | null })[]> {
   if (orders.length === 0) return [];
   const ids = orders.map(({ order_id }) => order_id);
   const rows = await run<{ order_id: number; undecided: boolean }>(database, FIND_RESENT, [accountId, ids]);

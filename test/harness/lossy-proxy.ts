@@ -1,26 +1,29 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
-/** An address that leads to a service. It refuses the first request with a dated 503, as a proxy may, and loses the reply to the second: the connection breaks when that would come. */
-export interface LosingFront {
+/**
+ * A proxy with faults. It rejects the first request with a 503 whose Retry-After is a date. It forwards the second request but closes the
+ * connection in place of the reply. It forwards all further requests.
+ */
+export interface LossyProxy {
   url: string;
   close(): Promise<void>;
 }
 
-/** The date is two seconds ahead, and in whole seconds. */
+/** Its date is two seconds from now, rounded down to a whole second. */
 function unavailable(): string {
   const date = new Date(Date.now() + 2000).toUTCString();
   return `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${date}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
 }
 
-/** @param target the address of the service. */
-export async function startLosingFront(target: string): Promise<LosingFront> {
+/** @param target the URL of the service. */
+export async function startLossyProxy(target: string): Promise<LossyProxy> {
   const { hostname, port, pathname } = new URL(target);
-  let refused = false;
-  let lost = false;
+  let hasRejected = false;
+  let hasLostReply = false;
   const server = createServer((client) => {
-    if (!refused) {
-      refused = true;
+    if (!hasRejected) {
+      hasRejected = true;
       client.on('error', () => client.destroy()).once('data', () => client.end(unavailable()));
       return;
     }
@@ -33,9 +36,9 @@ export async function startLosingFront(target: string): Promise<LosingFront> {
     service.on('error', end).on('close', end);
     client.pipe(service);
     service.on('data', (reply) => {
-      if (lost) client.write(reply);
+      if (hasLostReply) client.write(reply);
       else client.destroy();
-      lost = true;
+      hasLostReply = true;
     });
   });
   server.listen(0, '127.0.0.1');

@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import { expectSettled } from './settled.ts';
 import type { RunningIntake, Stack } from './stack.ts';
 
-/** Sends an order, a repeat of it, and a webhook of the same `source_order_id`, each to the next of these intakes; all must end as they should. */
-export async function expectOrderStory(stack: Stack, intakes: RunningIntake[]): Promise<void> {
+/** Sends an order, a replay, and a webhook with the same `source_order_id`, each to the next intake. Expects the right outcome of each. */
+export async function expectOrderFlow(stack: Stack, intakes: RunningIntake[]): Promise<void> {
   const api = (index: number) => (intakes[index % intakes.length] as RunningIntake).api;
   const worker = await stack.worker();
   const account = await stack.account({ signing: true });
