@@ -36,12 +36,15 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
   });
 
   test('under load: every order with a 202 is written once at its first counted attempt, and all others got 503', async () => {
-    await stack.worker();
+    const worker = await stack.worker();
+    const messages = () => worker.log.lines.map(({ message }) => String(message));
     const send = (name: string) => intake.api.order(account, { source_order_id: name });
     const { ledger, untilAccepted, stop } = startSteadyLoad(Array(8).fill(send), { restMs: 0 });
     await untilAccepted(50);
     await postgres.kill();
     await until('a request is rejected', async () => ledger.failed.size > 0);
+    await until('the worker logs the outage', async () => messages().some((line) => / unavailable; /.test(line)));
+    expect(messages().filter((line) => line === 'Postgres available again')).toEqual([]);
     await postgres.start();
     await untilAccepted(50);
     await stop();

@@ -25,7 +25,16 @@ export async function hasDocker(): Promise<boolean> {
  */
 export async function startRedisContainer(...settings: string[]): Promise<ContainerService> {
   const container = await new GenericContainer(process.env.TEST_REDIS_IMAGE ?? IMAGES.redis)
-    .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', '--protected-mode', 'no', ...settings])
+    .withCommand([
+      'redis-server',
+      '--appendonly',
+      'yes',
+      '--maxmemory-policy',
+      'noeviction',
+      '--protected-mode',
+      'no',
+      ...settings,
+    ])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
     .start();
