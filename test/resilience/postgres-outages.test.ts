@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue';
+import { startFaultyRedis } from '@orders/test-services';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { testWith } from '../harness/programs.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
@@ -36,15 +38,12 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
   });
 
   test('under load: every order with a 202 is written once at its first counted attempt, and all others got 503', async () => {
-    const worker = await stack.worker();
-    const messages = () => worker.log.lines.map(({ message }) => String(message));
+    await stack.worker();
     const send = (name: string) => intake.api.order(account, { source_order_id: name });
     const { ledger, untilAccepted, stop } = startSteadyLoad(Array(8).fill(send), { restMs: 0 });
     await untilAccepted(50);
     await postgres.kill();
     await until('a request is rejected', async () => ledger.failed.size > 0);
-    await until('the worker logs the outage', async () => messages().some((line) => / unavailable; /.test(line)));
-    expect(messages().filter((line) => line === 'Postgres available again')).toEqual([]);
     await postgres.start();
     await untilAccepted(50);
     await stop();
@@ -59,6 +58,31 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
     expect(orders).toHaveLength(accepted.length);
   });
 });
+
+testWith('redis-server')(
+  'while Redis is down too, the worker does not log that Postgres is available again',
+  async () => {
+    const redis = await startFaultyRedis();
+    const postgres = await startFaultyPostgres();
+    const stack = await startStack('redis', { database: postgres, queue: redis });
+    const { log } = await stack.worker();
+    const untilLogged = (start: string) =>
+      until(`the worker logs ${start}`, async () => log.lines.some(({ message }) => String(message).startsWith(start)));
+    try {
+      await postgres.kill();
+      await untilLogged('Postgres unavailable; overdue');
+      await redis.stop();
+      await untilLogged('queue unavailable;');
+      await redis.startEmpty();
+      await untilLogged('queue available again');
+      expect(log.lines.map(({ message }) => message)).not.toContain('Postgres available again');
+      await postgres.start();
+      await untilLogged('Postgres available again');
+    } finally {
+      await stack.close();
+    }
+  },
+);
 
 /** AuthenticationOk, ReadyForQuery and immediately the ErrorResponse of a crashing server. No real server crashes at this exact point. */
 const READY_THEN_CRASH = Buffer.concat([
