@@ -1,4 +1,4 @@
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type Environment from './environment.ts';
 
@@ -7,7 +7,7 @@ const JEST_GLOBALS = new URL('./globals.ts', import.meta.url).href;
 /** Test files and their helpers. They are loaded once per test file; all other modules once per worker process. */
 const IN_TEST_FOLDER = /\/(?:apps\/[^/]+\/|packages\/[^/]+\/)?test\/(?!jest\/)[^?]*\.ts$/;
 
-// Jest kills a worker process that takes half a second to end. Freeing a heap of a gigabyte takes longer, process.exit() does not free it.
+// Jest kills a worker process that takes half a second to end. Freeing a heap of a gigabyte takes longer; process.exit() does not free it.
 if (process.send) process.once('beforeExit', () => process.exit());
 
 let fileNumber = 0;
@@ -73,7 +73,11 @@ export default class Runtime {
 
   enterTestCode(): void {}
   leaveTestCode(): void {}
-  teardown(): void {}
+  /** Writes the compile cache now: at the end of the process it would take longer than Jest waits. */
+  teardown(): void {
+    flushCompileCache();
+  }
+
   getSourceMaps(): null {
     return null;
   }
