@@ -19,7 +19,8 @@ const config: Config = {
   reporters: ['default', '<rootDir>/test/jest/reporter.ts'],
   // A bound for what hangs; on a machine whose cores are lent out, the slowest tests take two minutes.
   testTimeout: 240_000,
-  maxWorkers: 2,
+  // Tests wait as much as they compute: three workers keep two cores busy.
+  maxWorkers: 3,
 };
 
 export default config;
