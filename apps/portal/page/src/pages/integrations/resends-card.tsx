@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ResendsChoice, saveResendsChoice, useResendsChoice } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
@@ -14,10 +14,18 @@ export function ResendsCard(): ReactNode {
   const queryClient = useQueryClient();
   const choice = useResendsChoice(accountId);
   const id = useId();
+  // In state, as a mutation shows its variables only after the click has ended, and until then React would undo it.
+  const [chosen, setChosen] = useState<ResendsChoice | null>(null);
   const saving = useMutation({
     mutationFn: (resends: ResendsChoice) => saveResendsChoice(accountId, resends),
     onSuccess: (_, resends) => void queryClient.setQueryData(['resends', accountId], resends),
+    onSettled: () => setChosen(null),
   });
+  const choose = (resends: ResendsChoice) => {
+    if (chosen) return;
+    setChosen(resends);
+    saving.mutate(resends);
+  };
   return (
     <section className="card stack" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>{t('resends.title')}</h2>
@@ -32,8 +40,8 @@ export function ResendsCard(): ReactNode {
                 id={`${id}-${value}`}
                 name={id}
                 aria-describedby={`${id}-${value}-about`}
-                checked={(saving.isPending ? saving.variables : choice.data) === value}
-                onChange={() => !saving.isPending && saving.mutate(value)}
+                checked={(chosen ?? choice.data) === value}
+                onChange={() => choose(value)}
               />
               <label htmlFor={`${id}-${value}`}>{t(`resends.${value}`)}</label>
               <p id={`${id}-${value}-about`} className="hint">
