@@ -20,8 +20,8 @@ import type { RecordFailure } from './record-failure.ts';
  * Writes the orders of one lease, which are sorted by when they were received. Orders that the account already has become duplicates. An
  * order that cannot be written ends `failed` or `dead` without affecting the others.
  *
- * @returns the number of receipts that are now `written` or `duplicate`, if all orders were written together; outbox rows whose receipts are
- * all among them are deleted. Otherwise 0: outbox rows may remain, and the caller must settle their batches.
+ * @returns if all orders were written together, the number of receipts that are now `written` or `duplicate`; outbox rows that list no other
+ * receipts are then deleted. Otherwise 0: outbox rows may remain, and the caller must settle their batches.
  * @throws when infrastructure fails.
  */
 export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;

@@ -14,7 +14,7 @@ export function ResendsCard(): ReactNode {
   const queryClient = useQueryClient();
   const choice = useResendsChoice(accountId);
   const id = useId();
-  // In state, as a mutation shows its variables only after the click has ended, and until then React would undo it.
+  // The mutation reports its variables only after the click's render. Without this state, React would uncheck the radio button.
   const [chosen, setChosen] = useState<ResendsChoice | null>(null);
   const saving = useMutation({
     mutationFn: (resends: ResendsChoice) => saveResendsChoice(accountId, resends),
