@@ -13,18 +13,21 @@ export function FilterBar({
   filters,
   onChange,
   search,
+  onSubmit,
 }: {
   filters: Filters;
   onChange: Change;
   /** Lets a shortcut focus the search box. */
   search: RefObject<HTMLInputElement | null>;
+  /** Called with the text after Enter, and with null when it changes. */
+  onSubmit: (text: string | null) => void;
 }): ReactNode {
   const { t } = useTranslation('review');
   const [isUnfolded, setUnfolded] = useState(false);
   const chosen = [filters.channel, filters.emirate, filters.warnings, filters.age].filter(Boolean).length;
   return (
     <search className="filter-bar">
-      <SearchBox value={filters.q} onChange={onChange} input={search} />
+      <SearchBox value={filters.q} onChange={onChange} input={search} onSubmit={onSubmit} />
       <button
         type="button"
         className="button filter-fold"
@@ -73,10 +76,12 @@ function SearchBox({
   value,
   onChange,
   input,
+  onSubmit,
 }: {
   value: string;
   onChange: Change;
   input: RefObject<HTMLInputElement | null>;
+  onSubmit: (text: string | null) => void;
 }): ReactNode {
   const { t } = useTranslation('review');
   const [text, setText] = useState(value);
@@ -95,6 +100,13 @@ function SearchBox({
     }, DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [text, onChange]);
+  const submit = () => {
+    const query = text.trim();
+    if (query === '') return;
+    if (query !== lastQuery.current) onChange({ q: query }, { replace: true });
+    lastQuery.current = query;
+    onSubmit(query);
+  };
   return (
     <div className="search-box">
       <Search aria-hidden="true" size={16} />
@@ -109,11 +121,15 @@ function SearchBox({
         spellCheck={false}
         maxLength={200}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => {
+          setText(event.target.value);
+          onSubmit(null);
+        }}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' && event.key !== 'Enter') return;
+          if (event.nativeEvent.isComposing || (event.key !== 'Escape' && event.key !== 'Enter')) return;
           event.preventDefault();
           event.currentTarget.blur();
+          if (event.key === 'Enter') submit();
         }}
       />
     </div>

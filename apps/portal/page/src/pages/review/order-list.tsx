@@ -1,5 +1,6 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useCallback, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder } from '../../api/review.ts';
 import { OrderRow } from './order-row.tsx';
@@ -10,6 +11,8 @@ const TWO_LINES = 68;
 
 export interface OrderListProps {
   orders: ListedOrder[];
+  /** Keeps the scroll position for the way back. */
+  positionKey: readonly unknown[];
   addressOf: (id: number) => string;
   currentId: number | null;
   openId: number | null;
@@ -49,11 +52,14 @@ export function OrderList(props: OrderListProps): ReactNode {
   });
   const rows = virtualizer.getVirtualItems();
 
+  const heightBefore = useRef(height);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of height invalidates the measurements.
-  useEffect(() => {
+  useLayoutEffect(() => {
+    if (scroller.current) keepInPlace(scroller.current, currentIndex, orders.length, heightBefore.current, height);
+    heightBefore.current = height;
     virtualizer.measure();
-    if (currentIndex >= 0) virtualizer.scrollToIndex(currentIndex, { align: 'auto' });
   }, [height]);
+  useScrollMemory(scroller, props.positionKey, height, onTop);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only keyboard moves scroll the list and move the focus.
   useEffect(() => {
@@ -64,8 +70,10 @@ export function OrderList(props: OrderListProps): ReactNode {
       ?.focus({ preventScroll: true });
   }, [moves]);
 
+  const jumpsBefore = useRef(jumps);
   useEffect(() => {
-    if (jumps > 0) scroller.current?.scrollTo({ top: 0 });
+    if (jumps !== jumpsBefore.current) scroller.current?.scrollTo({ top: 0 });
+    jumpsBefore.current = jumps;
   }, [jumps]);
 
   const lastInSight = virtualizer.range?.endIndex ?? 0;
@@ -108,3 +116,36 @@ export function OrderList(props: OrderListProps): ReactNode {
     </div>
   );
 }
+
+/** Keeps the current row, or else the first one in sight, where it is when the rows change their height. */
+function keepInPlace(list: HTMLElement, current: number, count: number, before: number, after: number): void {
+  if (before === after) return;
+  const top = list.scrollTop;
+  const isInSight = current * before > top - before && current * before < top + list.clientHeight;
+  const index = isInSight ? current : Math.floor(top / before);
+  // The list must be high enough before it can be scrolled; the next render sets the same height.
+  if (list.firstElementChild instanceof HTMLElement) list.firstElementChild.style.height = `${count * after}px`;
+  list.scrollTop = top + index * (after - before);
+}
+
+/** Restores the scroll position that the list had when it was left, in rows from its top. */
+function useScrollMemory(
+  scroller: RefObject<HTMLElement | null>,
+  key: readonly unknown[],
+  height: number,
+  onTop: (isAtTop: boolean) => void,
+): void {
+  const queryClient = useQueryClient();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a list is entered and left once.
+  useLayoutEffect(() => {
+    const list = scroller.current;
+    if (!list) return;
+    list.scrollTop = (queryClient.getQueryData<number>(key) ?? 0) * height;
+    onTop(list.scrollTop < height / 2);
+    return () => {
+      queryClient.setQueryData(key, list.scrollTop / heightOf(list));
+    };
+  }, []);
+}
+
+const heightOf = (list: HTMLElement) => (list.querySelector('.is-compact') ? TWO_LINES : ONE_LINE);

@@ -61,6 +61,8 @@ export function ReviewList({
         </div>
       )}
       <OrderList
+        key={JSON.stringify(filters)}
+        positionKey={['list position', url.accountId, filters]}
         orders={orders}
         addressOf={url.addressOf}
         currentId={navigation.currentId}

@@ -1,19 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Keyboard } from 'lucide-react';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../components/notices.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
+import { nameOfOrder } from './name-of-order.ts';
 import { FIRST_WARNED, OrderPane } from './order-pane.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
 import { RESEND_PANEL } from './resend-panel.tsx';
 import { ReviewList } from './review-list.tsx';
 import { StateTabs } from './state-tabs.tsx';
-import { useListNavigation } from './use-list-navigation.ts';
+import { isRowInSight, useListNavigation } from './use-list-navigation.ts';
 import { useLiveList } from './use-live-list.ts';
-import { useMediaQuery, WIDE_SCREEN } from './use-media-query.ts';
+import { useMediaQuery, WIDE_LIST, WIDE_SCREEN } from './use-media-query.ts';
+import { useOpenFirst } from './use-open-first.ts';
 import { useReviewUrl } from './use-review-url.ts';
 import { useSelection } from './use-selection.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
@@ -30,24 +32,33 @@ export function ReviewPage(): ReactNode {
   const { accountId, openId, filters, addressOf, open } = url;
   const live = useLiveList(accountId, filters);
   const { orders } = live;
+  const listed = useMemo(() => new Map(orders.map((order) => [order.order_id, order])), [orders]);
   const notices = useNotices();
   const queryClient = useQueryClient();
-  const selection = useSelection(orders);
+  const selection = useSelection(orders, filters);
   const navigation = useListNavigation(orders, url);
   const isWide = useMediaQuery(WIDE_SCREEN);
+  const isWideList = useMediaQuery(WIDE_LIST);
+  const isCovered = openId !== null && !isWide;
+  const openFirst = useOpenFirst(live, filters, navigation.enter);
   const search = useRef<HTMLInputElement>(null);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
   const [rejecting, setRejecting] = useState<number[] | null>(null);
   const [isHelping, setHelping] = useState(false);
   const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
 
-  /** The selected orders, or else the current one. */
+  const detailOf = (id: number) => queryClient.getQueryData<OrderDetail>(['order', accountId, id]);
+  const orderOf = (id: number) => listed.get(id) ?? detailOf(id)?.order;
+  /** The orders that a key decides about, as far as they are shown: the selected ones, or else the current one. */
   const targetIds = () => {
-    if (selection.ids.length > 0) return selection.ids;
-    return navigation.currentId === null ? [] : [navigation.currentId];
+    const { currentId } = navigation;
+    if (selection.ids.length > 0 && !isCovered) return selection.ids;
+    if (currentId === null || !navigation.isPainted() || !orderOf(currentId)) return [];
+    if (openId !== null || isRowInSight(currentId)) return [currentId];
+    navigation.reveal();
+    return [];
   };
-  const stateOf = (id: number) =>
-    live.moved.get(id) ?? orders.find(({ order_id }) => order_id === id)?.review_state ?? filters.state;
+  const stateOf = (id: number) => live.moved.get(id) ?? orderOf(id)?.review_state ?? filters.state;
   /** A value that is typed but not saved must not be lost by confirming the old one. */
   const isBeingEdited = (ids: readonly number[]) => {
     if (editing === null || !ids.includes(editing.orderId)) return false;
@@ -56,10 +67,9 @@ export function ReviewPage(): ReactNode {
   };
   /** Blocks confirming the open order while a resend holds it, and shows the resend; the service rejects the others. */
   const isHeldHere = ([id, ...others]: readonly number[]) => {
-    const detail =
-      id === openId && others.length === 0 && queryClient.getQueryData<OrderDetail>(['order', accountId, id]);
+    const detail = id !== undefined && id === openId && others.length === 0 && detailOf(id);
     if (!detail || !isHeld(detail)) return false;
-    notices.show({ kind: 'bad', text: t('notice.held', { count: 1 }) });
+    notices.show({ kind: 'bad', text: t('notice.held', { count: 1, name: nameOfOrder(detail.order) }) });
     document.getElementById(RESEND_PANEL)?.focus();
     void queryClient.invalidateQueries({ queryKey: ['order', accountId, id] });
     return true;
@@ -67,7 +77,7 @@ export function ReviewPage(): ReactNode {
   const move = (ids: number[], to: ReviewState, reason?: string) => {
     if (isBeingEdited(ids)) return;
     navigation.moveOff(new Set(ids));
-    live.change(ids, to, reason);
+    live.change(ids, to, (id) => nameOfOrder(orderOf(id)), reason);
     selection.clear();
     setRejecting(null);
   };
@@ -78,7 +88,7 @@ export function ReviewPage(): ReactNode {
     else move(ids, to);
   };
   const editFirst = () => {
-    const order = orders.find(({ order_id }) => order_id === navigation.currentId);
+    const order = navigation.currentId === null ? undefined : listed.get(navigation.currentId);
     if (!order || order.warning_count === 0) return;
     if (openId === null) open(order.order_id);
     setEditing({ orderId: order.order_id, pointer: FIRST_WARNED });
@@ -98,7 +108,7 @@ export function ReviewPage(): ReactNode {
       c: () => requestReview(targetIds(), 'confirmed'),
       r: () => requestReview(targetIds(), 'rejected'),
       e: editFirst,
-      x: () => navigation.currentId !== null && selection.toggle(navigation.currentId),
+      x: () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId),
       u: live.undoLast,
       '/': () => search.current?.select(),
       '?': () => setHelping(true),
@@ -106,13 +116,12 @@ export function ReviewPage(): ReactNode {
     singleKeysOn,
   );
 
-  const isCovered = openId !== null && !isWide;
   return (
     <div className={openId === null ? 'review' : 'review has-order'}>
       <div className="review-top" inert={isCovered}>
         <h1 className="visually-hidden">{t('common:nav.review')}</h1>
         <StateTabs accountId={accountId} filters={filters} addressOf={addressOf} />
-        <FilterBar filters={filters} onChange={url.filter} search={search} />
+        <FilterBar filters={filters} onChange={url.filter} search={search} onSubmit={openFirst.request} />
         <button
           type="button"
           className="icon-button review-help"
@@ -128,7 +137,7 @@ export function ReviewPage(): ReactNode {
         selection={selection}
         navigation={navigation}
         url={url}
-        isCompact={!isWide || openId !== null}
+        isCompact={!isWideList || openId !== null}
         isCovered={isCovered}
         onReview={(to) => requestReview(selection.ids, to)}
       />
@@ -136,7 +145,7 @@ export function ReviewPage(): ReactNode {
         <OrderPane
           accountId={accountId}
           orderId={openId}
-          listed={orders.find(({ order_id }) => order_id === openId)}
+          listed={listed.get(openId)}
           movedTo={live.moved.get(openId)}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}

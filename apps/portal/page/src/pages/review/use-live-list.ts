@@ -10,7 +10,7 @@ import { useReview } from './use-review.ts';
  * scrolled to its top, so that rows do not shift while being read.
  */
 export function useLiveList(accountId: number, filters: Filters) {
-  const { list, orders, addNew, replace, mark, reload } = useOrderList(accountId, filters);
+  const { list, orders, addNew, replace, mark, setStates, reload } = useOrderList(accountId, filters);
   const { arrivals, clearArrivals, announcement } = useNewOrders(
     accountId,
     filters,
@@ -24,6 +24,7 @@ export function useLiveList(accountId: number, filters: Filters) {
       const loaded = new Set(orders.map(({ order_id }) => order_id));
       if (filters.state === 'needs_review' && returned.some((id) => !loaded.has(id))) void reload();
     },
+    onSettled: setStates,
     onHeld: (held) => mark(new Map(held.map((id) => [id, 'undecided']))),
     onUncertain: () => void reload(),
   });
@@ -38,15 +39,13 @@ export function useLiveList(accountId: number, filters: Filters) {
     if (isAtTop && waiting > 0) showArrivals();
   }, [isAtTop, waiting]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters load another list from its top.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters load another list.
   useEffect(() => {
     clearMoved();
-    setAtTop(true);
-    setJumps((count) => count + 1);
   }, [filters, clearMoved]);
 
   const shown = useMemo(
-    () => orders.filter(({ order_id }) => (moved.get(order_id) ?? filters.state) === filters.state),
+    () => orders.filter(({ order_id, review_state }) => (moved.get(order_id) ?? review_state) === filters.state),
     [orders, moved, filters.state],
   );
   return {

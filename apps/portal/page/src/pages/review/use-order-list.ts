@@ -1,7 +1,7 @@
-import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { call } from '../../api/client.ts';
-import type { ListedOrder } from '../../api/review.ts';
+import type { ListedOrder, ReviewState } from '../../api/review.ts';
 import { type Filters, toQuery } from './filters.ts';
 
 interface OrderPage {
@@ -12,6 +12,14 @@ interface OrderPage {
 type Pages = InfiniteData<OrderPage, string | null>;
 
 const PAGE_SIZE = 100;
+/** How long the way back finds a list as it was left, in milliseconds. */
+const KEPT_MS = 10 * 60_000;
+
+/** Forgets a list, so that a link to it loads it; the way back shows it as it was left. */
+export function forgetList(queryClient: QueryClient, accountId: number, filters: Filters): void {
+  for (const name of ['orders', 'list position'])
+    queryClient.removeQueries({ queryKey: [name, accountId, filters], exact: true, type: 'inactive' });
+}
 
 /**
  * The orders that match the filters, newest first, as far as they are loaded. The list is never refetched automatically because it may
@@ -30,14 +38,14 @@ export function useOrderList(accountId: number, filters: Filters) {
       }),
     getNextPageParam: (page) => page.next_cursor,
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    gcTime: KEPT_MS,
   });
   const orders = useMemo(() => list.data?.pages.flatMap((page) => page.orders) ?? [], [list.data]);
 
   const edit = useCallback(
-    (change: (orders: ListedOrder[], index: number) => ListedOrder[]) =>
-      queryClient.setQueryData<Pages>(
-        queryKey,
+    (change: (orders: ListedOrder[], index: number) => ListedOrder[], key: readonly unknown[] = queryKey) =>
+      queryClient.setQueriesData<Pages>(
+        { queryKey: key },
         (data) =>
           data && {
             ...data,
@@ -65,6 +73,19 @@ export function useOrderList(accountId: number, filters: Filters) {
       ),
     [edit],
   );
+  /** Sets the state of orders in each kept list of the account. */
+  const setStates = useCallback(
+    (states: ReadonlyMap<number, ReviewState>) =>
+      edit(
+        (page) =>
+          page.map((listed) => {
+            const review_state = states.get(listed.order_id) ?? listed.review_state;
+            return review_state === listed.review_state ? listed : { ...listed, review_state };
+          }),
+        ['orders', accountId],
+      ),
+    [edit, accountId],
+  );
   const reload = useCallback(() => queryClient.resetQueries({ queryKey, exact: true }), [queryClient, queryKey]);
-  return { list, orders, addNew, replace, mark, reload };
+  return { list, orders, addNew, replace, mark, setStates, reload };
 }

@@ -1,11 +1,14 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useAccountId } from '../../api/session.ts';
 import { type Filters, readFilters, writeFilters } from './filters.ts';
+import { forgetList } from './use-order-list.ts';
 
 /** The filters and the open order, both stored in the URL, so that links and the back button work. */
 export function useReviewUrl() {
   const accountId = useAccountId();
+  const queryClient = useQueryClient();
   const search = useSearch();
   const [location, navigate] = useLocation();
   const base = `/accounts/${accountId}/review`;
@@ -24,9 +27,10 @@ export function useReviewUrl() {
   const filter = useCallback(
     (patch: Partial<Filters>, { replace = false } = {}) => {
       const changed = { ...filters, ...patch };
+      forgetList(queryClient, accountId, changed);
       navigate(addressOf(changed.state === filters.state ? openId : null, changed), { replace });
     },
-    [navigate, addressOf, filters, openId],
+    [queryClient, accountId, navigate, addressOf, filters, openId],
   );
   return { accountId, openId, filters, addressOf, open, filter };
 }

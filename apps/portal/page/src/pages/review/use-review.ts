@@ -15,6 +15,7 @@ export type Moved = ReadonlyMap<number, ReviewState>;
 interface Undoable {
   to: ReviewState;
   done: Promise<ReviewOutcome | null>;
+  nameOf: (id: number) => string;
   until: number;
   notice: number;
 }
@@ -23,13 +24,19 @@ interface Undoable {
  * Confirms, rejects and reopens orders optimistically. If the service rejects the change, the orders return to the list and a notice
  * gives the reason.
  *
+ * @param onSettled the service's states of orders, for the loaded lists.
  * @param onReturned these orders need review again and may be missing from the list.
  * @param onHeld these orders wait for a decision about a resend.
  * @param onUncertain a request of several chunks failed, so an unknown part of the orders was moved.
  */
 export function useReview(
   accountId: number,
-  on: { onReturned: (ids: number[]) => void; onHeld: (ids: number[]) => void; onUncertain: () => void },
+  on: {
+    onSettled: (states: ReadonlyMap<number, ReviewState>) => void;
+    onReturned: (ids: number[]) => void;
+    onHeld: (ids: number[]) => void;
+    onUncertain: () => void;
+  },
 ) {
   const { t } = useTranslation('review');
   const textOf = useProblemText();
@@ -47,21 +54,32 @@ export function useReview(
     });
   }, []);
 
+  /** A notice about one order by its name, about several by their number. */
+  const textAbout = (notice: string, ids: readonly number[], nameOf: (id: number) => string) =>
+    t(`notice.${notice}`, { count: ids.length, name: ids[0] === undefined ? '' : nameOf(ids[0]) });
+
   /** Sends the request and corrects the optimistic states; `before` is restored on failure. */
   async function settle(
     ids: number[],
-    before: ReviewState | null,
+    { to, before, nameOf }: { to: ReviewState; before: ReviewState | null; nameOf: (id: number) => string },
     request: () => Promise<ReviewOutcome>,
   ): Promise<ReviewOutcome | null> {
     for (const id of ids) pending.current.add(id);
     try {
       const outcome = await request();
       for (const { order_id, review_state } of outcome.unchanged) move([order_id], review_state);
-      const held = outcome.unchanged.filter((order) => order.held).map(({ order_id }) => order_id);
-      const others = outcome.unchanged.length - held.length;
-      if (others > 0) notices.show({ kind: 'bad', text: t('notice.unchanged', { count: others }) });
+      on.onSettled(
+        new Map([
+          ...outcome.changed.map((id) => [id, to] as const),
+          ...outcome.unchanged.map(({ order_id, review_state }) => [order_id, review_state] as const),
+        ]),
+      );
+      const idsOf = (held: boolean) =>
+        outcome.unchanged.filter((order) => Boolean(order.held) === held).map(({ order_id }) => order_id);
+      const [held, others] = [idsOf(true), idsOf(false)];
+      if (others.length > 0) notices.show({ kind: 'bad', text: textAbout('unchanged', others, nameOf) });
       if (held.length > 0) {
-        notices.show({ kind: 'bad', text: t('notice.held', { count: held.length }) });
+        notices.show({ kind: 'bad', text: textAbout('held', held, nameOf) });
         on.onHeld(held);
       }
       return outcome;
@@ -84,34 +102,36 @@ export function useReview(
     const changed = (await entry.done)?.changed ?? [];
     if (changed.length === 0) return;
     move(changed, 'needs_review');
-    const outcome = await settle(changed, entry.to, () => undoReview(accountId, changed));
+    const { to: before, nameOf } = entry;
+    const outcome = await settle(changed, { to: 'needs_review', before, nameOf }, () => undoReview(accountId, changed));
     if (!outcome || outcome.changed.length === 0) return;
-    notices.show({ text: t('notice.undone', { count: outcome.changed.length }) });
+    notices.show({ text: textAbout('undone', outcome.changed, nameOf) });
     on.onReturned(outcome.changed);
   }
 
-  function change(ids: number[], to: ReviewState, reason?: string): void {
+  /** @param nameOf names an order in notices. */
+  function change(ids: number[], to: ReviewState, nameOf: (id: number) => string, reason?: string): void {
     if (ids.length === 0) return;
     move(ids, to);
-    const done = settle(ids, null, () => review(accountId, ids, to, reason));
+    const done = settle(ids, { to, before: null, nameOf }, () => review(accountId, ids, to, reason));
     if (to === 'needs_review') {
-      notices.show({ text: t('notice.needs_review', { count: ids.length }) });
+      notices.show({ text: textAbout('needs_review', ids, nameOf) });
       return;
     }
-    const entry: Undoable = { to, done, until: Date.now() + UNDO_MS, notice: 0 };
-    const offer = (count: number) => {
+    const entry: Undoable = { to, done, nameOf, until: Date.now() + UNDO_MS, notice: 0 };
+    const offer = (about: number[]) => {
       entry.notice = notices.show({
-        text: t(`notice.${to}`, { count }),
+        text: textAbout(to, about, nameOf),
         durationMs: entry.until - Date.now(),
         action: { label: t('common:action.undo'), run: () => void undo(entry) },
       });
     };
-    offer(ids.length);
+    offer(ids);
     void done.then((outcome) => {
-      const count = outcome?.changed.length ?? 0;
-      if (count === new Set(ids).size) return;
+      const changed = outcome?.changed ?? [];
+      if (changed.length === new Set(ids).size) return;
       notices.hide(entry.notice);
-      if (count > 0 && undoable.current.includes(entry)) offer(count);
+      if (changed.length > 0 && undoable.current.includes(entry)) offer(changed);
     });
     undoable.current = [...undoable.current.filter(({ until }) => until > Date.now()), entry];
   }

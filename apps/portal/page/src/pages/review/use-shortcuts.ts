@@ -12,8 +12,22 @@ export function useShortcutSetting(): [boolean, (on: boolean) => void] {
   return [on, change];
 }
 
-/** Actions by `KeyboardEvent.key` in lower case. */
+/** Actions by the key's name, see `nameOf`. */
 export type Shortcuts = Record<string, (() => void) | undefined>;
+
+/** Holding these keys down repeats their action; all others act once a press. */
+const REPEATED_KEYS = new Set(['j', 'k', 'arrowdown', 'arrowup']);
+const OTHER_SCRIPT = /^(?!\p{Script=Latin})\p{L}/u;
+
+/**
+ * The key's letter or name in lower case. On keyboards of another script it is the Latin letter at the key's place, so that shortcuts
+ * work there too; Latin layouts differ in their places, so there the printed letter counts.
+ */
+function nameOf({ key, code }: KeyboardEvent): string {
+  if (key === '؟') return '?';
+  if (!OTHER_SCRIPT.test(key)) return key.toLowerCase();
+  return code === 'Slash' ? '/' : code.replace(/^Key/, '').toLowerCase();
+}
 
 /** Keys that print no character; they work even if single-key shortcuts are off. */
 const SILENT_KEYS = new Set(['arrowdown', 'arrowup', 'enter', 'escape']);
@@ -25,17 +39,17 @@ function isFree(target: Element, key: string): boolean {
   return target.closest('.order-row') !== null && !(key === 'enter' && target.closest('a'));
 }
 
-/** Handles shortcuts of the whole page, except while typing, in a dialog, or with a modifier key. */
+/** Handles shortcuts of the whole page, except while typing, in a dialog or menu, or with a modifier key. */
 export function useShortcuts(shortcuts: Shortcuts, singleKeysOn: boolean): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.target instanceof Element ? event.target : document.body;
-    if (target.closest(TYPING) || document.querySelector('dialog[open]')) return;
-    const key = event.key.toLowerCase();
+    if (target.closest(TYPING) || document.querySelector('dialog[open], :popover-open')) return;
+    const key = nameOf(event);
     const run = shortcuts[key];
     if (!run || (SILENT_KEYS.has(key) ? key !== 'escape' && !isFree(target, key) : !singleKeysOn)) return;
     event.preventDefault();
-    run();
+    if (!event.repeat || REPEATED_KEYS.has(key)) run();
   });
   useEffect(() => {
     document.addEventListener('keydown', onKey);

@@ -1,0 +1,23 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import type { Filters } from './filters.ts';
+import type { useLiveList } from './use-live-list.ts';
+
+/**
+ * Opens the first order of the list as soon as the list for a text is there; an earlier list does not count. A change of the text
+ * meanwhile ends the request.
+ */
+export function useOpenFirst(live: ReturnType<typeof useLiveList>, filters: Filters, open: (id: number) => void) {
+  const [requested, setRequested] = useState<string | null>(null);
+  const isLoaded = live.list.isSuccess && !live.list.isFetching;
+  const openFirst = useEffectEvent(() => {
+    const [first] = live.orders;
+    setRequested(null);
+    if (first) open(first.order_id);
+  });
+  useEffect(() => {
+    if (requested === null) return;
+    if (requested !== filters.q) setRequested(null);
+    else if (isLoaded) openFirst();
+  }, [requested, filters, isLoaded]);
+  return { request: setRequested };
+}

@@ -1,0 +1,104 @@
+import { expect } from '@jest/globals';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { openPage, signInOnPage } from './browser.ts';
+import { createPerson, type TestPerson } from './people.ts';
+import type { RunningIntake, RunningPortal, Stack, TestAccount } from './stack.ts';
+import { until } from './until.ts';
+
+/** An account with a reviewer. */
+export interface ReviewedShop {
+  account: TestAccount;
+  person: TestPerson;
+}
+
+export const DELIVERABLE_ORDER = {
+  source_order_id: 'A-1',
+  customer: { name: 'Fatima', phone: '050 123 4567' },
+  address: 'Villa 12, Street 4',
+  emirate: 'Dubai',
+  items: [{ name: 'Karak', quantity: 2, sku: 'K-1' }],
+  total: '1250.50',
+};
+
+/** A deliverable order with this number. */
+export const numbered = (number: string, more: object = {}) => ({
+  ...DELIVERABLE_ORDER,
+  source_order_id: number,
+  ...more,
+});
+
+/** An account with these orders, in this order, and a reviewer. */
+export async function openReviewedShop(
+  { stack, intake }: { stack: Stack; intake: RunningIntake },
+  ...orders: object[]
+): Promise<ReviewedShop> {
+  const account = await stack.account();
+  const person = await createPerson(stack, account.id);
+  for (const order of orders) {
+    const { body } = await intake.api.order(account, order, { Prefer: 'wait=20' });
+    expect(body.status).toBe('written');
+  }
+  return { account, person };
+}
+
+/** Opens the list as its reviewer. Errors in the page fail the test at the end. */
+export async function reviewOnPage(
+  portal: RunningPortal,
+  { person, account }: ReviewedShop,
+  work: (page: Page) => Promise<void>,
+  { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
+): Promise<void> {
+  const { page, complaints } = await openPage(options);
+  await signInOnPage(page, portal, person, `/accounts/${account.id}/review${path}`);
+  await work(page);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+}
+
+export const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
+export const currentRow = (page: Page, number: string) => page.locator('.order-row.is-current', { hasText: number });
+
+/** The review states of an account's orders by order number. */
+export async function statesOf({ database }: Stack, { account }: ReviewedShop): Promise<Record<string, string>> {
+  const rows = await database.knex('orders').where({ account_id: account.id }).select('order_number', 'review_state');
+  return Object.fromEntries(rows.map(({ order_number, review_state }) => [order_number, review_state]));
+}
+
+export function becomes(stack: Stack, shop: ReviewedShop, number: string, state: string): Promise<boolean> {
+  return until(`${number} is ${state}`, async () => (await statesOf(stack, shop))[number] === state);
+}
+
+/** Inserts many deliverable orders, named `BULK-0001` and so on, written an hour ago. */
+export async function insertBulk(
+  { database }: Stack,
+  { account }: ReviewedShop,
+  count: number,
+  prefix = 'BULK',
+): Promise<void> {
+  await database.knex.raw(
+    `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, address,
+                         emirate, emirate_code, items, total, currency, warnings, received_at, written_at)
+     select ?, ? || n, ? || '-' || lpad(n::text, 4, '0'), 'rest', gen_random_uuid(), 'Fatima', '+971501234567', 'Villa 12',
+            'Dubai', 'AE-DU', '[{"name":"Karak","sku":null,"quantity":2}]', n, 'AED', '[]',
+            now() - interval '1 hour', now() - interval '1 hour'
+     from generate_series(1, ?) as n order by n`,
+    [account.id, prefix, prefix, count],
+  );
+}
+
+/** Collects the bodies of decisions that the page sends. */
+export function watchDecisions(page: Page): { order_ids: number[]; to: string }[] {
+  const sent: { order_ids: number[]; to: string }[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/orders/review')) sent.push(request.postDataJSON());
+  });
+  return sent;
+}
+
+/** Opens and closes the help: after it, all keys pressed before were handled. */
+export async function afterKeys(page: Page): Promise<void> {
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
