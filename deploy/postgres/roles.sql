@@ -100,7 +100,7 @@ begin
   -- nothing in it, and erases nothing.
   grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, resends, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
-    user_verifications, invitations, sign_in_attempts to orders_portal;
+    user_verifications, invitations, sign_in_attempts, order_notes, review_views, review_presence to orders_portal;
   -- Receipts are searched by their idempotency key.
   grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
@@ -123,6 +123,9 @@ begin
     on orders to orders_portal;
   grant insert, update, delete on order_words to orders_portal;
   grant update (decision, decided_by, decided_at) on resends to orders_portal;
+  grant insert on order_notes to orders_portal;
+  grant insert, delete on review_views to orders_portal;
+  grant insert, update, delete on review_presence to orders_portal;
 
   -- Where the queue is on Postgres, it has a schema of its own.
   if exists (select from pg_namespace where nspname = 'bullmq') then

@@ -59,7 +59,7 @@ export const NO_FILTER = {
   searchTerms: null,
   channel: null,
   emirate: null,
-  warned: null,
+  severity: null,
   writtenAfter: null,
   writtenBefore: null,
 };

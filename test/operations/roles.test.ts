@@ -24,7 +24,8 @@ const PASSWORDS = {
 /** The portal routes of an account's pages. */
 const PAGES = [
   '/orders',
-  '/orders/counts',
+  '/orders/updates?after=0',
+  '/orders/ids',
   '/receipts',
   '/overview',
   '/rejected-deliveries',

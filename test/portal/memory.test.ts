@@ -122,7 +122,7 @@ const ofOperator =
 
 /** The requests that took most memory. They run with every test run. */
 const LARGEST: [what: string, ask: Ask][] = [
-  ['the longest pages of the list of orders', ofHostile('/orders?limit=200&warnings=yes')],
+  ['the longest pages of the list of orders', ofHostile('/orders?limit=200&severity=blocks')],
   ['an order with a long history', () => hostile.get(orderOf(0))],
   ['dead receipts', ofHostile('/receipts?limit=100&state=dead')],
   ['one receipt', (index) => hostile.get(receiptOf(index))],
@@ -132,7 +132,7 @@ const LARGEST: [what: string, ask: Ask][] = [
 const OTHERS: [what: string, ask: Ask][] = [
   ['the list of orders', ofHostile('/orders')],
   ['a search of orders', ofHostile(`/orders?limit=200&q=${encodeURIComponent('ع'.repeat(100))}`)],
-  ['new orders', ofHostile('/orders/new?after=0')],
+  ['new orders', ofHostile('/orders/updates?after=0')],
   ['one order', (index) => hostile.get(orderOf(index + 1))],
   ['receipts', ofHostile('/receipts?limit=100')],
   ['a search of receipts', ofHostile('/receipts/search?q=1')],
@@ -150,7 +150,7 @@ test.each(process.env.TEST_FULL === 'on' ? [...LARGEST, ...OTHERS] : LARGEST)(
 );
 
 test('edits of orders', async () => {
-  const items = Array.from({ length: 20_000 }, () => ({}));
+  const items = Array.from({ length: 1000 }, () => ({ name: 'x'.repeat(30) }));
   // All of them in memory at once would exceed the heap.
   expect(await flood((index) => hostile.patch(orderOf(index), { edits: { '/area': `${index}` } }), 64)).toEqual([200]);
   await expectAnswered((index) => hostile.patch(orderOf(index), { edits: { '/items': items } }));

@@ -77,13 +77,8 @@ describe('over HTTP', () => {
     const { orders } = (await shop.get('/orders')).body;
     const { items: _items, warnings: _warnings, ...inList } = order;
     expect(orders).toEqual([expect.objectContaining({ resent: null }), inList]);
-    expect((await shop.get(`/orders/new?after=0`)).body.orders).toEqual(orders);
-    const other = orders[0].order_id;
-    expect((await shop.get(`/orders/resent?order_ids=${other},${orderId},999999999`)).body.orders).toEqual([
-      { order_id: other, resent: null },
-      { order_id: orderId, resent: 'undecided' },
-      { order_id: 999999999, resent: null },
-    ]);
+    const updates = await shop.get('/orders/updates?after=0');
+    expect([updates.body.new.orders, updates.body.edited]).toEqual([orders, [inList]]);
   });
 
   test('accepting a resend changes the order and refusing it does not, and each decision is recorded with its user', async () => {
@@ -182,7 +177,7 @@ describe('over HTTP', () => {
     },
   );
 
-  test('an invalid decision, order, resend or list of orders is rejected', async () => {
+  test('an invalid decision, order or resend is rejected', async () => {
     const orderId = await begin();
     const receiptId = await resend();
     const codeOf = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code];
@@ -191,8 +186,6 @@ describe('over HTTP', () => {
       expect(codeOf(await decide(id as number, receiptId, 'accepted'))).toEqual([404, 'order_not_found']);
     for (const id of ['x', '01a1f9bd-9a17-7354-8023-e51a3a7d2f89'])
       expect(codeOf(await decide(orderId, id, 'accepted'))).toEqual([404, 'receipt_not_found']);
-    for (const ids of ['', 'x', '1,', '0', Array(201).fill(1).join()])
-      expect(codeOf(await shop.get(`/orders/resent?order_ids=${ids}`))).toEqual([422, 'invalid_request']);
   });
 
   test('resends of another account are not found on every route', async () => {
@@ -201,14 +194,12 @@ describe('over HTTP', () => {
     const { client, ...other } = await openShop(stack, portal);
     const path = `/orders/${orderId}/resends/${receiptId}`;
     expect(await other.post(path, { decision: 'accepted' })).toMatchObject({ body: { code: 'order_not_found' } });
-    expect((await other.get(`/orders/resent?order_ids=${orderId}`)).body.orders).toEqual([
-      { order_id: orderId, resent: null },
-    ]);
+    expect((await other.get('/orders/updates?after=0')).body.edited).toEqual([]);
     const theirs = below(client, shop.account.id);
     const base = `/accounts/${shop.account.id}`;
     const ask = () => [
       theirs.post(path, { decision: 'accepted' }),
-      theirs.get(`/orders/resent?order_ids=${orderId}`),
+      theirs.get('/orders/updates?after=0'),
       theirs.get('/resends'),
       client.put(`${base}/resends`, { resends: 'hold' }),
     ];
@@ -334,7 +325,7 @@ describeWith('chromium')('on the page', () => {
     await visit('/review', async (page) => {
       await rowOf(page, 'R-2').waitFor();
       // The page does not know about the resend yet.
-      await page.route('**/orders/resent*', (route) => route.abort());
+      await page.route('**/orders/updates*', (route) => route.abort());
       await resend();
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await confirmButton(page.getByRole('toolbar')).click();

@@ -29,6 +29,8 @@ const idsOf = ({ status, body }: Reply): number[] => {
   return body.orders.map(({ order_id }: { order_id: number }) => order_id);
 };
 const codeOf = ({ status, body }: Reply) => [status, body.code];
+/** The new orders of a poll. */
+const newOf = (reply: Reply): Reply => ({ ...reply, body: reply.body.new });
 
 /** Reads all pages of a list. `between` runs after each page. */
 async function allPages(shop: Shop, query: string, between: () => Promise<unknown> = async () => {}) {
@@ -72,11 +74,14 @@ describe('the list', () => {
               pointer: '/customer',
               code: 'customer_as_text',
               detail: 'A string instead of an object; kept as the name, and searched for a phone number.',
+              severity: 'check',
             },
           ],
         },
         review: { state: 'needs_review', by: null, at: null, reason: null, undo_until: null },
         raw: { text: payload },
+        notes: [],
+        similar: [],
         history: [],
         erased_at: null,
         resends: [],
@@ -137,7 +142,7 @@ describe('the list', () => {
     const shop = await openShop(stack, portal);
     const [id] = [await insert(shop), await insert(shop)];
     await shop.post('/orders/review', { order_ids: [id], to: 'confirmed' });
-    expect((await shop.get('/orders/counts')).body).toEqual({ needs_review: 1, capped: false });
+    expect((await shop.get('/orders/updates?after=0')).body.counts).toEqual({ needs_review: 1, capped: false });
   });
 
   test.each([
@@ -146,10 +151,16 @@ describe('the list', () => {
     ['limit=201'],
     ['cursor=x'],
     ['emirate=AE-XX'],
-    ['warnings=maybe'],
+    ['severity=maybe'],
+    ['warnings=yes'],
+    ['similar=no'],
     ['written_after=yesterday'],
     ['q=a&q=b'],
-    ['sort=total'],
+    ['sort=name'],
+    ['sort=total&cursor=x'],
+    ['sort=total&cursor=x,1'],
+    ['sort=total&cursor=1'],
+    ['cursor=1,1'],
     [`q=${'x'.repeat(201)}`],
   ])('rejects %s', async (query) => {
     asker ??= await openShop(stack, portal);
@@ -161,24 +172,23 @@ describe('new orders', () => {
   test('are those since the last request, and those that were committed late', async () => {
     const shop = await openShop(stack, portal);
     const old = await insert(shop, { written_at: new Date(Date.now() - 60_000) });
-    const { body } = await shop.get(`/orders/new?after=${old}`);
-    expect(body).toEqual({ orders: [], more: false, latest: old });
+    const { body } = await shop.get(`/orders/updates?after=${old}`);
+    expect(body.new).toEqual({ orders: [], more: false });
     const trx = await stack.database.knex.transaction();
     const late = await insertOrder(trx, shop.account.id);
     const quick = await insert(shop);
-    const first = await shop.get(`/orders/new?after=${old}`);
-    expect([idsOf(first), first.body.latest]).toEqual([[quick], quick]);
+    expect(idsOf(newOf(await shop.get(`/orders/updates?after=${old}`)))).toEqual([quick]);
     await trx.commit();
-    expect(idsOf(await shop.get(`/orders/new?after=${quick}`))).toEqual([quick, late]);
+    expect(idsOf(newOf(await shop.get(`/orders/updates?after=${quick}`)))).toEqual([quick, late]);
   });
 
   test('obey the same filter, and the reply says if there are more', async () => {
     const shop = await openShop(stack, portal);
     for (let n = 0; n < 52; n += 1) await insert(shop, { channel: n < 51 ? 'rest' : 'webhook' });
-    const all = await shop.get('/orders/new?after=0');
+    const all = newOf(await shop.get('/orders/updates?after=0'));
     expect([idsOf(all).length, all.body.more]).toEqual([50, true]);
-    const rare = await shop.get('/orders/new?after=0&channel=webhook');
-    expect([idsOf(rare).length, rare.body.more, rare.body.latest]).toEqual([1, false, all.body.latest]);
+    const rare = newOf(await shop.get('/orders/updates?after=0&channel=webhook'));
+    expect([idsOf(rare).length, rare.body.more]).toEqual([1, false]);
   });
 });
 
@@ -193,7 +203,11 @@ describe('filters and search', () => {
   beforeAll(async () => {
     shop = await openShop(stack, portal);
     const warning = '[{"pointer":"/total","code":"total_unreadable","detail":"x"}]';
-    const [dubai, sharjah] = [{ emirate_code: 'AE-DU' }, { emirate_code: 'AE-SH' }];
+    const deliverable = { address: 'Apt 4', items: '[{"name":"Karak","quantity":1,"sku":null}]' };
+    const [dubai, sharjah] = [
+      { emirate_code: 'AE-DU', ...deliverable },
+      { emirate_code: 'AE-SH', ...deliverable },
+    ];
     ids.aisha = await insert(shop, {
       ...dubai,
       source_order_id: 'SHOP-2026-001042',
@@ -234,10 +248,12 @@ describe('filters and search', () => {
     ['channel=webhook', ['mohammed', 'john']],
     ['emirate=AE-DU', ['aisha', 'john']],
     ['emirate=none', ['fatima', 'bare']],
-    ['warnings=yes', ['fatima', 'john']],
-    ['warnings=no', ['aisha', 'mohammed', 'bare']],
-    ['channel=webhook&emirate=AE-DU&warnings=yes', ['john']],
-    ['channel=rest&warnings=yes&emirate=AE-DU', []],
+    ['severity=blocks', ['fatima', 'bare']],
+    ['severity=check', ['john']],
+    ['severity=corrected', []],
+    ['severity=none', ['aisha', 'mohammed']],
+    ['channel=webhook&emirate=AE-DU&severity=check', ['john']],
+    ['channel=rest&severity=check&emirate=AE-DU', []],
     ['written_after=2026-03-01T00:00:00Z', ['fatima', 'john', 'bare']],
     ['written_before=2026-03-01T00:00:00Z', ['aisha', 'mohammed']],
     ['written_after=2026-02-01T00:00:00Z&written_before=2026-03-01T00:00:01Z', ['mohammed', 'fatima']],
@@ -289,7 +305,7 @@ describe('filters and search', () => {
   ])('search: %s', async (words, names) => {
     const q = encodeURIComponent(words);
     expect(logFields(await shop.get(`/orders?q=${q}`))).toEqual(names);
-    expect(logFields(await shop.get(`/orders/new?after=0&q=${q}`))).toEqual(names);
+    expect(logFields(newOf(await shop.get(`/orders/updates?after=0&q=${q}`)))).toEqual(names);
   });
 
   const searchForEach = async () => {
@@ -297,9 +313,11 @@ describe('filters and search', () => {
       [`q=${encodeURIComponent('050 123 4567')}`, ['aisha']],
       [`q=${encodeURIComponent('هاشمي احمد')}`, ['mohammed']],
       ['q=SHOP-2026-001042', ['aisha']],
-      ['q=4567&channel=webhook&emirate=AE-DU&warnings=yes', ['john']],
+      ['q=4567&channel=webhook&emirate=AE-DU&severity=check', ['john']],
+      ['severity=check', ['john']],
+      ['severity=none&sort=oldest', ['aisha', 'mohammed']],
       ['channel=webhook', ['mohammed', 'john']],
-      ['emirate=none&warnings=yes', ['fatima']],
+      ['q=9f1b&severity=blocks', ['fatima']],
       ['q=104&written_before=2026-03-01T00:00:00Z', ['mohammed']],
       ['q=absent', []],
     ] as const) {
@@ -373,15 +391,18 @@ describe('for everybody else an order does not exist', () => {
     expect(await theirs.get(`/orders/${id}`)).toMatchObject({ body: untouched.body });
     expect(await stack.database.knex('audit_events').where({ subject: `order:${id}` })).toEqual([]);
     expect(idsOf(await mine.get('/orders'))).toEqual([own]);
-    expect(idsOf(await mine.get('/orders/new?after=0'))).toEqual([own]);
-    expect((await mine.get('/orders/counts')).body.needs_review).toBe(1);
+    const updates = await mine.get('/orders/updates?after=0');
+    expect([idsOf(newOf(updates)), updates.body.counts.needs_review]).toEqual([[own], 1]);
   });
 
   test('below the account of its holder', async () => {
     const [mine, theirs] = [await openShop(stack, portal), await openShop(stack, portal)];
     const id = await insert(theirs);
     const asked = below(mine.client, theirs.account.id);
-    const lists: [string, string][] = ['/orders', '/orders/new?after=0', '/orders/counts'].map((path) => ['get', path]);
+    const lists: [string, string][] = ['/orders', '/orders/updates?after=0', '/orders/ids'].map((path) => [
+      'get',
+      path,
+    ]);
     for (const [verb, path, body] of [...lists, ...routes(id)] as [string, string, object?][]) {
       const ask = asked[verb as 'get'] as Ask;
       expect([verb, path, ...codeOf(await ask(path, body))]).toEqual([verb, path, 404, 'account_not_found']);

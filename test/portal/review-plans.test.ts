@@ -69,7 +69,7 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
 }
 
 const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
-  listReview(db.database, { ...ALL, ...filter }, { below, limit: 50 });
+  listReview(db.database, { ...ALL, ...filter }, { after: below, limit: 50 });
 
 const PAGE_OF_ORDERS = Array.from({ length: 50 }, (_, index) => ({ order_id: 2 * index + 2 }));
 

@@ -51,7 +51,7 @@ async function allPages(accountId: number, searchTerms: string, between: () => P
     const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
     const page = await listReview(db.database, filter, { ...(below && { below }), limit: 50 });
     found.push(...page.orders.map(({ order_id }) => order_id));
-    below = page.nextBelow;
+    below = page.next;
     await between();
   }
   return found;

@@ -39,8 +39,8 @@ const markOf = async (accountId: number): Promise<number | undefined> =>
 /** One page of matches, and whether there are more. */
 async function search(accountId: number, searchTerms: string): Promise<[number[], boolean]> {
   const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
-  const { orders, nextBelow } = await listReview(db.database, filter, { limit: 50 });
-  return [orders.map(({ order_id }) => order_id), nextBelow !== null];
+  const { orders, next } = await listReview(db.database, filter, { limit: 50 });
+  return [orders.map(({ order_id }) => order_id), next !== null];
 }
 
 test('creates the search terms of orders written more than a minute ago, up to the first younger one', async () => {

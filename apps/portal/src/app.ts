@@ -3,6 +3,7 @@ import { isDeeperThan, Problem } from '@orders/domain';
 import { mediaTypeOf } from '@orders/http';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
+import { accountRoute } from './account-route.ts';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
 import { compressResponses } from './compress-responses.ts';
 import type { PortalDeps } from './deps.ts';
@@ -42,7 +43,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   const sameOrigin = requireSameOrigin(config.PORTAL_URL);
 
   const accountRouter = Router();
-  accountRouter.use(reviewRoutes(deps));
+  accountRouter.use(accountRoute(deps), reviewRoutes(deps));
   accountRouter.use(accountAuditRoutes(deps));
   accountRouter.use(integrationRoutes(deps));
   accountRouter.use(receiptRoutes(deps), deadLetterRoutes(deps), overviewRoutes(deps));

@@ -10,26 +10,28 @@ const MAX_BYTES = 134_217_728;
 const SMALL_BYTES = 8192;
 
 /**
- * Bounds the memory of unsent JSON responses by a budget that accounts share fairly, so that slow readers of one account leave room for the
- * others. Replaces `response.json`, which throws when the budget is spent.
+ * Bounds the memory of unsent responses by a budget that accounts share fairly, so that slow readers of one account leave room for the
+ * others. Replaces `response.json`, and `response.send` for a Buffer; they throw when the budget is spent.
  *
  * @throws {Problem} `overloaded`.
  */
 export function limitResponseMemory(): RequestHandler {
   const budget = createFairBudget(MAX_BYTES);
   return (request, response, next) => {
-    response.json = (value) => {
+    const send = response.send.bind(response);
+    response.send = (body) => {
       // The client has disconnected: `close`, which returns the bytes to the budget, was already emitted.
       if (response.destroyed) return response;
-      const body = Buffer.from(JSON.stringify(value));
-      if (body.length > SMALL_BYTES) {
+      if (Buffer.isBuffer(body) && body.length > SMALL_BYTES) {
         const { accountId = NO_ACCOUNT_ID } = contextOf(request);
         const bytes = body.length + COMPRESSOR_BYTES;
         if (!budget.take(accountId, bytes)) throw new Problem('overloaded');
         response.once('close', () => budget.release(accountId, bytes));
       }
-      return response.type('json').send(body);
+      return send(body);
     };
+    response.json = (value) =>
+      response.destroyed ? response : response.type('json').send(Buffer.from(JSON.stringify(value)));
     next();
   };
 }

@@ -33,6 +33,8 @@ export async function recordAudit(db: Knex, ...entries: AuditEntry[]): Promise<v
       action,
       subject,
       details: details ? JSON.stringify(details) : null,
+      // Not now(), as the transaction may have waited for locks; lists of updates ask for the last seconds.
+      at: db.raw('clock_timestamp()'),
     })),
   );
 }

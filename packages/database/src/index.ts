@@ -42,11 +42,21 @@ export { APP_ROLES, type AppRole, grantAppRoles, hasAppRoles, setRolePassword } 
 export { migrate, planMigrations, runMigrations } from './migrate.ts';
 export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-record.ts';
 export { MIGRATIONS, type Migration } from './migrations/index.ts';
+export { addNote } from './orders/add-note.ts';
 export { editStoredOrder } from './orders/edit-order.ts';
 export { fillSearchTerms } from './orders/fill-search-terms.ts';
 export type { ListedOrder, OrderJson } from './orders/order-rows.ts';
 export { findOrder, findReview, listOrders, type Review, readOrders } from './orders/orders.ts';
+export { type ExportedOrder, hasOrders, readExported } from './orders/read-exported.ts';
 export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
+export {
+  createView,
+  deleteView,
+  listViews,
+  MAX_VIEWS,
+  type ReviewView,
+  type ViewOwner,
+} from './orders/review-views.ts';
 export { type UndoOutcome, undoReview } from './orders/undo-review.ts';
 export { createPartitions } from './partitions/create-partitions.ts';
 export { countInDefault } from './partitions/default-partitions.ts';
@@ -54,6 +64,7 @@ export { dropOldPartitions, type Retention, removeLeftovers } from './partitions
 export { countUnreadableSecrets } from './prepared/accounts/check-secrets.ts';
 export { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './prepared/accounts/find-authenticated-keys.ts';
 export { findSecretsToDiagnose, touchSecret } from './prepared/accounts/secrets-in-use.ts';
+export { countNotes, findNotes, type Note } from './prepared/orders/find-notes.ts';
 export { findOrderBySource } from './prepared/orders/find-order-by-source.ts';
 export {
   findOrderHistory,
@@ -62,8 +73,27 @@ export {
   type OrderReview,
   type ReviewedOrder,
 } from './prepared/orders/find-reviewed-order.ts';
+export { findSimilar, type SimilarOrder } from './prepared/orders/find-similar.ts';
 export { countNeedingReview, listReviewSince } from './prepared/orders/list-new-orders.ts';
-export { listReview, type ReviewPage } from './prepared/orders/list-review.ts';
+export { type AgeOrder, listReview, type ReviewPage } from './prepared/orders/list-review.ts';
+export {
+  isSortKey,
+  listMatchingIds,
+  listSorted,
+  SORTS,
+  type Sort,
+  type SortedPage,
+  type SortedPlace,
+} from './prepared/orders/list-sorted.ts';
+export {
+  type ChangedOrder,
+  listById,
+  listUpdates,
+  MAX_EDITED,
+  type OrderUpdates,
+} from './prepared/orders/list-updates.ts';
+export { type ListMarks, markListed } from './prepared/orders/mark-listed.ts';
+export { type ReviewOverview, readReviewOverview } from './prepared/orders/read-review-overview.ts';
 export { readStalls, type Stalls } from './prepared/orders/read-stalls.ts';
 export type { ReviewFilter } from './prepared/orders/review-filter.ts';
 export {
@@ -120,6 +150,7 @@ export {
   type ResendState,
 } from './prepared/resends/find-resends.ts';
 export { type Duplicate, writeDuplicates } from './prepared/resends/write-duplicates.ts';
+export { removeOldPresence, seeReviewers, type Viewer } from './prepared/review-presence.ts';
 export { run } from './prepared/run.ts';
 export { checkSchema, isReachable, readSchemaState, schemaReadiness, untilSchema } from './prepared/schema-state.ts';
 export {

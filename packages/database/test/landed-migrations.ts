@@ -18,4 +18,7 @@ export const LANDED: Record<string, string> = {
   '016-dispatch-on-the-primary': 'b0cff958a9eb3cb0f54f6ce41b3ba7fb106012dfbb381b38648058e0d06f9374',
   '017-outbox-and-resends-indexes': '2ce2aca0b3d939718ff0a6d7cc4279d96e7abcae8f9c41b9fc84b6a3b7d56fb7',
   '018-erase-changes-trigger': '7360dd19fab9548c660904ee98ef6c39438d183927e009061b49df63a39c0c9a',
+  '019-review-notes-and-views': '54647ec0a1c455b38c9930abc1f1da2e4fdf25dc0a9919c70cf34afcc3b5c06c',
+  '020-resends-stored-at': '88e02f25b486c512c8876411c278d9c8858740bc86cf7c5a67a3dd55eb5b613a',
+  '021-resends-by-stored-at': '8e524c9e2df26b8b4d3f86c461b7f3e0e860e8c9bd8aa2d6b9897dd41723d6fa',
 };

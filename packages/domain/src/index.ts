@@ -1,10 +1,11 @@
 export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
+export { fieldAt, type OrderEdits } from './apply-edits.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
 export { compareResent, type Difference, hasResentChanges } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
 export { contentFingerprint } from './content-fingerprint.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
-export { editOrder, type OrderChange, type OrderEdits } from './edit-order.ts';
+export { editOrder, type OrderChange } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
 export {
   DEFAULT_MAX_BATCH_BYTES,
@@ -51,6 +52,21 @@ export { diagnoseBody } from './rejections/diagnose-body.ts';
 export { diagnoseHeaders } from './rejections/diagnose-headers.ts';
 export { diagnoseSignature, type WrongSignature } from './rejections/diagnose-signature.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
+export {
+  BLOCKERS,
+  type Blocker,
+  blockersOf,
+  blockersOfDelivery,
+  CORRECTED_CODES,
+  isReachable,
+  REACHABLE_PHONE,
+  SEVERITIES,
+  type Severity,
+  severityFrom,
+  severityOf,
+  severityOfWarning,
+  type WarningSeverity,
+} from './severity.ts';
 export { claimedDigest, isSignedWith } from './signature.ts';
 export {
   readSourceOrderIds,

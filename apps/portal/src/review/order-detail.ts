@@ -1,27 +1,33 @@
 import {
+  countNotes,
   findAcceptable,
   findAccount,
+  findNotes,
   findOrderHistory,
   findReceiptBody,
   findResends,
   findReviewedOrder,
+  findSimilar,
   type ListedOrder as ListedColumns,
+  type ListMarks,
+  type Note,
   type OrderEvent,
   type OrderReview,
   type Resend,
   type ResendState,
   type ReviewedOrder,
+  type SimilarOrder,
 } from '@orders/database';
 import { Problem } from '@orders/domain';
 import type { PortalDeps } from '../deps.ts';
 
 /** An order in the list. */
-export type ListedOrder = ListedColumns & { resent: ResendState | null };
+export type ListedOrder = ListedColumns & ListMarks;
 
 /** An order with all that its reviewer sees. */
 export interface OrderDetail {
   /** With its first 1,000 items; `item_count` is the total. */
-  order: ReviewedOrder & { resent: ResendState | null };
+  order: ReviewedOrder & ListMarks;
   review: OrderReview;
   /** When the customer's data was erased. */
   erased_at: Date | null;
@@ -29,6 +35,10 @@ export interface OrderDetail {
   raw: { text: string } | null;
   /** Newest first. */
   history: OrderEvent[];
+  /** The last 200, oldest first. `order.note_count` is the total. */
+  notes: Note[];
+  /** At most five likely duplicates, newest first. */
+  similar: SimilarOrder[];
   /**
    * Resends of the order with other content, newest first. Only the newest counts; while it is undecided, its changes are what
    * accepting it would change.
@@ -46,20 +56,26 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, history, resent, account] = await Promise.all([
+  const [body, history, notes, noteCounts, similar, resent, account] = await Promise.all([
     findReceiptBody(database, accountId, found.order.receipt_id),
     findOrderHistory(database, accountId, orderId),
+    findNotes(database, accountId, orderId),
+    countNotes(database, accountId, [orderId]),
+    findSimilar(database, accountId, found.order),
     findResends(database, accountId, [orderId]),
     findAccount(knex, accountId),
   ]);
   const resends = resent.map(({ order_id: _, ...resend }) => resend);
   const [newest] = resends;
   if (newest?.decision === null) newest.changes = await findAcceptable(database, found.order, newest);
+  const marks = { resent: resentOf(resends), note_count: noteCounts.get(orderId) ?? 0, similar: similar.length > 0 };
   return {
     ...found,
-    order: { ...found.order, resent: resentOf(resends) },
+    order: { ...found.order, ...marks },
     raw: body && { text: body.toString('utf8') },
     history,
+    notes,
+    similar,
     resends,
     hold_resends: account?.resends === 'hold',
   };

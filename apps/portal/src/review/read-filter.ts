@@ -1,5 +1,12 @@
 import type { ReviewFilter } from '@orders/database';
-import { type Channel, EMIRATE_CODES, REVIEW_STATES, type ReviewState } from '@orders/domain';
+import {
+  type Channel,
+  EMIRATE_CODES,
+  REVIEW_STATES,
+  type ReviewState,
+  SEVERITIES,
+  type Severity,
+} from '@orders/domain';
 import Joi from 'joi';
 
 /** Query parameters of a list of orders. */
@@ -8,13 +15,20 @@ export interface FilterQuery {
   q?: string;
   channel?: Channel;
   emirate?: string;
-  warnings?: 'yes' | 'no';
+  severity?: Severity;
+  /** Only likely duplicates. */
+  similar?: 'yes';
   written_after?: Date;
   written_before?: Date;
 }
 
 const MAX_SEARCH_LENGTH = 200;
 const time = Joi.date().iso();
+
+export const orderId = Joi.number().integer().positive().max(Number.MAX_SAFE_INTEGER);
+
+const MAX_ORDERS_PER_REQUEST = 1000;
+export const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_ORDERS_PER_REQUEST).required();
 
 export const FILTER: Record<keyof FilterQuery, Joi.Schema> = {
   state: Joi.valid(...REVIEW_STATES).default('needs_review'),
@@ -26,7 +40,8 @@ export const FILTER: Record<keyof FilterQuery, Joi.Schema> = {
     .allow(''),
   channel: Joi.valid('rest', 'webhook'),
   emirate: Joi.valid(...EMIRATE_CODES, 'none'),
-  warnings: Joi.valid('yes', 'no'),
+  severity: Joi.valid(...SEVERITIES),
+  similar: Joi.valid('yes'),
   written_after: time,
   written_before: time,
 };
@@ -38,7 +53,7 @@ export function toFilter(accountId: number, query: FilterQuery): ReviewFilter {
     searchTerms: query.q?.toWellFormed() || null,
     channel: query.channel ?? null,
     emirate: query.emirate ?? null,
-    warned: query.warnings === undefined ? null : query.warnings === 'yes',
+    severity: query.severity ?? null,
     writtenAfter: query.written_after ?? null,
     writtenBefore: query.written_before ?? null,
   };

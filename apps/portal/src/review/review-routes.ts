@@ -1,73 +1,28 @@
-import {
-  countNeedingReview,
-  editStoredOrder,
-  listReview,
-  listReviewSince,
-  markResent,
-  type ReviewFilter,
-  reviewOrders,
-  undoReview,
-} from '@orders/database';
+import { editStoredOrder, reviewOrders, undoReview } from '@orders/database';
 import { type OrderEdits, Problem, REVIEW_STATES, type ReviewState } from '@orders/domain';
-import { type Request, Router } from 'express';
+import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitPageBytes } from '../paginate.ts';
-import { bodyOf, orderIdOf, plainText, queryOf } from '../read-request.ts';
+import { bodyOf, orderIdOf, plainText } from '../read-request.ts';
+import { exportRoutes } from './export-routes.ts';
+import { listRoutes } from './list-routes.ts';
+import { noteRoutes } from './note-routes.ts';
 import { readOrderDetail } from './order-detail.ts';
-import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
+import { orderIds } from './read-filter.ts';
 import { resendRoutes } from './resend-routes.ts';
+import { reviewOverviewRoutes } from './review-overview-routes.ts';
+import { updatesRoutes } from './updates-routes.ts';
+import { viewsRoutes } from './views-routes.ts';
 
-const PAGE = 50;
-const MAX_PAGE = 200;
-const MAX_ORDERS_PER_REQUEST = 1000;
+const fields = Joi.object().pattern(Joi.string(), Joi.any());
 
-const orderId = Joi.number().integer().positive().max(Number.MAX_SAFE_INTEGER);
-const orderIds = Joi.array().items(orderId.strict()).min(1).max(MAX_ORDERS_PER_REQUEST).required();
-
-/** Lists orders to review, and reads, edits, confirms and rejects them. */
+/** Lists orders to review, and reads, edits, confirms and rejects them. The paths of lists come before those with an order id. */
 export function reviewRoutes(deps: PortalDeps): Router {
-  const { database, knex, runFairly, runShortFairly } = deps;
+  const { knex, runFairly, runShortFairly } = deps;
   const router = Router();
-  router.use(resendRoutes(deps));
-
-  router.get('/orders', async (request, response) => {
-    const { cursor, limit, ...query } = queryOf<FilterQuery & { cursor?: number; limit: number }>(request, {
-      ...FILTER,
-      cursor: orderId,
-      limit: Joi.number().integer().min(1).max(MAX_PAGE).default(PAGE),
-    });
-    const accountId = accountIdOf(request);
-    const page = await runFairly(request, async () => {
-      const { orders, nextBelow } = await listReview(database, filterOf(request, query), {
-        below: cursor ?? null,
-        limit,
-      });
-      const shown = limitPageBytes(await markResent(database, accountId, orders));
-      return { shown, next: shown.length < orders.length ? (shown.at(-1)?.order_id ?? null) : nextBelow };
-    });
-    response.json({ orders: page.shown, next_cursor: page.next === null ? null : String(page.next) });
-  });
-
-  router.get('/orders/new', async (request, response) => {
-    const { after, ...query } = queryOf<FilterQuery & { after: number }>(request, {
-      ...FILTER,
-      after: orderId.allow(0).required(),
-    });
-    const accountId = accountIdOf(request);
-    const newer = await runFairly(request, async () => {
-      const { orders, ...rest } = await listReviewSince(database, filterOf(request, query), { after, limit: PAGE });
-      const shown = limitPageBytes(await markResent(database, accountId, orders));
-      return { ...rest, orders: shown, more: rest.more || shown.length < orders.length };
-    });
-    response.json(newer);
-  });
-
-  router.get('/orders/counts', async (request, response) => {
-    const { count, capped } = await runShortFairly(request, () => countNeedingReview(database, accountIdOf(request)));
-    response.json({ needs_review: count, capped });
-  });
+  router.use(listRoutes(deps), updatesRoutes(deps), resendRoutes(deps), noteRoutes(deps));
+  router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps));
 
   router.get('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
@@ -77,13 +32,15 @@ export function reviewRoutes(deps: PortalDeps): Router {
   router.patch('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
     const shown = await runFairly(request, async () => {
-      const { edits } = bodyOf<{ edits: OrderEdits }>(request, {
-        edits: Joi.object().pattern(Joi.string(), Joi.any()).min(1).required(),
+      const { edits, expected } = bodyOf<{ edits: OrderEdits; expected?: OrderEdits }>(request, {
+        edits: fields.min(1).required(),
+        expected: fields,
       });
-      const edited = await editStoredOrder(knex, { accountId, orderId: id, edits, by: personOf(request).email });
+      const edit = { accountId, orderId: id, edits, ...(expected && { expected }), by: personOf(request).email };
+      const edited = await editStoredOrder(knex, edit);
       if (edited === null) throw new Problem('order_not_found');
-      if (!edited) throw new Problem('conflicting_state');
-      return readOrderDetail(deps, accountId, id);
+      if (edited === 'conflict') throw new Problem('conflicting_state');
+      return { ...(await readOrderDetail(deps, accountId, id)), undo: edited.undo };
     });
     response.json(shown);
   });
@@ -125,8 +82,4 @@ function reasonError(to: ReviewState, reason: string | undefined) {
   if (to === 'rejected')
     return reason === undefined ? { code: 'any_required', detail: 'reason is required to reject' } : null;
   return reason === undefined ? null : { code: 'any_unknown', detail: 'reason is only for rejecting' };
-}
-
-function filterOf(request: Request, query: FilterQuery): ReviewFilter {
-  return toFilter(accountIdOf(request), query);
 }

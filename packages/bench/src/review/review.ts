@@ -70,7 +70,7 @@ async function measureCase(lists: readonly List[], index: number): Promise<[List
     for (let time = 0; time < TIMES; time += 1) for (const one of opened) await one.run();
     return explained.map(({ seen, page }, number) => {
       const { list, name, times } = opened[number] as (typeof opened)[number];
-      const [ms, more] = [median(times), page.nextBelow !== null];
+      const [ms, more] = [median(times), page.next !== null];
       return [list, { name, ms, buffers: seen.buffers, orders: page.orders.length, more, plans: seen.nodes }];
     });
   } finally {
@@ -84,7 +84,7 @@ function openCase(list: List, { name, filter, deep }: ReviewCase) {
   const [told, timed] = [openDatabase(options), openDatabase(options)];
   const below = deep === undefined ? null : Math.floor(list.orders * (1 - deep)) + 1;
   const page = (on: Database) =>
-    listReview(on, { ...NOTHING, ...filter, accountId: list.accountId }, { below, limit: PAGE });
+    listReview(on, { ...NOTHING, ...filter, accountId: list.accountId }, { after: below, limit: PAGE });
   const times: number[] = [];
   return {
     list,
@@ -109,7 +109,7 @@ const NOTHING: Omit<ReviewFilter, 'accountId'> = {
   searchTerms: null,
   channel: null,
   emirate: null,
-  warned: null,
+  severity: null,
   writtenAfter: null,
   writtenBefore: null,
 };

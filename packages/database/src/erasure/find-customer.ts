@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type CustomerSearch, normalizeOrder, type Order, type ReviewState, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
 import { type OrderRow, toJson, toOrder } from '../orders/order-rows.ts';
-import { findInHistory, findInResends } from './find-in-changes.ts';
+import { findInHistory, findInNotes, findInResends } from './find-in-changes.ts';
 import { payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
 /** Orders per query; each can be as large as a body. */
@@ -23,7 +23,7 @@ export interface CustomerOrder {
   foundBy: string | null;
   /**
    * Names of the fields in which the customer was found, without members defined by the sender; `history` is the audit log, `resends` the
-   * changes of resends.
+   * changes of resends, `notes` those of reviewers.
    */
   matched: Set<string>;
   /** This and the next are null while the order is not written. */
@@ -32,7 +32,7 @@ export interface CustomerOrder {
 }
 
 /**
- * Finds a customer's orders by scanning all orders, audit events, resends and receipts of an account. It takes no locks and reads bounded
+ * Finds a customer's orders by scanning all orders, audit events, resends, notes and receipts of an account. It takes no locks and reads bounded
  * pages.
  *
  * @param onProgress is called after each page.
@@ -59,6 +59,7 @@ export async function findCustomer(
   }
   for (const sourceOrderId of await findInHistory(db, accountId, search)) add(sourceOrderId, ['history']);
   for (const sourceOrderId of await findInResends(db, accountId, search)) add(sourceOrderId, ['resends']);
+  for (const sourceOrderId of await findInNotes(db, accountId, search)) add(sourceOrderId, ['notes']);
   for await (const ids of scanReceipts(db, accountId)) {
     for await (const receipts of readReceipts(db, accountId, ids)) {
       for (const receipt of await withBodies(db, accountId, receipts))

@@ -46,6 +46,24 @@ export async function findInResends(db: Knex, accountId: number, search: Custome
   return sourceIdsOf(db, accountId, orderIds);
 }
 
+/** Orders whose notes mention the customer. */
+export async function findInNotes(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
+  const orderIds = new Set<number>();
+  for (let after = [0, 0], count = PAGE; count === PAGE; ) {
+    const notes: { order_id: number; note_id: number; text: string }[] = await db('order_notes')
+      .where({ account_id: accountId })
+      .whereRaw('(order_id, note_id) > (?::bigint, ?::bigint)', after)
+      .orderBy(['order_id', 'note_id'])
+      .limit(PAGE)
+      .select('order_id', 'note_id', 'text');
+    for (const { order_id, text } of notes) if (search.isMentioned(text)) orderIds.add(order_id);
+    count = notes.length;
+    const last = notes.at(-1);
+    if (last) after = [last.order_id, last.note_id];
+  }
+  return sourceIdsOf(db, accountId, orderIds);
+}
+
 async function sourceIdsOf(db: Knex, accountId: number, orderIds: ReadonlySet<number>): Promise<string[]> {
   const orders = db('orders').where({ account_id: accountId });
   return orders.whereRaw('order_id = any(?::bigint[])', [[...orderIds]]).pluck('source_order_id');

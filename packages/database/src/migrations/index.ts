@@ -16,6 +16,9 @@ import * as resendsReceivedAt from './015-resends-received-at.ts';
 import * as dispatchOnThePrimary from './016-dispatch-on-the-primary.ts';
 import * as outboxAndResendsIndexes from './017-outbox-and-resends-indexes.ts';
 import * as eraseChangesTrigger from './018-erase-changes-trigger.ts';
+import * as reviewNotesAndViews from './019-review-notes-and-views.ts';
+import * as resendsStoredAt from './020-resends-stored-at.ts';
+import * as resendsByStoredAt from './021-resends-by-stored-at.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -47,6 +50,9 @@ export const MIGRATIONS: readonly Migration[] = [
   dispatchOnThePrimary,
   outboxAndResendsIndexes,
   eraseChangesTrigger,
+  reviewNotesAndViews,
+  resendsStoredAt,
+  resendsByStoredAt,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -1,12 +1,15 @@
 import {
+  type Blocker,
   type Channel,
   itemJson,
   type NormalizedOrder,
   type Order,
   type ReviewState,
+  type Severity,
   type Warning,
   warningJson,
 } from '@orders/domain';
+import { SEVERITY_COLUMNS, type SeverityRow, severityColumns } from './severity-sql.ts';
 
 /** An order in JSON, the same everywhere (contract, section 7). */
 export type OrderJson = NormalizedOrder['order'] & {
@@ -21,7 +24,19 @@ export type OrderJson = NormalizedOrder['order'] & {
 };
 
 /** An order in a list, with only the numbers of items and warnings, which can be a thousand times longer. */
-export type ListedOrder = Omit<OrderJson, 'items' | 'warnings'> & { item_count: number; warning_count: number };
+export type ListedOrder = Omit<OrderJson, 'items' | 'warnings'> & ListColumns;
+
+/** What a list shows of an order beside its fields. */
+export type ListColumns = {
+  item_count: number;
+  warning_count: number;
+  severity: Severity;
+  /** Why it cannot be delivered. */
+  blockers: Blocker[];
+  /** Who confirmed or rejected it, and when; null while it needs review. */
+  reviewed_by: string | null;
+  reviewed_at: Date | null;
+};
 
 type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
   customer_name: string | null;
@@ -31,22 +46,32 @@ type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
 };
 
 export type OrderRow = Flat<OrderJson>;
-export type ListedRow = Flat<ListedOrder>;
+export type ListedRow = Omit<Flat<ListedOrder>, 'severity' | 'blockers'> & SeverityRow;
 
 /** SQL: the columns of a `ListedRow`, from `orders o`. */
 export const LISTED_COLUMNS = `
   o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name, o.customer_phone,
   o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
   o.total, o.currency, o.delivery_instructions, jsonb_array_length(o.warnings) as warning_count, o.review_state,
-  o.received_at, o.written_at`;
+  o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${SEVERITY_COLUMNS}`;
 
 export function toListed(row: ListedRow): ListedOrder {
   return {
     ...beforeItems(row),
-    item_count: row.item_count,
     ...afterItems(row),
-    warning_count: row.warning_count,
     ...afterWarnings(row),
+    ...listColumns(row),
+  };
+}
+
+export function listColumns(row: ListedRow): ListColumns {
+  const isReviewed = row.review_state !== 'needs_review';
+  return {
+    item_count: row.item_count,
+    warning_count: row.warning_count,
+    ...severityColumns(row),
+    reviewed_by: isReviewed ? row.reviewed_by : null,
+    reviewed_at: isReviewed ? row.reviewed_at : null,
   };
 }
 

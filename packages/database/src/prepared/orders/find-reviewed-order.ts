@@ -1,9 +1,18 @@
-import { MAX_ITEMS, type OrderChange, type ReviewState } from '@orders/domain';
+import {
+  MAX_ITEMS,
+  type OrderChange,
+  type ReviewState,
+  severityOfWarning,
+  type Warning,
+  type WarningSeverity,
+} from '@orders/domain';
 import { HAS_LONG_CHANGES } from '../../audit.ts';
 import type { Database } from '../../connect.ts';
 import {
   LISTED_COLUMNS,
+  type ListColumns,
   type ListedRow,
+  listColumns,
   type OrderJson,
   type OrderRow,
   orderRow,
@@ -26,7 +35,7 @@ export interface OrderReview {
 const FIND = {
   name: 'find-reviewed-order',
   text: `
-select ${LISTED_COLUMNS}, o.warnings, o.reviewed_by, o.reviewed_at, o.review_reason, o.erased_at,
+select ${LISTED_COLUMNS}, o.warnings, o.review_reason, o.erased_at,
        case when jsonb_array_length(o.items) <= ${MAX_ITEMS} then o.items
             else jsonb_path_query_array(o.items, '$[0 to ${MAX_ITEMS - 1}]') end as items,
        case when review_state <> 'needs_review' and reviewed_at > clock_timestamp() - interval '${UNDO_SECONDS} seconds'
@@ -35,15 +44,14 @@ from (${orderRow('$1::int', '$2::bigint')}) as o`,
 };
 
 type ReviewColumns = {
-  reviewed_by: string | null;
-  reviewed_at: Date | null;
   review_reason: string | null;
   undo_until: Date | null;
   erased_at: Date | null;
 };
 
 /** An order for reviewers. Its items are cut to today's maximum; `item_count` is the number it was written with. */
-export type ReviewedOrder = OrderJson & { item_count: number; warning_count: number };
+export type ReviewedOrder = Omit<OrderJson, 'warnings'> &
+  ListColumns & { warnings: (Warning & { severity: WarningSeverity })[] };
 
 /** An order of this account with its review; null when the account has no such order. */
 export async function findReviewedOrder(
@@ -54,8 +62,9 @@ export async function findReviewedOrder(
   const [row] = await run<OrderRow & ListedRow & ReviewColumns>(database, FIND, [accountId, orderId]);
   if (!row) return null;
   const { review_state: state, reviewed_by: by, reviewed_at: at, review_reason: reason, undo_until, erased_at } = row;
-  const { item_count, warning_count } = row;
-  const order = { ...toJson(row), item_count, warning_count };
+  const { warnings, ...json } = toJson(row);
+  const rated = warnings.map((warning) => ({ ...warning, severity: severityOfWarning(warning.code) }));
+  const order = { ...json, warnings: rated, ...listColumns(row) };
   return { order, review: { state, by, at, reason, undo_until }, erased_at };
 }
 
@@ -65,6 +74,7 @@ export type OrderAction =
   | 'order_reopened'
   | 'order_review_undone'
   | 'order_edited'
+  | 'order_annotated'
   | 'resend_accepted'
   | 'resend_refused'
   | 'order_erased';

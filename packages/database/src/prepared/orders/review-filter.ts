@@ -1,5 +1,6 @@
-import type { Channel, ReviewState } from '@orders/domain';
+import type { Channel, ReviewState, Severity } from '@orders/domain';
 import type { Database } from '../../connect.ts';
+import { SEVERITY } from '../../orders/severity-sql.ts';
 import { run } from '../run.ts';
 import { queryForFacets, queryForSearchTerms } from './search-query.ts';
 
@@ -12,8 +13,7 @@ export interface ReviewFilter {
   channel: Channel | null;
   /** A code of ISO 3166-2, or `none` for orders without one. */
   emirate: string | null;
-  /** Whether normalization added warnings. */
-  warned: boolean | null;
+  severity: Severity | null;
   /** When the order was written: from `writtenAfter`, inclusive, to `writtenBefore`, exclusive. */
   writtenAfter: Date | null;
   writtenBefore: Date | null;
@@ -33,10 +33,10 @@ export const SEARCH_TERMS =
 export const WRITTEN = `
   ($4::timestamptz is null or written_at >= $4::timestamptz) and ($5::timestamptz is null or written_at < $5::timestamptz)`;
 
-/** Cheap conditions first: computing the search terms of an order takes about five microseconds. */
+/** Conditions on `orders o`, cheap ones first: computing the search terms of an order takes about five microseconds. */
 export const MATCHES = `${WRITTEN}
   and ($6::text is null or channel = $6::text) and ($7::text is null or coalesce(emirate_code, 'none') = $7::text)
-  and ($8::boolean is null or (warnings <> '[]') = $8::boolean) and ($9::tsquery is null or ${SEARCH_TERMS} @@ $9::tsquery)`;
+  and ($8::text is null or ${SEVERITY} = $8::text) and ($9::tsquery is null or ${SEARCH_TERMS} @@ $9::tsquery)`;
 
 export interface PreparedFilter {
   filter: ReviewFilter;
@@ -59,6 +59,6 @@ export async function prepareFilter(database: Database, filter: ReviewFilter): P
 
 /** The parameters $1 to $9 of `inState` and `MATCHES`. */
 export function parametersOf({ filter, searchQuery }: PreparedFilter, below: number, floor: number): unknown[] {
-  const { accountId, writtenAfter, writtenBefore, channel, emirate, warned } = filter;
-  return [accountId, below, floor, writtenAfter, writtenBefore, channel, emirate, warned, searchQuery];
+  const { accountId, writtenAfter, writtenBefore, channel, emirate, severity } = filter;
+  return [accountId, below, floor, writtenAfter, writtenBefore, channel, emirate, severity, searchQuery];
 }

@@ -1,11 +1,11 @@
-import { EMIRATE_CODES, toAsciiDigits } from '@orders/domain';
+import { EMIRATE_CODES, type Severity, toAsciiDigits } from '@orders/domain';
 
-/** The other conditions of a filter that the search index (`order_words`, migration 005) contains; null matches all. */
+/** The other conditions of a filter that the search index (`order_words`, migration 005) helps with; null matches all. */
 export interface Facets {
   channel: string | null;
   /** A code, or `none`. */
   emirate: string | null;
-  warned: boolean | null;
+  severity: Severity | null;
 }
 
 /** A phone number, possibly in groups. */
@@ -34,12 +34,19 @@ export function queryForSearchTerms(accountId: number, folded: string): string |
   return queries.length === 0 ? null : all(queries);
 }
 
-/** The `tsquery` for the other conditions, or null when there are none. */
-export function queryForFacets(accountId: number, { channel, emirate, warned }: Facets): string | null {
+/** Whether orders of this severity have warnings; null if some have and some have not. */
+const WARNED: Record<Severity, 'yes' | 'no' | null> = { blocks: null, check: 'yes', corrected: 'yes', none: 'no' };
+
+/**
+ * The `tsquery` for the other conditions, or null when there are none. The index contains only whether an order has warnings, so it also
+ * matches orders of other severities.
+ */
+export function queryForFacets(accountId: number, { channel, emirate, severity }: Facets): string | null {
+  const warned = severity && WARNED[severity];
   if (channel === null && emirate === null && warned === null) return null;
   const channels = channel === null ? ['rest', 'webhook'] : [channel];
   const emirates = emirate === null ? [...EMIRATE_CODES, 'none'] : [emirate];
-  const warnings = warned === null ? ['no', 'yes'] : [warned ? 'yes' : 'no'];
+  const warnings = warned === null ? ['no', 'yes'] : [warned];
   const words = channels.flatMap((name) =>
     emirates.flatMap((code) => warnings.map((sign) => `${name},${code},${sign}`)),
   );
@@ -76,6 +83,12 @@ function phoneEnding(accountId: number, text: string): string {
   const stored = digits.length >= MIN_DIALLED_DIGITS ? digits.replace(/^0{1,2}/, '') : digits;
   if (stored.length < MIN_PHONE_DIGITS) return '';
   return `${lexeme(`${accountId}~${[...stored].toReversed().join('')}`)}:*`;
+}
+
+/** The `tsquery` for orders with one of these phone numbers in E.164; their extensions are not indexed. */
+export function queryForPhones(accountId: number, phones: readonly string[]): string {
+  const words = phones.map((phone) => [...phone.replace(/ ext.*/, '').slice(1)].toReversed().join(''));
+  return either([...new Set(words)].map((word) => lexeme(`${accountId}~${word}`)));
 }
 
 function lexeme(text: string): string {

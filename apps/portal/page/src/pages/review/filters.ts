@@ -46,8 +46,9 @@ export function isNarrowed({ state: _, ...others }: Filters): boolean {
 }
 
 /** The filters as query parameters of the API, with ages relative to `now`. */
-export function toQuery({ age, ...others }: Filters, now = Date.now()): Query {
-  return { ...others, ...ageBounds(age, now) };
+export function toQuery({ age, warnings, ...others }: Filters, now = Date.now()): Query {
+  const severity = warnings === '' ? '' : warnings === 'no' ? 'none' : 'check';
+  return { ...others, severity, ...ageBounds(age, now) };
 }
 
 function ageBounds(age: string, now: number): Query {

@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
-import { call } from '../../api/client.ts';
-import type { ListedOrder } from '../../api/review.ts';
+import { type ListedOrder, readUpdates } from '../../api/review.ts';
 import { awaitsNewOrders, type Filters, toQuery } from './filters.ts';
 
 const POLL_INTERVAL_MS = 2000;
@@ -40,11 +39,10 @@ export function useNewOrders(accountId: number, filters: Filters, known: readonl
   const waiting = arrivals.of === filters ? arrivals : NONE;
   const poll = useQuery({
     queryKey: ['new orders', accountId, filters],
-    queryFn: ({ signal }) =>
-      call<{ orders: ListedOrder[]; more: boolean }>('GET', `/accounts/${accountId}/orders/new`, {
-        query: { ...toQuery(filters), after: newestSettledId(known ?? []) },
-        signal,
-      }),
+    queryFn: async ({ signal }) => {
+      const query = { ...toQuery(filters), after: newestSettledId(known ?? []) };
+      return (await readUpdates(accountId, query, signal)).new;
+    },
     enabled: known !== undefined && awaitsNewOrders(filters),
     refetchInterval: POLL_INTERVAL_MS,
     staleTime: 0,
@@ -70,8 +68,7 @@ export function useNewOrders(accountId: number, filters: Filters, known: readonl
 export function useCounts(accountId: number) {
   return useQuery({
     queryKey: ['counts', accountId],
-    queryFn: ({ signal }) =>
-      call<{ needs_review: number; capped: boolean }>('GET', `/accounts/${accountId}/orders/counts`, { signal }),
+    queryFn: async ({ signal }) => (await readUpdates(accountId, { after: Number.MAX_SAFE_INTEGER }, signal)).counts,
     refetchInterval: 10_000,
   });
 }

@@ -1,0 +1,76 @@
+import {
+  countNeedingReview,
+  listById,
+  listReviewSince,
+  listUpdates,
+  markListed,
+  removeOldPresence,
+  seeReviewers,
+} from '@orders/database';
+import { Router } from 'express';
+import Joi from 'joi';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { limitPageBytes } from '../paginate.ts';
+import { queryOf } from '../read-request.ts';
+import { FILTER, type FilterQuery, orderId, toFilter } from './read-filter.ts';
+
+const MAX_NEW = 50;
+/** The last day of Postgres' calendar is far behind it. */
+const MAX_TIME = 8_640_000_000_000;
+
+interface UpdatesQuery extends FilterQuery {
+  after: number;
+  event_after?: number;
+  open?: number;
+}
+
+/** One poll of all that a reviewer's page keeps current. */
+export function updatesRoutes({ database, runFairly, runShortFairly }: PortalDeps): Router {
+  const router = Router();
+
+  router.get('/orders/updates', async (request, response) => {
+    const { after, event_after, open, similar, ...query } = queryOf<UpdatesQuery>(request, {
+      ...FILTER,
+      after: orderId.allow(0).required(),
+      event_after: Joi.number().integer().min(0).max(MAX_TIME),
+      open: orderId,
+    });
+    const accountId = accountIdOf(request);
+    const userId = personOf(request).userId;
+    const presence = { accountId, userId, open: open ?? null };
+    const isFirst = event_after === undefined;
+    const { updates, counts, viewers } = await runShortFairly(request, async () => {
+      if (isFirst) await removeOldPresence(database, accountId);
+      return {
+        updates: await listUpdates(database, accountId, event_after ?? null),
+        counts: await countNeedingReview(database, accountId),
+        viewers: await seeReviewers(database, presence),
+      };
+    });
+    // New orders are read after the updates, so that a change of one of them is not lost.
+    const { fresh, edited } = await runFairly(request, async () => {
+      const filter = toFilter(accountId, query);
+      const { orders, more } = await listReviewSince(database, filter, { after, limit: MAX_NEW });
+      const shown = limitPageBytes(await markListed(database, accountId, orders));
+      const matching = similar === 'yes' ? shown.filter((order) => order.similar) : shown;
+      const changed = { accountId, orderIds: updates.editedIds, state: query.state, open: open ?? null };
+      return {
+        fresh: { orders: matching, more: more || shown.length < orders.length },
+        edited: await markListed(database, accountId, await listById(database, changed)),
+      };
+    });
+    const fitting = limitPageBytes(edited);
+    response.json({
+      new: fresh,
+      changed: updates.changed,
+      edited: fitting,
+      more_changes: updates.more || fitting.length < edited.length,
+      event_after: updates.now,
+      counts: { needs_review: counts.count, capped: counts.capped },
+      viewers,
+    });
+  });
+
+  return router;
+}

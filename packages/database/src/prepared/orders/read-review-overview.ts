@@ -1,0 +1,21 @@
+import type { Database } from '../../connect.ts';
+import { inTransaction } from '../run.ts';
+import { type Decisions, readDecisions } from './read-decisions.ts';
+import { readWaiting, type WaitingOrders } from './read-waiting.ts';
+
+export type ReviewOverview = { waiting: WaitingOrders } & Decisions;
+
+/** Pages request this repeatedly, so that a database under load is better off without it. */
+const STATEMENT_MS = 5000;
+
+/** What waits for a decision and what was decided, at a cost that does not depend on how many orders an account has. */
+export function readReviewOverview(database: Database, accountId: number, timeZone: string): Promise<ReviewOverview> {
+  return inTransaction(
+    database,
+    async (connection) => ({
+      waiting: await readWaiting(connection, accountId),
+      ...(await readDecisions(connection, accountId, timeZone)),
+    }),
+    { statement_timeout: STATEMENT_MS },
+  );
+}

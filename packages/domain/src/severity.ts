@@ -1,0 +1,112 @@
+import type { WarningCode } from './normalize/warnings.ts';
+import type { Item, Order } from './order.ts';
+
+/** Whether a person should look at a warning, or it is about a harmless, certain correction. */
+export type WarningSeverity = 'check' | 'corrected';
+
+/** Highest first: it cannot be delivered; a person should check it; something was corrected; nothing. */
+export const SEVERITIES = ['blocks', 'check', 'corrected', 'none'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** Reasons why an order cannot be delivered. */
+export const BLOCKERS = ['no_reachable_phone', 'no_address', 'no_emirate', 'no_items'] as const;
+export type Blocker = (typeof BLOCKERS)[number];
+
+/** `corrected` only if nothing was guessed or lost. */
+const WARNING_SEVERITIES: Record<WarningCode, WarningSeverity> = {
+  not_text: 'check',
+  number_as_text: 'corrected',
+  inexact_number: 'check',
+  out_of_range: 'check',
+  characters_removed: 'corrected',
+  too_long: 'check',
+  customer_as_text: 'check',
+  customer_in_list: 'corrected',
+  not_an_object: 'check',
+  phone_unreadable: 'check',
+  phone_not_valid: 'check',
+  phone_in_parts: 'corrected',
+  phone_extension: 'corrected',
+  phone_second_number: 'check',
+  phone_with_text: 'check',
+  phone_without_plus: 'check',
+  phone_scientific: 'corrected',
+  phone_digits_lost: 'check',
+  email_implausible: 'check',
+  address_joined: 'corrected',
+  emirate_unknown: 'check',
+  emirate_ambiguous: 'check',
+  emirate_corrected: 'corrected',
+  emirate_from_place: 'corrected',
+  emirate_extracted: 'corrected',
+  inferred: 'check',
+  too_many_items: 'check',
+  items_not_a_list: 'corrected',
+  item_as_text: 'check',
+  not_an_item: 'check',
+  quantity_from_text: 'corrected',
+  quantity_unreadable: 'check',
+  total_unreadable: 'check',
+  total_negative: 'check',
+  total_ambiguous: 'check',
+  total_fraction: 'check',
+  total_rounded: 'corrected',
+  currency_unknown: 'check',
+  currency_ambiguous: 'check',
+  currency_conflict: 'check',
+  unknown_field: 'check',
+  more_warnings: 'check',
+};
+
+/** The codes of harmless warnings; all others, including codes of other versions, are to be checked. */
+export const CORRECTED_CODES: readonly string[] = Object.keys(WARNING_SEVERITIES).filter(
+  (code) => WARNING_SEVERITIES[code as WarningCode] === 'corrected',
+);
+const CORRECTED: ReadonlySet<string> = new Set(CORRECTED_CODES);
+
+export function severityOfWarning(code: string): WarningSeverity {
+  return CORRECTED.has(code) ? 'corrected' : 'check';
+}
+
+/** A number in E.164, possibly with an extension. Postgres reads the same expression. */
+export const REACHABLE_PHONE = '^\\+[1-9][0-9]{3,14}( ext\\. [0-9]+)?$';
+const REACHABLE = new RegExp(REACHABLE_PHONE);
+
+export function isReachable(phone: string | null): phone is string {
+  return phone !== null && REACHABLE.test(phone);
+}
+
+/** What deliverability depends on. */
+export interface Delivery {
+  phone: string | null;
+  address: string | null;
+  emirateCode: string | null;
+  /** Whether an item has a name or an SKU. */
+  hasItems: boolean;
+}
+
+export function blockersOfDelivery({ phone, address, emirateCode, hasItems }: Delivery): Blocker[] {
+  const applies: Record<Blocker, boolean> = {
+    no_reachable_phone: !isReachable(phone),
+    no_address: !address,
+    no_emirate: !emirateCode,
+    no_items: !hasItems,
+  };
+  return BLOCKERS.filter((blocker) => applies[blocker]);
+}
+
+/** Why an order cannot be delivered; empty if it can. */
+export function blockersOf({ customer, address, emirate_code, items }: Order): Blocker[] {
+  const hasItems = items.some(({ name, sku }: Item) => Boolean(name) || Boolean(sku));
+  return blockersOfDelivery({ phone: customer.phone, address, emirateCode: emirate_code, hasItems });
+}
+
+/** The severity of an order by its blockers and the worst of its warnings. */
+export function severityFrom(blockers: readonly Blocker[], worst: WarningSeverity | null): Severity {
+  return blockers.length > 0 ? 'blocks' : (worst ?? 'none');
+}
+
+export function severityOf(order: Order, warnings: readonly { code: string }[]): Severity {
+  const isCheck = warnings.some(({ code }) => severityOfWarning(code) === 'check');
+  return severityFrom(blockersOf(order), isCheck ? 'check' : warnings.length > 0 ? 'corrected' : null);
+}

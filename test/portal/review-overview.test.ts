@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createPerson, signIn } from '../harness/people.ts';
+import { insertOrder, insertOrders, openShop, type Shop } from '../harness/review-list.ts';
+import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+
+const HOUR_MS = 3_600_000;
+
+let stack: Stack;
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+});
+afterAll(() => stack.close());
+
+const insert = (shop: Shop, columns?: Record<string, unknown>) =>
+  insertOrder(stack.database.knex, shop.account.id, columns);
+
+const DELIVERABLE = {
+  customer_phone: '+971501234567',
+  address: 'Villa 2',
+  emirate_code: 'AE-DU',
+  items: JSON.stringify([{ name: 'Karak', quantity: 1, sku: null }]),
+};
+const warned = (code: string) => JSON.stringify([{ pointer: '/address', code, detail: 'A warning.' }]);
+
+/** The overview, by default of days in a time zone where it is about noon, so that the last minutes are of today. */
+async function overviewOf(shop: Pick<Shop, 'get'>, timeZone = zoneAtHour(12)) {
+  const { status, body } = await shop.get(`/overview/review?time_zone=${encodeURIComponent(timeZone)}`);
+  expect([status, body]).toEqual([200, body]);
+  return body;
+}
+
+/** A time zone in which it is now between `hour` and the next one. */
+function zoneAtHour(hour: number): string {
+  const ahead = ((hour - new Date().getUTCHours() + 36) % 24) - 12;
+  // The sign of these names is the other way round than usual.
+  return ahead === 0 ? 'Etc/UTC' : `Etc/GMT${ahead < 0 ? '+' : '-'}${Math.abs(ahead)}`;
+}
+
+async function review(shop: Shop, to: 'confirmed' | 'rejected', order_ids: number[]): Promise<void> {
+  const { body } = await shop.post('/orders/review', { order_ids, to, ...(to === 'rejected' && { reason: 'no' }) });
+  expect(body.changed).toEqual(order_ids);
+}
+
+/** Moves decisions and their events into the past, as if they had been made `hours` ago. */
+async function makeOlder(shop: Shop, orderIds: number[], hours: number): Promise<void> {
+  const { knex } = stack.database;
+  const by = (column: string) => ({ [column]: knex.raw(`${column} - ? * interval '1 hour'`, [hours]) });
+  await knex('orders').whereIn('order_id', orderIds).update(by('reviewed_at'));
+  const subjects = orderIds.map((id) => `order:${id}`);
+  await knex('audit_events').where({ account_id: shop.account.id }).whereIn('subject', subjects).update(by('at'));
+}
+
+const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0);
+
+test('an account without orders has an empty overview of 24 hours', async () => {
+  const shop = await openShop(stack, portal);
+  const { waiting, confirmed, rejected } = await overviewOf(shop);
+  expect(waiting).toEqual({
+    count: 0,
+    capped: false,
+    by_severity: { blocks: 0, check: 0, corrected: 0, none: 0 },
+    oldest_at: null,
+    money: [],
+  });
+  const { per_hour, ...counts } = confirmed;
+  expect(counts).toEqual({ last_hour: 0, today: 0, money_today: [], capped: false });
+  expect(rejected).toEqual({ today: 0 });
+  const thisHour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  const hours = Array.from({ length: 24 }, (_, index) => new Date(thisHour - (23 - index) * HOUR_MS).toISOString());
+  expect(per_hour).toEqual(hours.map((at) => ({ at, count: 0 })));
+});
+
+describe('the orders that wait', () => {
+  test('are counted by severity, with the oldest and the money', async () => {
+    const shop = await openShop(stack, portal);
+    const received_at = new Date('2026-01-02T03:04:05Z');
+    await insert(shop, { ...DELIVERABLE, total: '10.10', received_at });
+    await insert(shop, { ...DELIVERABLE, total: '20.25', warnings: warned('emirate_corrected') });
+    await insert(shop, { ...DELIVERABLE, total: '400', currency: 'USD', warnings: warned('phone_with_text') });
+    await insert(shop, { ...DELIVERABLE, address: null });
+    await insert(shop, { warnings: warned('emirate_corrected') });
+    for (const review_state of ['confirmed', 'rejected'])
+      await insert(shop, { ...DELIVERABLE, total: '5', review_state });
+    expect((await overviewOf(shop)).waiting).toEqual({
+      count: 5,
+      capped: false,
+      by_severity: { blocks: 2, check: 1, corrected: 1, none: 1 },
+      oldest_at: received_at.toISOString(),
+      money: [
+        { currency: 'USD', total: '400' },
+        { currency: 'AED', total: '30.35' },
+      ],
+    });
+  });
+
+  test('are counted up to 10,000', async () => {
+    const shop = await openShop(stack, portal);
+    await insertOrders(stack.database.knex, shop.account.id, 10_000);
+    expect((await overviewOf(shop)).waiting).toMatchObject({ count: 10_000, capped: false });
+    await insert(shop, DELIVERABLE);
+    expect((await overviewOf(shop)).waiting).toMatchObject({
+      count: 10_000,
+      capped: true,
+      by_severity: { blocks: 9999, none: 1 },
+    });
+  });
+});
+
+describe('decisions', () => {
+  test('are counted by hour and day, with the money of confirmed orders', async () => {
+    const shop = await openShop(stack, portal);
+    const ids: number[] = [];
+    for (const total of ['1.5', '2', '4', '8', '16', null]) ids.push(await insert(shop, { ...DELIVERABLE, total }));
+    const [now, alsoNow, threeHoursAgo, yesterday, refused, without] = ids as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    await review(shop, 'confirmed', [now, alsoNow, threeHoursAgo, yesterday, without]);
+    await review(shop, 'rejected', [refused]);
+    await makeOlder(shop, [threeHoursAgo], 3);
+    await makeOlder(shop, [yesterday], 20);
+    const { confirmed, rejected, waiting } = await overviewOf(shop);
+    expect(waiting.count).toBe(0);
+    expect(confirmed).toMatchObject({
+      last_hour: 3,
+      today: 4,
+      money_today: [{ currency: 'AED', total: '7.5' }],
+      capped: false,
+    });
+    expect(rejected).toEqual({ today: 1 });
+    expect(sum(confirmed.per_hour)).toBe(5);
+    expect(sum(confirmed.per_hour.slice(-2))).toBe(3);
+    expect(sum(confirmed.per_hour.slice(-5, -2))).toBe(1);
+    expect(sum(confirmed.per_hour.slice(0, 5))).toBe(1);
+  });
+
+  test('older than a day are not counted', async () => {
+    const shop = await openShop(stack, portal);
+    const ids = [await insert(shop, DELIVERABLE), await insert(shop, DELIVERABLE)] as [number, number];
+    await review(shop, 'confirmed', [ids[0]]);
+    await makeOlder(shop, [ids[0]], 30);
+    await review(shop, 'confirmed', [ids[1]]);
+    const { confirmed } = await overviewOf(shop);
+    expect([confirmed.today, sum(confirmed.per_hour)]).toEqual([1, 1]);
+  });
+
+  test('that were undone or made again count once, as what they are now', async () => {
+    const shop = await openShop(stack, portal);
+    const [undone, reopened] = [await insert(shop, DELIVERABLE), await insert(shop, { ...DELIVERABLE, total: '3' })];
+    await review(shop, 'confirmed', [undone]);
+    await shop.post('/orders/review/undo', { order_ids: [undone] });
+    await review(shop, 'rejected', [reopened]);
+    expect(await overviewOf(shop)).toMatchObject({ confirmed: { today: 0 }, rejected: { today: 1 } });
+    await shop.post('/orders/review', { order_ids: [reopened], to: 'needs_review' });
+    expect(await overviewOf(shop)).toMatchObject({ rejected: { today: 0 }, waiting: { count: 2 } });
+    await review(shop, 'confirmed', [reopened]);
+    const { confirmed, rejected } = await overviewOf(shop);
+    expect([confirmed.today, confirmed.last_hour, rejected.today]).toEqual([1, 1, 0]);
+    expect([sum(confirmed.per_hour), confirmed.money_today]).toEqual([1, [{ currency: 'AED', total: '3' }]]);
+  });
+
+  test('are of today from midnight in the given time zone', async () => {
+    const shop = await openShop(stack, portal);
+    const ids = [await insert(shop, DELIVERABLE), await insert(shop, DELIVERABLE)] as [number, number];
+    await review(shop, 'confirmed', [ids[0]]);
+    await review(shop, 'rejected', [ids[1]]);
+    await makeOlder(shop, ids, 3);
+    const at = async (hour: number) => {
+      const { confirmed, rejected } = await overviewOf(shop, zoneAtHour(hour));
+      return [confirmed.today, rejected.today, sum(confirmed.per_hour)];
+    };
+    expect(await at(5)).toEqual([1, 1, 1]);
+    expect(await at(1)).toEqual([0, 0, 1]);
+  });
+
+  test('are of hours that begin when the clocks of the time zone show a full one', async () => {
+    const shop = await openShop(stack, portal);
+    const { confirmed } = await overviewOf(shop, 'Asia/Kolkata');
+    for (const { at } of confirmed.per_hour) expect(at).toMatch(/:30:00.000Z$/);
+  });
+});
+
+test('the time zone is a known name', async () => {
+  const shop = await openShop(stack, portal);
+  for (const name of ['', 'Mars/Olympus', '+04:00', 'Asia/Dubai+1', "Asia/Dubai'", 'GST-4', 'posix/Asia/Dubai']) {
+    const { status, body } = await shop.get(`/overview/review?time_zone=${encodeURIComponent(name)}`);
+    expect([name, status, body.code]).toEqual([name, 422, 'invalid_request']);
+  }
+  for (const name of ['Asia/Dubai', 'Europe/London', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT-4'])
+    await overviewOf(shop, name);
+  expect((await shop.get('/overview/review')).body).toEqual(await overviewOf(shop, 'Asia/Dubai'));
+});
+
+test('an overview has nothing of other accounts', async () => {
+  const [shop, other] = [await openShop(stack, portal), await openShop(stack, portal)];
+  const ids = [await insert(other, DELIVERABLE), await insert(other, DELIVERABLE), await insert(other, DELIVERABLE)];
+  await review(other, 'confirmed', ids.slice(0, 1));
+  await review(other, 'rejected', ids.slice(1, 2));
+  expect(await overviewOf(other)).toMatchObject({
+    waiting: { count: 1 },
+    confirmed: { today: 1 },
+    rejected: { today: 1 },
+  });
+  expect(await overviewOf(shop)).toMatchObject({
+    waiting: { count: 0 },
+    confirmed: { today: 0 },
+    rejected: { today: 0 },
+  });
+  const client = await signIn(portal, await createPerson(stack, shop.account.id));
+  const { status, body } = await client.get(`/accounts/${other.account.id}/overview/review`);
+  expect([status, body.code]).toEqual([404, 'account_not_found']);
+});
