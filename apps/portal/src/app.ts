@@ -108,6 +108,7 @@ function securityHeaders(isHttps: boolean, more: Record<string, string[]> = {}) 
         scriptSrc: ["'self'"],
         styleSrc: ["'self'"],
         imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
         connectSrc: ["'self'"],
         formAction: ["'self'"],
         baseUri: ["'none'"],

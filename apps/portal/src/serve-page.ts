@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { Problem } from '@orders/domain';
 import { ConfigurationError } from '@orders/runtime';
-import express, { Router } from 'express';
+import express, { type RequestHandler, Router } from 'express';
 import { compressResponses } from './compress-responses.ts';
 
 const BUILT_PAGE = join(import.meta.dirname, '../page/dist');
@@ -21,6 +21,7 @@ export function servePage(): Router {
   router.use(compressResponses());
   router.use(
     '/assets',
+    preferCompressed(join(BUILT_PAGE, 'assets')),
     express.static(join(BUILT_PAGE, 'assets'), { immutable: true, maxAge: '1y', index: false, fallthrough: true }),
     () => {
       throw new Problem('not_found');
@@ -31,4 +32,18 @@ export function servePage(): Router {
     response.type('html').setHeader('Cache-Control', 'no-cache').send(page);
   });
   return router;
+}
+
+/** Serves `<file>.br`, made by the build, in place of a file if the client accepts Brotli. */
+function preferCompressed(directory: string): RequestHandler {
+  const compressed = new Set(readdirSync(directory).filter((name) => name.endsWith('.br')));
+  return (request, response, next) => {
+    response.vary('Accept-Encoding');
+    const name = `${request.path.slice(1)}.br`;
+    if (compressed.has(name) && request.acceptsEncodings('br')) {
+      response.type(extname(request.path)).setHeader('Content-Encoding', 'br');
+      request.url = `/${name}`;
+    }
+    next();
+  };
 }

@@ -1,27 +1,50 @@
-import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
-import { SessionContext, useSessionQuery } from './api/session.ts';
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type Session, SessionContext, useSessionQuery } from './api/session.ts';
+import { PageBoundary } from './components/page-boundary.tsx';
 import { ProblemNote } from './components/problem-note.tsx';
+import { forgetFailedPages, lazyPage } from './pages/lazy-page.tsx';
 import { Shell } from './pages/shell.tsx';
-import { InvitationPage } from './pages/sign-in/invitation-page.tsx';
+import { EndedSession } from './pages/sign-in/ended-session.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
+
+const InvitationPage = lazyPage(
+  'invitation',
+  async () => (await import('./pages/sign-in/invitation-page.tsx')).InvitationPage,
+  ['signIn'],
+);
 
 /** Shows an invitation, the sign-in page or, with a session, the portal. */
 export function App(): ReactNode {
-  const { t } = useTranslation();
+  return (
+    <PageBoundary resetKeys={[]} onReset={forgetFailedPages}>
+      <Suspense>{window.location.pathname === '/invitation' ? <InvitationPage /> : <Portal />}</Suspense>
+    </PageBoundary>
+  );
+}
+
+/** Once somebody has signed in, their pages stay open when the session ends, so that nothing typed is lost. */
+function Portal(): ReactNode {
   const session = useSessionQuery();
-  if (window.location.pathname === '/invitation') return <InvitationPage />;
-  if (session.isPending) return <p className="alone">{t('state.loading')}</p>;
+  const [user, setUser] = useState<Session | null>(null);
+  const isOther = user !== null && session.data?.email !== undefined && session.data.email !== user.email;
+  if (session.data && session.data !== user && !isOther) setUser(session.data);
+  useEffect(() => {
+    // What the user before typed must not be sent in another name.
+    if (isOther) window.location.replace('/');
+  }, [isOther]);
+  if (isOther) return null;
+  if (user !== null)
+    return (
+      <SessionContext value={user}>
+        <Shell />
+        {session.data === null && <EndedSession email={user.email} />}
+      </SessionContext>
+    );
   if (session.isError)
     return (
       <main className="alone">
         <ProblemNote error={session.error} retry={() => void session.refetch()} />
       </main>
     );
-  if (session.data === null) return <SignInPage />;
-  return (
-    <SessionContext value={session.data}>
-      <Shell />
-    </SessionContext>
-  );
+  return session.data === null ? <SignInPage /> : null;
 }

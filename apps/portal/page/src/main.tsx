@@ -1,4 +1,5 @@
 // First, so that the styles of pages and components come later and override them.
+import './styles/fonts.css';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/components.css';
@@ -8,10 +9,11 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { isProblem, onSignedOut } from './api/client.ts';
+import { SESSION_QUERY } from './api/session.ts';
 import { App } from './app.tsx';
 import { Notices } from './components/notices.tsx';
 import { initLocales } from './locales/index.ts';
-import { applyTheme } from './pages/preferences.tsx';
+import { preloadPage } from './pages/pages.ts';
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -25,13 +27,16 @@ const queryClient = new QueryClient({
   },
 });
 
-// Shows the sign-in page in place of the open page, which returns after signing in.
-onSignedOut(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
+// Asks for the session once; the pages below go on polling.
+onSignedOut(() => {
+  if (queryClient.getQueryData(SESSION_QUERY.queryKey) !== null) void queryClient.invalidateQueries(SESSION_QUERY);
+});
 
-const root = document.getElementById('root');
-if (root) {
-  applyTheme();
-  await initLocales();
+async function start(root: HTMLElement): Promise<void> {
+  const texts = initLocales();
+  void queryClient.prefetchQuery(SESSION_QUERY);
+  preloadPage(window.location.pathname);
+  await texts;
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
@@ -41,4 +46,13 @@ if (root) {
       </QueryClientProvider>
     </StrictMode>,
   );
+}
+
+const root = document.getElementById('root');
+if (root) {
+  start(root).catch((error: unknown) => {
+    // Without its texts, the portal can only say this, in both languages.
+    root.textContent = 'The portal could not be loaded. Reload the page. · تعذّر تحميل البوابة. أعد تحميل الصفحة.';
+    throw error;
+  });
 }

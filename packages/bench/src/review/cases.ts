@@ -23,7 +23,10 @@ export function casesFor(orders: number): ReviewCase[] {
     { name: 'no emirate, 2 %', filter: { emirate: 'none' } },
     { name: 'emirate, 0.05 %', filter: { emirate: 'AE-UQ' } },
     { name: 'with warnings, 3 %', filter: { severity: 'check' } },
-    { name: 'webhook, no emirate, warnings: 0.01 %', filter: { channel: 'webhook', emirate: 'none', severity: 'check' } },
+    {
+      name: 'webhook, no emirate, warnings: 0.01 %',
+      filter: { channel: 'webhook', emirate: 'none', severity: 'check' },
+    },
     { name: 'last hour', filter: { writtenAfter: new Date(Date.now() - HOUR_MS) } },
     { name: 'older than the newer half', filter: { writtenBefore: ago(0.5) } },
     { name: 'of the oldest hundredth, with warnings', filter: { writtenBefore: ago(0.99), severity: 'check' } },

@@ -1,4 +1,4 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { call, isProblem } from './client.ts';
 
@@ -13,20 +13,22 @@ export interface Session {
 }
 
 /** The session, or null without one. */
+export const SESSION_QUERY = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }): Promise<Session | null> => {
+    try {
+      return await call<Session>('GET', '/session', { signal });
+    } catch (error) {
+      if (isProblem(error, 'not_signed_in')) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+  refetchOnWindowFocus: true,
+});
+
 export function useSessionQuery(): UseQueryResult<Session | null> {
-  return useQuery({
-    queryKey: ['session'],
-    queryFn: async ({ signal }) => {
-      try {
-        return await call<Session>('GET', '/session', { signal });
-      } catch (error) {
-        if (isProblem(error, 'not_signed_in')) return null;
-        throw error;
-      }
-    },
-    staleTime: 60_000,
-    refetchOnWindowFocus: true,
-  });
+  return useQuery(SESSION_QUERY);
 }
 
 export const SessionContext = createContext<Session | null>(null);

@@ -1,8 +1,14 @@
+import { X } from 'lucide-react';
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import './dialog.css';
 
-/** A modal dialog, open while rendered. Closing it restores the focus. */
+const FIELD = 'input:not([type="hidden"], [hidden], [readonly]), select, textarea';
+
+/**
+ * A modal dialog, open while rendered. The focus goes to its first field or, without one, to the dialog itself, so that a second Enter neither
+ * closes it nor decides. Closing it restores the focus.
+ */
 export function Dialog({
   title,
   onClose,
@@ -18,6 +24,7 @@ export function Dialog({
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    (element?.querySelector<HTMLElement>(FIELD) ?? element)?.focus();
     // Removing the element does not restore the focus; closing the dialog does.
     return () => element?.close();
   }, []);
@@ -25,13 +32,14 @@ export function Dialog({
     <dialog
       ref={dialog}
       className="dialog"
+      tabIndex={-1}
       aria-labelledby={titleId}
       onClose={(event) => event.currentTarget.open || onClose()}
     >
       <header>
         <h2 id={titleId}>{title}</h2>
         <button type="button" className="icon-button" aria-label={t('action.close')} onClick={onClose}>
-          ×
+          <X aria-hidden="true" size={18} />
         </button>
       </header>
       {children}

@@ -1,4 +1,15 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
+import { X } from 'lucide-react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import './notices.css';
 
@@ -7,7 +18,7 @@ export interface Notice {
   text: string;
   kind?: 'good' | 'bad';
   action?: { label: string; run: () => void };
-  /** In milliseconds; 6,000 by default. */
+  /** In milliseconds; 6,000 by default. It stays longer while the pointer or the focus is in it. */
   durationMs?: number;
 }
 
@@ -15,6 +26,9 @@ interface NoticeBoard {
   show(notice: Notice): number;
   hide(id: number): void;
 }
+
+const DURATION_MS = 6000;
+const MAX_SHOWN = 3;
 
 const NoticeContext = createContext<NoticeBoard | null>(null);
 
@@ -24,46 +38,100 @@ export function useNotices(): NoticeBoard {
   return board;
 }
 
+/** Provides and shows notices. F8 moves the focus to the newest. */
 export function Notices({ children }: { children: ReactNode }): ReactNode {
   const { t } = useTranslation();
   const [notices, setNotices] = useState<(Notice & { id: number })[]>([]);
+  const [isPaused, setPaused] = useState(false);
   const nextId = useRef(1);
+  const region = useRef<HTMLElement>(null);
+  const focusedBefore = useRef<Element | null>(null);
   const hide = useCallback((id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)), []);
-  const show = useCallback(
-    (notice: Notice) => {
-      const id = nextId.current++;
-      setNotices((all) => [...all.slice(-2), { ...notice, id }]);
-      setTimeout(() => hide(id), notice.durationMs ?? 6000);
-      return id;
-    },
-    [hide],
-  );
+  const show = useCallback((notice: Notice) => {
+    const id = nextId.current++;
+    setNotices((all) => [...all.slice(1 - MAX_SHOWN), { ...notice, id }]);
+    return id;
+  }, []);
   const board = useMemo(() => ({ show, hide }), [show, hide]);
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const newest = region.current?.querySelector<HTMLElement>('[data-notice]:last-child button');
+    if (event.key !== 'F8' || !newest) return;
+    event.preventDefault();
+    if (!region.current?.contains(document.activeElement)) focusedBefore.current = document.activeElement;
+    newest.focus();
+  });
+  useEffect(() => {
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  /** The button with the focus is about to disappear. */
+  const leave = () => {
+    setPaused(false);
+    if (focusedBefore.current instanceof HTMLElement) focusedBefore.current.focus();
+    focusedBefore.current = null;
+  };
+  const shown = (kind: 'good' | 'bad') =>
+    notices
+      .filter((notice) => (notice.kind ?? 'good') === kind)
+      .map((notice) => <NoticeBox key={notice.id} notice={notice} isPaused={isPaused} onHide={hide} onLeave={leave} />);
   return (
     <NoticeContext value={board}>
       {children}
-      <div className="notices" role="status">
-        {notices.map(({ id, text, kind, action }) => (
-          <div key={id} className={`notice notice-${kind ?? 'good'}`}>
-            <span>{text}</span>
-            {action && (
-              <button
-                type="button"
-                className="button button-quiet"
-                onClick={() => {
-                  hide(id);
-                  action.run();
-                }}
-              >
-                {action.label}
-              </button>
-            )}
-            <button type="button" className="icon-button" aria-label={t('action.close')} onClick={() => hide(id)}>
-              ×
-            </button>
-          </div>
-        ))}
-      </div>
+      <section
+        ref={region}
+        className="notices"
+        aria-label={t('notices')}
+        onPointerEnter={() => setPaused(true)}
+        onPointerLeave={() => setPaused(false)}
+        onFocus={() => setPaused(true)}
+        onBlur={() => setPaused(false)}
+      >
+        <div role="status">{shown('good')}</div>
+        <div role="alert">{shown('bad')}</div>
+      </section>
     </NoticeContext>
+  );
+}
+
+function NoticeBox({
+  notice: { id, text, kind, action, durationMs = DURATION_MS },
+  isPaused,
+  onHide,
+  onLeave,
+}: {
+  notice: Notice & { id: number };
+  isPaused: boolean;
+  onHide: (id: number) => void;
+  onLeave: () => void;
+}): ReactNode {
+  const { t } = useTranslation();
+  useEffect(() => {
+    if (isPaused) return;
+    const timer = setTimeout(() => onHide(id), durationMs);
+    return () => clearTimeout(timer);
+  }, [id, durationMs, isPaused, onHide]);
+  const close = () => {
+    onHide(id);
+    onLeave();
+  };
+  return (
+    <div className={`notice notice-${kind ?? 'good'}`} data-notice>
+      <span>{text}</span>
+      {action && (
+        <button
+          type="button"
+          className="button button-quiet"
+          onClick={() => {
+            close();
+            action.run();
+          }}
+        >
+          {action.label}
+        </button>
+      )}
+      <button type="button" className="icon-button" aria-label={t('action.close')} onClick={close}>
+        <X aria-hidden="true" size={16} />
+      </button>
+    </div>
   );
 }

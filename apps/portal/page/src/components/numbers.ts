@@ -1,8 +1,18 @@
-import { locale } from '../locales/index.ts';
+import { locale } from '../locales/locale.ts';
 
-/** Formats a count in the reader's locale. */
+/** Cached because formatters are expensive to create, and lists show many numbers. */
+const formats = new Map<string, Intl.NumberFormat>();
+
+function numberFormat(options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {
+  const key = `${locale()} ${JSON.stringify(options)}`;
+  const format = formats.get(key) ?? new Intl.NumberFormat(locale(), options);
+  formats.set(key, format);
+  return format;
+}
+
+/** Formats a count in the reader's locale. Numbers in translated texts are formatted by the texts themselves. */
 export function formatCount(value: number): string {
-  return new Intl.NumberFormat(locale()).format(value);
+  return numberFormat().format(value);
 }
 
 const UNITS = [
@@ -17,5 +27,5 @@ const UNITS = [
 export function formatDuration(milliseconds: number): string {
   const [unit, size] = UNITS.find(([, size]) => milliseconds >= size) ?? UNITS[4];
   const style = { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 2 } as const;
-  return new Intl.NumberFormat(locale(), style).format(milliseconds / size);
+  return numberFormat(style).format(milliseconds / size);
 }

@@ -12,14 +12,19 @@ export function useProblemText(): (error: unknown) => string {
   };
 }
 
-/** An error in place of the result, with an optional retry button. */
+/** Whether the same request would fail again. */
+function isFinal(error: unknown): boolean {
+  return isProblem(error) && [400, 403, 404, 422].includes(error.status);
+}
+
+/** An error in place of the result, with a retry button if a retry could help. */
 export function ProblemNote({ error, retry }: { error: unknown; retry?: () => void }): ReactNode {
   const { t } = useTranslation();
   const textOf = useProblemText();
   return (
     <div className="note note-bad" role="alert">
       <p>{textOf(error)}</p>
-      {retry && (
+      {retry && !isFinal(error) && (
         <button type="button" className="button" onClick={retry}>
           {t('action.retry')}
         </button>

@@ -6,7 +6,8 @@ export function Segments<T extends string>(props: {
   label: string;
   /** Shows the label to screen readers only. */
   hidesLabel?: boolean;
-  options: readonly { value: T; name: string }[];
+  /** `lang` is the language of a name that is not in the page's own. */
+  options: readonly { value: T; name: string; lang?: string }[];
   value: T;
   onChange: (value: T) => void;
 }): ReactNode {
@@ -14,10 +15,10 @@ export function Segments<T extends string>(props: {
   return (
     <fieldset className="segments">
       <legend className={props.hidesLabel ? 'visually-hidden' : 'hint'}>{props.label}</legend>
-      {props.options.map(({ value, name }) => (
+      {props.options.map(({ value, name, lang }) => (
         <label key={value}>
           <input type="radio" name={group} checked={value === props.value} onChange={() => props.onChange(value)} />
-          <span>{name}</span>
+          <span lang={lang}>{name}</span>
         </label>
       ))}
     </fieldset>

@@ -9,7 +9,10 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const makeFormatters = (language: string) => ({
-  full: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }),
+  full: new Intl.DateTimeFormat(language, {
+    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    timeZoneName: 'shortOffset',
+  }),
   exact: new Intl.DateTimeFormat(language, {
     ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
     fractionalSecondDigits: 3,

@@ -1,11 +1,35 @@
-import i18next from 'i18next';
+import i18next, { type BackendModule, type FormatterModule } from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import english from './en/index.ts';
+import { formatCount } from '../components/numbers.ts';
+
+export { locale } from './locale.ts';
 
 export const LANGUAGES = { en: 'English', ar: 'العربية' } as const;
 export type Language = keyof typeof LANGUAGES;
 
 const STORED = 'language';
+
+const files = import.meta.glob<Record<string, unknown>>('./*/*.json', { import: 'default' });
+
+/** Loads the texts of one namespace: `signIn` is in `sign-in.json`. */
+async function readTexts(language: string, namespace: string): Promise<Record<string, unknown>> {
+  const name = namespace.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const load = files[`./${language}/${name}.json`];
+  if (!load) throw new Error(`there are no texts ${language}/${name}`);
+  return load();
+}
+
+const backend: BackendModule = { type: 'backend', init() {}, read: readTexts };
+
+/** Formats every number in a text, except ids. */
+const formatter: FormatterModule = {
+  type: 'formatter',
+  init() {},
+  add() {},
+  addCached() {},
+  format: (value, _format, _language, options) =>
+    typeof value === 'number' && options?.interpolationkey !== 'id' ? formatCount(value) : value,
+};
 
 /** The stored language, else the browser's, else English. */
 function preferredLanguage(): Language {
@@ -14,32 +38,48 @@ function preferredLanguage(): Language {
   return navigator.language.startsWith('ar') ? 'ar' : 'en';
 }
 
-/** Loads English, and the preferred language if it is another one. */
+let current = preferredLanguage();
+let ready: Promise<unknown> = Promise.resolve();
+
+/** Loads, in the preferred language, the texts that every page needs; those of each page follow when it is opened. */
 export async function initLocales(): Promise<void> {
-  await i18next.use(initReactI18next).init({
-    lng: 'en',
-    fallbackLng: 'en',
-    resources: { en: english },
-    defaultNS: 'common',
-    // React escapes values.
-    interpolation: { escapeValue: false },
-  });
-  await setLanguage(preferredLanguage());
+  applyLanguage();
+  ready = i18next
+    .use(backend)
+    .use(formatter)
+    .use(initReactI18next)
+    .init({
+      lng: current,
+      // Both languages have every text; a test compares them.
+      fallbackLng: false,
+      ns: ['common'],
+      defaultNS: 'common',
+      // React escapes values.
+      interpolation: { escapeValue: false, alwaysFormat: true },
+    });
 }
 
-/** Changes and stores the language, and sets the direction of the page. */
+/** Loads texts together with the code of a page, not after it. */
+export async function loadTexts(namespaces: readonly string[]): Promise<void> {
+  await Promise.all([ready, ...namespaces.map((namespace) => readTexts(current, namespace))]);
+  await i18next.loadNamespaces(namespaces);
+}
+
+/** Changes and stores the language, and sets the direction of the page. If its texts cannot be loaded, throws and changes nothing. */
 export async function setLanguage(language: Language): Promise<void> {
-  if (language === 'ar' && !i18next.hasResourceBundle('ar', 'common')) {
-    const { default: arabic } = await import('./ar/index.ts');
-    for (const [namespace, texts] of Object.entries(arabic)) i18next.addResourceBundle('ar', namespace, texts);
-  }
+  const namespaces = Object.keys(i18next.getDataByLanguage(current) ?? {});
+  await Promise.all(namespaces.map((namespace) => readTexts(language, namespace)));
   await i18next.changeLanguage(language);
+  current = language;
   localStorage.setItem(STORED, language);
-  document.documentElement.lang = language;
-  document.documentElement.dir = language === 'ar' ? 'rtl' : 'ltr';
+  applyLanguage();
 }
 
-/** The locale for dates and numbers, with Latin digits in both languages as in orders and phone numbers. */
-export function locale(): string {
-  return i18next.language === 'ar' ? 'ar-AE-u-nu-latn' : 'en-GB';
+/** Also loads the regular font of the language, before its first text is there. */
+function applyLanguage(): void {
+  document.documentElement.lang = current;
+  document.documentElement.dir = current === 'ar' ? 'rtl' : 'ltr';
+  const [family, sample] = current === 'ar' ? ['IBM Plex Sans Arabic', 'ع'] : ['IBM Plex Sans', 'a'];
+  // Without it, texts show in a font of the system.
+  document.fonts.load(`1em "${family}"`, sample).catch(() => {});
 }

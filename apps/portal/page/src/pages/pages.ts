@@ -10,45 +10,51 @@ import {
   ScrollText,
   Users,
 } from 'lucide-react';
-import { type ComponentType, lazy } from 'react';
-import { ReviewPage } from './review/review-page.tsx';
+import { type LazyPage, lazyPage } from './lazy-page.tsx';
 
 /** A page of the portal; `name` is its locale key below `nav`. */
 export interface PageEntry {
   path: string;
   name: string;
   Icon: LucideIcon;
-  Page: ComponentType;
+  Page: LazyPage;
 }
 
-/** Pages below `/accounts/:accountId`. The review page is in the main bundle; the others are loaded when first opened. */
+/** Pages below `/accounts/:accountId`. */
 export const ACCOUNT_PAGES: PageEntry[] = [
-  { path: '/review', name: 'review', Icon: Inbox, Page: ReviewPage },
+  {
+    path: '/review',
+    name: 'review',
+    Icon: Inbox,
+    Page: lazyPage('review', async () => (await import('./review/review-page.tsx')).ReviewPage, ['review']),
+  },
   {
     path: '/receipts',
     name: 'receipts',
     Icon: ReceiptText,
-    Page: lazy(() => import('./receipts/receipts-page.tsx').then((module) => ({ default: module.ReceiptsPage }))),
+    Page: lazyPage('receipts', async () => (await import('./receipts/receipts-page.tsx')).ReceiptsPage, ['receipts']),
   },
   {
     path: '/overview',
     name: 'overview',
     Icon: ChartColumn,
-    Page: lazy(() => import('./overview/overview-page.tsx').then((module) => ({ default: module.OverviewPage }))),
+    Page: lazyPage('overview', async () => (await import('./overview/overview-page.tsx')).OverviewPage, ['overview']),
   },
   {
     path: '/integrations',
     name: 'integrations',
     Icon: Plug,
-    Page: lazy(() =>
-      import('./integrations/integrations-page.tsx').then((module) => ({ default: module.IntegrationsPage })),
+    Page: lazyPage(
+      'integrations',
+      async () => (await import('./integrations/integrations-page.tsx')).IntegrationsPage,
+      ['integrations'],
     ),
   },
   {
     path: '/log',
     name: 'log',
     Icon: History,
-    Page: lazy(() => import('./audit/log-page.tsx').then((module) => ({ default: module.LogPage }))),
+    Page: lazyPage('log', async () => (await import('./audit/log-page.tsx')).LogPage, ['audit']),
   },
 ];
 
@@ -58,24 +64,49 @@ export const OPERATOR_PAGES: PageEntry[] = [
     path: '',
     name: 'accounts',
     Icon: Building2,
-    Page: lazy(() => import('./operator/operator-page.tsx').then((module) => ({ default: module.OperatorPage }))),
+    Page: lazyPage('accounts', async () => (await import('./operator/operator-page.tsx')).OperatorPage, ['operator']),
   },
   {
     path: '/users',
     name: 'users',
     Icon: Users,
-    Page: lazy(() => import('./operator/users-page.tsx').then((module) => ({ default: module.UsersPage }))),
+    Page: lazyPage('users', async () => (await import('./operator/users-page.tsx')).UsersPage, ['operator']),
   },
   {
     path: '/service',
     name: 'service',
     Icon: Activity,
-    Page: lazy(() => import('./operator/service-page.tsx').then((module) => ({ default: module.ServicePage }))),
+    Page: lazyPage('service', async () => (await import('./operator/service-page.tsx')).ServicePage, ['operator']),
   },
   {
     path: '/log',
     name: 'operatorLog',
     Icon: ScrollText,
-    Page: lazy(() => import('./audit/operator-log-page.tsx').then((module) => ({ default: module.OperatorLogPage }))),
+    Page: lazyPage('operatorLog', async () => (await import('./audit/operator-log-page.tsx')).OperatorLogPage, [
+      'audit',
+    ]),
   },
 ];
+
+/** The user's own page. */
+export const ProfilePage = lazyPage('profile', async () => (await import('./sign-in/profile-page.tsx')).ProfilePage, [
+  'signIn',
+]);
+
+/** Starts loading the page at a path, while the session is still being asked for. */
+export function preloadPage(path: string): void {
+  (path === '/profile' ? ProfilePage : findPage(path)?.Page)?.preload();
+}
+
+/** The locale key of the name of the page at a path, or null if there is none. */
+export function pageNameAt(path: string): string | null {
+  if (path === '/profile') return 'account.profile';
+  const page = findPage(path);
+  return page ? `nav.${page.name}` : null;
+}
+
+function findPage(path: string): PageEntry | undefined {
+  const [, area, rest = ''] = /^\/(operator|accounts\/[^/]+)(\/[^/]+)?/.exec(path) ?? [];
+  if (area === undefined) return undefined;
+  return (area === 'operator' ? OPERATOR_PAGES : ACCOUNT_PAGES).find((page) => page.path === rest);
+}

@@ -1,54 +1,34 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useNotices } from '../components/notices.tsx';
+import { density, theme } from '../components/preference.ts';
+import { Segments } from '../components/segments.tsx';
 import { LANGUAGES, type Language, setLanguage } from '../locales/index.ts';
 
-export function LanguageSelect(): ReactNode {
-  const { t, i18n } = useTranslation();
-  return (
-    <label className="choice">
-      <span>{t('language')}</span>
-      <select value={i18n.language} onChange={(event) => void setLanguage(event.target.value as Language)}>
-        {Object.entries(LANGUAGES).map(([code, name]) => (
-          <option key={code} value={code}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-const THEMES = ['system', 'light', 'dark'] as const;
-type Theme = (typeof THEMES)[number];
-
-/** Applies the stored theme. */
-export function applyTheme(): Theme {
-  const stored = localStorage.getItem('theme');
-  const theme = THEMES.find((value) => value === stored) ?? 'system';
-  if (theme === 'system') delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  return theme;
-}
-
-export function ThemeSelect(): ReactNode {
+/** Changes the language; if its texts cannot be loaded, says so. */
+export function useSetLanguage(): (language: Language) => void {
   const { t } = useTranslation();
-  const [theme, setTheme] = useState(applyTheme);
-  return (
-    <label className="choice">
-      <span>{t('theme.label')}</span>
-      <select
-        value={theme}
-        onChange={(event) => {
-          localStorage.setItem('theme', event.target.value);
-          setTheme(applyTheme());
-        }}
-      >
-        {THEMES.map((value) => (
-          <option key={value} value={value}>
-            {t(`theme.${value}`)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const notices = useNotices();
+  return (language) => {
+    setLanguage(language).catch(() => notices.show({ kind: 'bad', text: t('problem.unreachable') }));
+  };
+}
+
+export function LanguageChoice(): ReactNode {
+  const { t, i18n } = useTranslation();
+  const change = useSetLanguage();
+  const options = Object.entries(LANGUAGES).map(([value, name]) => ({ value: value as Language, name, lang: value }));
+  return <Segments label={t('language')} options={options} value={i18n.language as Language} onChange={change} />;
+}
+
+export function ThemeChoice(): ReactNode {
+  const { t } = useTranslation();
+  const options = theme.values.map((value) => ({ value, name: t(`theme.${value}`) }));
+  return <Segments label={t('theme.label')} options={options} value={theme.use()} onChange={theme.set} />;
+}
+
+export function DensityChoice(): ReactNode {
+  const { t } = useTranslation();
+  const options = density.values.map((value) => ({ value, name: t(`density.${value}`) }));
+  return <Segments label={t('density.label')} options={options} value={density.use()} onChange={density.set} />;
 }

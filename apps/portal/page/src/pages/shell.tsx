@@ -1,73 +1,63 @@
 import { type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
+import { Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
+import { useAccountName } from '../api/account.ts';
 import { AccountContext, useSession } from '../api/session.ts';
-import { ACCOUNT_PAGES, OPERATOR_PAGES, type PageEntry } from './pages.ts';
-import { ProfilePage } from './sign-in/profile-page.tsx';
-import { UserMenu } from './user-menu.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageBoundary } from '../components/page-boundary.tsx';
+import { PageSkeleton } from '../components/skeleton.tsx';
+import { usePageTitle } from '../components/title.ts';
+import { forgetFailedPages } from './lazy-page.tsx';
+import { ACCOUNT_PAGES, OPERATOR_PAGES, ProfilePage, pageNameAt } from './pages.ts';
+import { usePalette } from './palette/use-palette.tsx';
+import { Sidebar } from './sidebar.tsx';
 
-/** The frame of every page behind the sign-in: navigation and user menu. */
+/** The frame of every page behind the sign-in. */
 export function Shell(): ReactNode {
   const { t } = useTranslation();
   const { role, account } = useSession();
+  const [location] = useLocation();
   const [, match] = useRoute('/accounts/:accountId/*?');
-  const accountId = match?.accountId ? Number(match.accountId) : account?.account_id;
+  const openAccountId = match?.accountId ? Number(match.accountId) : undefined;
+  const accountId = openAccountId ?? account?.account_id;
+  const accountName = useAccountName(accountId);
   const home = role === 'operator' ? '/operator' : `/accounts/${account?.account_id}/review`;
+  const { palette, open } = usePalette(accountId);
+  const name = pageNameAt(location);
+  usePageTitle(name ? t(name) : '', openAccountId === undefined ? undefined : accountName, t('title'));
   return (
     <div className="shell">
       <a className="skip" href="#content">
         {t('nav.skip')}
       </a>
-      <header className="bar">
-        <Link href={home} className="brand">
-          <img src="/icon.svg" alt="" width="28" height="28" />
-          <span>{t('title')}</span>
-        </Link>
-        <nav aria-label={t('nav.label')}>
-          {role === 'operator' &&
-            OPERATOR_PAGES.map((page) => <NavLink key={page.path} base="/operator" page={page} />)}
-          {accountId !== undefined &&
-            ACCOUNT_PAGES.map((page) => <NavLink key={page.path} base={`/accounts/${accountId}`} page={page} />)}
-        </nav>
-        <UserMenu />
-      </header>
+      <Sidebar accountId={accountId} accountName={accountName} home={home} onPalette={open} />
       <main id="content" tabIndex={-1}>
-        <Suspense fallback={<p className="hint">{t('state.loading')}</p>}>
-          <Switch>
-            <Route path="/profile" component={ProfilePage} />
-            {role === 'operator' &&
-              OPERATOR_PAGES.map(({ path, Page }) => <Route key={path} path={`/operator${path}`} component={Page} />)}
-            {ACCOUNT_PAGES.map(({ path, Page }) => (
-              <Route key={path} path={`/accounts/:accountId${path}/*?`}>
-                {(params) => (
-                  <AccountContext value={Number(params.accountId)}>
-                    <Page key={params.accountId} />
-                  </AccountContext>
-                )}
+        <PageBoundary resetKeys={[location]} onReset={forgetFailedPages}>
+          <Suspense fallback={<PageSkeleton />}>
+            <Switch>
+              <Route path="/profile" component={ProfilePage} />
+              {role === 'operator' &&
+                OPERATOR_PAGES.map(({ path, Page }) => <Route key={path} path={`/operator${path}`} component={Page} />)}
+              {ACCOUNT_PAGES.map(({ path, Page }) => (
+                <Route key={path} path={`/accounts/:accountId${path}/*?`}>
+                  {(params) => (
+                    <AccountContext value={Number(params.accountId)}>
+                      <Page key={params.accountId} />
+                    </AccountContext>
+                  )}
+                </Route>
+              ))}
+              <Route path="/">
+                <Redirect to={home} replace />
               </Route>
-            ))}
-            <Route path="/">
-              <Redirect to={home} replace />
-            </Route>
-            <Route>
-              <p className="note">{t('problem.not_found')}</p>
-            </Route>
-          </Switch>
-        </Suspense>
+              <Route>
+                <EmptyState title={t('problem.not_found')} />
+              </Route>
+            </Switch>
+          </Suspense>
+        </PageBoundary>
       </main>
+      {palette}
     </div>
-  );
-}
-
-function NavLink({ base, page }: { base: string; page: PageEntry }): ReactNode {
-  const { t } = useTranslation();
-  const [location] = useLocation();
-  const href = base + page.path;
-  const isCurrent = location === href || (page.path !== '' && location.startsWith(`${href}/`));
-  return (
-    <Link href={href} aria-current={isCurrent ? 'page' : undefined}>
-      <page.Icon aria-hidden="true" size={18} />
-      <span>{t(`nav.${page.name}`)}</span>
-    </Link>
   );
 }

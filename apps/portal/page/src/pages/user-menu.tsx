@@ -1,57 +1,93 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { CircleUser } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { LogOut, UserRound } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
-import { LanguageSelect, ThemeSelect } from './preferences.tsx';
+import { useNotices } from '../components/notices.tsx';
+import { useProblemText } from '../components/problem-note.tsx';
+import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
+import './user-menu.css';
 
-/** The signed-in user, language, theme and sign-out. */
+/** Ends the session and starts the portal afresh, so that nothing of the user stays in memory. */
+export function useSignOut(): () => void {
+  const notices = useNotices();
+  const textOf = useProblemText();
+  const { mutate } = useMutation({
+    mutationFn: () => call('DELETE', '/session'),
+    onSuccess: () => window.location.assign('/'),
+    onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
+  });
+  return () => mutate();
+}
+
+/** The signed-in user, language, theme and sign-out, in the browser's top layer. */
 export function UserMenu(): ReactNode {
   const { t } = useTranslation();
-  const { name, email, account } = useSession();
-  const queryClient = useQueryClient();
-  const [location, navigate] = useLocation();
-  const menu = useRef<HTMLDetailsElement>(null);
-  const signOut = useMutation({
-    mutationFn: () => call('DELETE', '/session'),
-    onSuccess: () => {
-      queryClient.clear();
-      navigate('/');
-      queryClient.setQueryData(['session'], null);
-    },
-  });
+  const { name, email } = useSession();
+  const [location] = useLocation();
+  const signOut = useSignOut();
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes whenever the location changes.
   useEffect(() => {
-    menu.current?.removeAttribute('open');
+    if (menu.current?.matches(':popover-open')) menu.current.hidePopover();
   }, [location]);
   return (
-    <details ref={menu} className="user-menu">
-      <summary aria-label={t('nav.menu')}>
-        <CircleUser aria-hidden="true" size={22} />
-      </summary>
-      <div className="card stack">
-        <p>
-          <strong dir="auto">{name}</strong>
-          <br />
+    // biome-ignore lint/a11y/noStaticElementInteractions: keeps keys that are pressed in the menu from the shortcuts of the page.
+    <div className="user-menu" onKeyDown={(event) => event.stopPropagation()}>
+      <button
+        ref={button}
+        type="button"
+        className="user-button"
+        popoverTarget={id}
+        aria-label={`${t('nav.menu')}: ${name}`}
+        title={name}
+      >
+        <span className="avatar" data-initials={initialsOf(name)} />
+        <span className="user-name" dir="auto">
+          {name}
+        </span>
+      </button>
+      <div
+        ref={menu}
+        id={id}
+        popover="auto"
+        className="menu stack"
+        onToggle={({ newState }) => {
+          // Escape returns the focus by itself; a click outside that hits nothing else leaves it on the page as a whole.
+          if (newState === 'closed' && document.activeElement?.matches('body, main')) button.current?.focus();
+        }}
+      >
+        <p className="menu-user">
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
           <span className="hint">{email}</span>
-          {account && (
-            <>
-              <br />
-              <span className="hint" dir="auto">
-                {account.name}
-              </span>
-            </>
-          )}
         </p>
-        <LanguageSelect />
-        <ThemeSelect />
-        <Link href="/profile">{t('account.profile')}</Link>
-        <button type="button" className="button" onClick={() => signOut.mutate()}>
-          {t('account.signOut')}
-        </button>
+        <LanguageChoice />
+        <ThemeChoice />
+        <DensityChoice />
+        <div className="menu-actions">
+          <Link href="/profile">
+            <UserRound aria-hidden="true" size={16} />
+            {t('account.profile')}
+          </Link>
+          <button type="button" onClick={signOut}>
+            <LogOut aria-hidden="true" size={16} className="flips" />
+            {t('account.signOut')}
+          </button>
+        </div>
       </div>
-    </details>
+    </div>
   );
+}
+
+/** The first letters of the first and the last word of a name. */
+function initialsOf(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0]];
+  return letters.map((word) => Array.from(word ?? '')[0]?.toLocaleUpperCase() ?? '').join('');
 }

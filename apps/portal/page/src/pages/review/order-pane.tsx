@@ -6,19 +6,18 @@ import type { ListedOrder, OrderDetail, ReviewState } from '../../api/review.ts'
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
+import { useTitle } from '../../components/title.ts';
 import { CrossHighlightArea } from './cross-highlight.tsx';
 import type { Editing } from './field-row.tsx';
 import { firstWarnedField } from './fields.ts';
 import { OrderFields } from './order-fields.tsx';
 import { OrderHistory } from './order-history.tsx';
+import { FIRST_WARNED } from './order-marks.ts';
 import { RawPayload } from './raw-payload.tsx';
 import { ResendPanel } from './resend-panel.tsx';
 import { ReviewButtons } from './review-buttons.tsx';
 import { useMediaQuery, WIDE_SCREEN } from './use-media-query.ts';
 import { useOrder } from './use-order.ts';
-
-/** Placeholder for the pointer of the first field with a warning. */
-export const FIRST_WARNED = 'first warned';
 
 interface OrderPaneProps {
   accountId: number;
@@ -40,6 +39,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   const { t } = useTranslation('review');
   const { detail, edit, decision } = useOrder(accountId, orderId, onLoaded);
   const order = detail.data?.order ?? listed;
+  useTitle(order?.order_number);
   const pane = useRef<HTMLElement>(null);
   const isWide = useMediaQuery(WIDE_SCREEN);
   const notices = useNotices();

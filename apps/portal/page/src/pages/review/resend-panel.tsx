@@ -6,10 +6,8 @@ import { useAccountId } from '../../api/session.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
+import { RESEND_PANEL } from './order-marks.ts';
 import './resend-panel.css';
-
-/** Element id, used to focus the panel. */
-export const RESEND_PANEL = 'resend-panel';
 
 type Decision = NonNullable<Resend['decision']>;
 

@@ -6,10 +6,10 @@ import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts'
 import { useNotices } from '../../components/notices.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
+import { LazyOrderPane, useOrderPanePreload } from './lazy-order-pane.tsx';
 import { nameOfOrder } from './name-of-order.ts';
-import { FIRST_WARNED, OrderPane } from './order-pane.tsx';
+import { FIRST_WARNED, RESEND_PANEL } from './order-marks.ts';
 import { RejectDialog } from './reject-dialog.tsx';
-import { RESEND_PANEL } from './resend-panel.tsx';
 import { ReviewList } from './review-list.tsx';
 import { StateTabs } from './state-tabs.tsx';
 import { isRowInSight, useListNavigation } from './use-list-navigation.ts';
@@ -36,6 +36,7 @@ export function ReviewPage(): ReactNode {
   const notices = useNotices();
   const queryClient = useQueryClient();
   const selection = useSelection(orders, filters);
+  useOrderPanePreload(orders.length > 0);
   const navigation = useListNavigation(orders, url);
   const isWide = useMediaQuery(WIDE_SCREEN);
   const isWideList = useMediaQuery(WIDE_LIST);
@@ -142,7 +143,7 @@ export function ReviewPage(): ReactNode {
         onReview={(to) => requestReview(selection.ids, to)}
       />
       {openId !== null && (
-        <OrderPane
+        <LazyOrderPane
           accountId={accountId}
           orderId={openId}
           listed={listed.get(openId)}

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { Field } from '../../components/field.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
-import { LanguageSelect } from '../preferences.tsx';
+import { LanguageChoice } from '../preferences.tsx';
 
 interface Invitation {
   email: string;
@@ -87,7 +87,7 @@ export function InvitationPage(): ReactNode {
           {t('invitation.submit')}
         </button>
       </form>
-      <LanguageSelect />
+      <LanguageChoice />
     </main>
   );
 }

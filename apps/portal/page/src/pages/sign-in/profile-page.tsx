@@ -9,6 +9,7 @@ import { Field } from '../../components/field.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { fullTime } from '../../components/time.tsx';
+import { parseDevice } from './parse-device.ts';
 
 type OpenSession = Json<UserSession> & { current: boolean };
 
@@ -45,7 +46,7 @@ function Sessions(): ReactNode {
         {sessions.data?.sessions.map(({ session_id, created_at, user_agent, current }) => (
           <li key={session_id} className="spread">
             <span>
-              <bdi dir="ltr">{user_agent ?? '?'}</bdi>
+              <Device userAgent={user_agent} />
               <br />
               <span className="hint">{t('profile.since', { time: fullTime(created_at) })}</span>
             </span>
@@ -60,6 +61,19 @@ function Sessions(): ReactNode {
         ))}
       </ul>
     </section>
+  );
+}
+
+/** The browser and the system in words; the original on hover. */
+function Device({ userAgent }: { userAgent: string | null }): ReactNode {
+  const { t } = useTranslation('signIn');
+  const device = userAgent === null ? null : parseDevice(userAgent);
+  if (device === null) return <span title={userAgent ?? undefined}>{t('profile.unknownDevice')}</span>;
+  const { browser, system } = device;
+  return (
+    <span title={userAgent ?? undefined}>
+      {system === null ? <bdi>{browser}</bdi> : t('profile.device', { browser, system })}
+    </span>
   );
 }
 

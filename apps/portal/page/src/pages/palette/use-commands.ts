@@ -1,0 +1,96 @@
+import {
+  BookOpen,
+  Languages,
+  LogOut,
+  type LucideIcon,
+  Monitor,
+  Moon,
+  Rows3,
+  Rows4,
+  Sun,
+  UserRound,
+} from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import { useSession } from '../../api/session.ts';
+import { density, theme } from '../../components/preference.ts';
+import { LANGUAGES, type Language } from '../../locales/index.ts';
+import { ACCOUNT_PAGES, OPERATOR_PAGES } from '../pages.ts';
+import { useSetLanguage } from '../preferences.tsx';
+import { useSignOut } from '../user-menu.tsx';
+
+/** Everything, or only the accounts, for an operator who switches to another one. */
+export type PaletteScope = 'all' | 'accounts';
+
+export interface Command {
+  id: string;
+  label: string;
+  hint?: string;
+  Icon?: LucideIcon;
+  run: () => void;
+}
+
+/** `name` is a locale key below `palette`. */
+export interface CommandGroupEntry {
+  name: string;
+  commands: Command[];
+}
+
+const THEME_ICONS = { system: Monitor, light: Sun, dark: Moon };
+const DENSITY_ICONS = { comfortable: Rows3, compact: Rows4 };
+
+/** The pages that the user may open, and what they can do on every page. */
+export function useCommands(accountId: number | undefined): CommandGroupEntry[] {
+  const { t, i18n } = useTranslation();
+  const { role } = useSession();
+  const [, navigate] = useLocation();
+  const setLanguage = useSetLanguage();
+  const signOut = useSignOut();
+  const open = (id: string, label: string, Icon: LucideIcon, path: string) => ({
+    id,
+    label,
+    Icon,
+    run: () => navigate(path),
+  });
+  const pages = [
+    ...(accountId === undefined
+      ? []
+      : ACCOUNT_PAGES.map(({ name, Icon, path }) =>
+          open(`page ${name}`, t(`nav.${name}`), Icon, `/accounts/${accountId}${path}`),
+        )),
+    ...(role === 'operator'
+      ? OPERATOR_PAGES.map(({ name, Icon, path }) => open(`page ${name}`, t(`nav.${name}`), Icon, `/operator${path}`))
+      : []),
+    open('page profile', t('account.profile'), UserRound, '/profile'),
+  ];
+  const languages = Object.entries(LANGUAGES).filter(([code]) => code !== i18n.language);
+  const actions: Command[] = [
+    ...languages.map(([code, name]) => ({
+      id: `language ${code}`,
+      label: name,
+      hint: t('language'),
+      Icon: Languages,
+      run: () => setLanguage(code as Language),
+    })),
+    ...theme.values.map((value) => ({
+      id: `theme ${value}`,
+      label: t(`theme.${value}`),
+      hint: t('theme.label'),
+      Icon: THEME_ICONS[value],
+      run: () => theme.set(value),
+    })),
+    ...density.values.map((value) => ({
+      id: `density ${value}`,
+      label: t(`density.${value}`),
+      hint: t('density.label'),
+      Icon: DENSITY_ICONS[value],
+      run: () => density.set(value),
+    })),
+    { id: 'help', label: t('palette.help'), Icon: BookOpen, run: () => window.open('/help', '_blank', 'noopener') },
+    { id: 'sign out', label: t('account.signOut'), Icon: LogOut, run: signOut },
+  ];
+  return [
+    { name: 'pages', commands: pages },
+    { name: 'actions', commands: actions },
+  ];
+}

@@ -1,0 +1,33 @@
+import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useNotices } from '../../components/notices.tsx';
+import type { PaletteScope } from './use-commands.ts';
+
+/** As printed on the reader's keyboard. */
+export const PALETTE_KEY = /mac|iphone|ipad/i.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+
+/** The command palette, loaded when it is first opened: with Ctrl+K or Command+K on any keyboard layout, or by `open`. */
+export function usePalette(accountId: number | undefined): { palette: ReactNode; open: (scope: PaletteScope) => void } {
+  const { t } = useTranslation();
+  const notices = useNotices();
+  const [palette, setPalette] = useState<ReactNode>(null);
+  const open = (scope: PaletteScope) => {
+    const close = () => setPalette(null);
+    import('./command-palette.tsx').then(
+      ({ CommandPalette }) => setPalette(<CommandPalette scope={scope} accountId={accountId} onClose={close} />),
+      () => notices.show({ kind: 'bad', text: t('problem.unreachable') }),
+    );
+  };
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const isKey = event.code === 'KeyK' && event.ctrlKey !== event.metaKey && !event.altKey && !event.shiftKey;
+    if (!isKey || document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    open('all');
+  });
+  useEffect(() => {
+    // Captured, because the menu keeps keys to itself.
+    document.addEventListener('keydown', onKey, { capture: true });
+    return () => document.removeEventListener('keydown', onKey, { capture: true });
+  }, []);
+  return { palette, open };
+}

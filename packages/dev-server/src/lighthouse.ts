@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { freePort } from '@orders/test-services';
+import { chromium } from 'playwright-core';
+import { type DevFile, LOCAL_DIRECTORY, readJson } from './local-state.ts';
+import { weighPage } from './page-weight.ts';
+
+const HELP = `Measures a page of the portal with Lighthouse, as a phone and as a desktop, and the weight of its start. Needs a running npm start.
+Prints; asserts nothing.
+
+Usage: npm run lighthouse -- [--page <name>]
+
+  --page <name>  review (default), receipts, overview, integrations, log or profile
+
+Exit codes: 0 done, 1 failed, 2 usage error.`;
+
+/** Not a dependency: it brings a hundred packages, and only this script needs it. */
+const LIGHTHOUSE = 'lighthouse@13.5.0';
+const CATEGORIES = ['performance', 'accessibility', 'best-practices'] as const;
+const METRICS = {
+  FCP: 'first-contentful-paint',
+  LCP: 'largest-contentful-paint',
+  TBT: 'total-blocking-time',
+  CLS: 'cumulative-layout-shift',
+  SI: 'speed-index',
+  weight: 'total-byte-weight',
+} as const;
+
+interface Report {
+  categories: Record<string, { score: number | null }>;
+  audits: Record<string, { displayValue?: string; score: number | null; title: string }>;
+}
+
+const { pageName, help } = readArguments();
+if (help) {
+  process.stdout.write(`${HELP}\n`);
+  process.exit(0);
+}
+const dev = await readJson<DevFile>(join(LOCAL_DIRECTORY, 'dev.json'));
+const user = dev?.signIns.find(({ role }) => role === 'account_holder');
+if (!dev?.portalUrl || !user) fail('npm start is not running here; start it first.', 1);
+const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+if (!existsSync(executablePath)) fail('There is no Chromium; install it, or set CHROMIUM_PATH.', 1);
+const path = pageName === 'profile' ? '/profile' : `/accounts/${dev.accounts[0]?.id ?? 1}/${pageName}`;
+const directory = await mkdtemp(join(tmpdir(), 'lighthouse-'));
+const port = await freePort();
+const args = ['--no-sandbox', `--remote-debugging-port=${port}`];
+const browser = await chromium.launchPersistentContext(directory, { executablePath, args });
+try {
+  const page = await browser.newPage();
+  await page.goto(dev.portalUrl);
+  await page.locator('input[type="email"]').fill(user.email);
+  await page.locator('input[type="password"]').fill(user.password);
+  await page.locator('button[type="submit"]').click();
+  await page.locator('.shell').waitFor();
+  const devtools = await browser.newCDPSession(page);
+  const rows: Record<string, Record<string, string>> = {};
+  for (const device of ['mobile', 'desktop'] as const) {
+    // Keeping the cookies keeps the cache too, and a first visit has none.
+    await devtools.send('Network.clearBrowserCache');
+    rows[device] = summarize(await measure(device));
+  }
+  await devtools.send('Network.clearBrowserCache');
+  const { gzip, brotli, fonts } = await weighPage(page, dev.portalUrl + path);
+  process.stdout.write(`${path}\n`);
+  console.table(rows);
+  process.stdout.write(`Start: scripts and styles ${gzip} with gzip, ${brotli} with Brotli; fonts ${fonts}\n`);
+} finally {
+  await browser.close();
+  await rm(directory, { recursive: true, force: true });
+}
+
+/** Lighthouse uses the browser that is signed in, and keeps its cookies. */
+async function measure(device: 'mobile' | 'desktop'): Promise<Report> {
+  const output = join(directory, `${device}.json`);
+  const options = ['--quiet', '--output=json', `--output-path=${output}`, `--port=${port}`, '--disable-storage-reset'];
+  if (device === 'desktop') options.push('--preset=desktop');
+  const categories = `--only-categories=${CATEGORIES.join(',')}`;
+  await promisify(execFile)('npx', ['--yes', LIGHTHOUSE, dev?.portalUrl + path, ...options, categories]);
+  return JSON.parse(await readFile(output, 'utf8'));
+}
+
+function summarize({ categories, audits }: Report): Record<string, string> {
+  const scores = CATEGORIES.map((name) => [name, String(Math.round((categories[name]?.score ?? 0) * 100))]);
+  const metrics = Object.entries(METRICS).map(([name, audit]) => [
+    name,
+    (audits[audit]?.displayValue ?? '–').replace('Total size was ', ''),
+  ]);
+  return Object.fromEntries([...scores, ...metrics]);
+}
+
+function readArguments(): { pageName: string; help: boolean } {
+  try {
+    const { values } = parseArgs({
+      options: { page: { type: 'string', default: 'review' }, help: { type: 'boolean', short: 'h' } },
+    });
+    return { pageName: values.page, help: values.help ?? false };
+  } catch (error) {
+    return fail(`${(error as Error).message}; see: npm run lighthouse -- --help`, 2);
+  }
+}
+
+function fail(line: string, exitCode: number): never {
+  process.stderr.write(`${line}\n`);
+  process.exit(exitCode);
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Reply } from '../harness/api.ts';
+import { erase } from '../harness/erasure.ts';
+import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
+import { below, insertOrder, openShop, type Shop, type ShopClient } from '../harness/review-list.ts';
+import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+
+let stack: Stack;
+let portal: RunningPortal;
+let shop: Shop;
+let colleague: ShopClient;
+let second: TestPerson;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+  shop = await openShop(stack, portal);
+  second = await createPerson(stack, shop.account.id);
+  colleague = below(await signIn(portal, second), shop.account.id);
+});
+afterAll(() => stack.close());
+
+const insert = (columns: Record<string, unknown> = {}) => insertOrder(stack.database.knex, shop.account.id, columns);
+const codeOf = ({ status, body }: Reply) => [status, body.code];
+const NEWEST = Number.MAX_SAFE_INTEGER;
+const poll = async (client: ShopClient, query = '') =>
+  (await client.get(`/orders/updates?after=${NEWEST}${query}`)).body;
+
+describe('a poll', () => {
+  test('has the decisions of others with their user, and those that were undone', async () => {
+    const [first, other] = [await insert(), await insert()];
+    const { event_after } = await poll(shop);
+    await colleague.post('/orders/review', { order_ids: [first], to: 'confirmed' });
+    await colleague.post('/orders/review', { order_ids: [other], to: 'rejected', reason: 'out of stock' });
+    const { changed, more_changes } = await poll(shop, `&event_after=${event_after}`);
+    const by = second.email;
+    const decided = [
+      { order_id: first, review_state: 'confirmed', by, at: expect.any(String) },
+      { order_id: other, review_state: 'rejected', by, at: expect.any(String) },
+    ];
+    expect(changed).toEqual(expect.arrayContaining(decided));
+    expect(more_changes).toBe(false);
+    await colleague.post('/orders/review/undo', { order_ids: [first] });
+    const undone = (await poll(shop, `&event_after=${event_after}`)).changed;
+    expect(undone).toContainEqual({ order_id: first, review_state: 'needs_review', by, at: expect.any(String) });
+  });
+
+  test('has orders with new content as they are listed now, if they are in the list or open', async () => {
+    const [edited, annotated, confirmed] = [await insert(), await insert(), await insert()];
+    await shop.post('/orders/review', { order_ids: [confirmed], to: 'confirmed' });
+    const { event_after } = await poll(shop);
+    await colleague.patch(`/orders/${edited}`, { edits: { '/area': 'Marina' } });
+    for (const id of [annotated, confirmed]) await colleague.post(`/orders/${id}/notes`, { text: 'Called' });
+    const idsIn = async (query: string) =>
+      (await poll(shop, query)).edited.map(({ order_id }: { order_id: number }) => order_id);
+    expect(await idsIn(`&event_after=${event_after}`)).toEqual([annotated, edited]);
+    expect(await idsIn(`&event_after=${event_after}&open=${confirmed}`)).toEqual([confirmed, annotated, edited]);
+    const list = (await shop.get('/orders?limit=200')).body.orders;
+    const { edited: orders } = await poll(shop, `&event_after=${event_after}`);
+    for (const order of orders) expect(list).toContainEqual(order);
+  });
+
+  test('says that there is more than it has', async () => {
+    const ids: number[] = [];
+    for (let n = 0; n < 51; n += 1) ids.push(await insert());
+    const { event_after } = await poll(shop);
+    for (const id of ids) await colleague.post(`/orders/${id}/notes`, { text: 'Called' });
+    const { edited, more_changes } = await poll(shop, `&event_after=${event_after}`);
+    expect([edited.length, more_changes]).toEqual([50, true]);
+  });
+
+  test('has the other users of the list, and the orders that they have open', async () => {
+    const id = await insert();
+    await poll(shop);
+    await poll(colleague, `&open=${id}`);
+    expect((await poll(shop)).viewers).toEqual([{ name: second.name, order_id: id }]);
+    await poll(colleague);
+    expect((await poll(shop)).viewers).toEqual([{ name: second.name, order_id: null }]);
+    expect((await poll(colleague)).viewers).toEqual([{ name: shop.person.name, order_id: null }]);
+    await stack.database
+      .knex('review_presence')
+      .update({ seen_at: stack.database.knex.raw("now() - interval '11 seconds'") });
+    expect((await poll(shop)).viewers).toEqual([]);
+    const elsewhere = await openShop(stack, portal);
+    expect((await poll(elsewhere)).viewers).toEqual([]);
+  });
+});
+
+describe('notes', () => {
+  test('are shown oldest first, counted in the list, and audited without their text', async () => {
+    const id = await insert();
+    expect((await shop.post(`/orders/${id}/notes`, { text: '  Called.\r\nCall again ' })).status).toBe(201);
+    const { status, body } = await colleague.post(`/orders/${id}/notes`, { text: 'Reached her' });
+    expect(status).toBe(201);
+    expect(body.notes).toEqual([
+      { note_id: expect.any(Number), at: expect.any(String), by: shop.person.email, text: 'Called.\nCall again' },
+      { note_id: expect.any(Number), at: expect.any(String), by: second.email, text: 'Reached her' },
+    ]);
+    expect([body.order.note_count, body.history.map(({ action }: { action: string }) => action)]).toEqual([
+      2,
+      ['order_annotated', 'order_annotated'],
+    ]);
+    const [listed] = (await shop.get('/orders')).body.orders;
+    expect([listed.order_id, listed.note_count]).toEqual([id, 2]);
+    const events = await stack.database.knex('audit_events').where({ subject: `order:${id}` });
+    expect(JSON.stringify(events)).not.toMatch(/Call|Reached/);
+  });
+
+  test.each([
+    [{}],
+    [{ text: '' }],
+    [{ text: ' \n ' }],
+    [{ text: 'x'.repeat(1001) }],
+    [{ text: 'a\u0000b' }],
+    [{ text: 7 }],
+  ])('rejects %j', async (body) => {
+    expect(codeOf(await shop.post(`/orders/${await insert()}/notes`, body))).toEqual([422, 'invalid_request']);
+  });
+
+  test('about orders of another account are not possible', async () => {
+    const [id, other] = [await insert(), await openShop(stack, portal)];
+    expect(codeOf(await other.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([404, 'order_not_found']);
+    const theirs = below(other.client, shop.account.id);
+    expect(codeOf(await theirs.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([404, 'account_not_found']);
+  });
+
+  test('are deleted with the customer, who is found in them', async () => {
+    const ids = [await insert({ customer_phone: '+971508277163' }), await insert()];
+    for (const id of ids) await shop.post(`/orders/${id}/notes`, { text: 'Her other number is 050 827 7163' });
+    expect(await erase(stack, shop.account, '--phone', '050 827 7163')).toMatchObject({ orders: 2 });
+    expect(await stack.database.knex('order_notes').whereIn('order_id', ids)).toEqual([]);
+    for (const id of ids)
+      expect(codeOf(await shop.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([409, 'conflicting_state']);
+  });
+});
+
+test("an account's name is for its users and for operators", async () => {
+  const path = `/accounts/${shop.account.id}`;
+  const operator = await signIn(portal, await createPerson(stack, null));
+  const { knex } = stack.database;
+  const { name } = await knex('accounts').where({ account_id: shop.account.id }).first();
+  for (const client of [shop.client, operator])
+    expect((await client.get(path)).body).toEqual({ account_id: shop.account.id, name });
+  const other = await openShop(stack, portal);
+  expect(codeOf(await other.client.get(path))).toEqual([404, 'account_not_found']);
+  expect(codeOf(await operator.get('/accounts/2147483647'))).toEqual([404, 'account_not_found']);
+});

@@ -1,0 +1,442 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { createPerson, type TestPerson } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import { insertOrder } from '../harness/review-list.ts';
+import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+const describe = describeWith('chromium');
+
+let stack: Stack;
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+});
+afterAll(async () => {
+  await stack.close();
+});
+
+const PHONE = { viewport: { width: 390, height: 844 } };
+const WIDE = { viewport: { width: 1600, height: 900 } };
+
+interface Shop {
+  account: TestAccount;
+  person: TestPerson;
+  review: string;
+}
+
+/** An account with a reviewer and orders A-1 to A-30. */
+async function openShop(): Promise<Shop> {
+  const account = await stack.account();
+  const person = await createPerson(stack, account.id);
+  for (let number = 1; number <= 30; number += 1) {
+    await insertOrder(stack.database.knex, account.id, { order_number: `A-${number}`, customer_name: 'Fatima' });
+  }
+  return { account, person, review: `/accounts/${account.id}/review` };
+}
+
+const nameOf = async ({ id }: TestAccount): Promise<string> =>
+  (await stack.database.knex('accounts').where({ account_id: id }).first('name')).name;
+
+/** Ends every session of a person, as an operator or the end of its time does. */
+async function endSessions({ email }: TestPerson): Promise<void> {
+  const { knex } = stack.database;
+  await knex('user_sessions').whereIn('user_id', knex('users').where({ email }).select('user_id')).delete();
+}
+
+const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
+const menuButton = (page: Page) => page.getByRole('button', { name: /^Menu/ });
+const endedDialog = (page: Page) => page.getByRole('dialog', { name: 'Sign in' });
+
+async function signInAgain(page: Page, { email, password }: TestPerson): Promise<void> {
+  const dialog = endedDialog(page);
+  await dialog.getByLabel('E-mail address').fill(email);
+  await dialog.getByLabel('Password').fill(password);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+}
+
+describe('the menu', () => {
+  test('is above the list on a wide screen, and no click in it reaches an order', async () => {
+    const { person, review } = await openShop();
+    const { page, complaints } = await openPage(WIDE);
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await menuButton(page).click();
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await expectAccessible(page);
+    await page.getByRole('radio', { name: 'العربية' }).click();
+    await page.locator('html[dir="rtl"]').waitFor();
+    await expectAccessible(page);
+    expect(new URL(page.url()).pathname).toBe(review);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('closes on Escape and on a click outside, and returns the focus', async () => {
+    const { person, review } = await openShop();
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, `${review}?q=Fatima`);
+    await rowOf(page, 'A-30').waitFor();
+    const link = page.getByRole('link', { name: 'You and your sessions' });
+    await menuButton(page).focus();
+    await page.keyboard.press('Enter');
+    await link.waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Escape');
+    await link.waitFor({ state: 'hidden' });
+    await page.locator('.user-button:focus').waitFor();
+
+    await menuButton(page).click();
+    await link.waitFor();
+    await page.locator('.review-top').click({ position: { x: 2, y: 2 } });
+    await link.waitFor({ state: 'hidden' });
+    await page.locator('.user-button:focus').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('takes no key that would decide about an order', async () => {
+    const { person, account, review } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page.keyboard.press('j');
+    await menuButton(page).click();
+    await page.getByRole('radio', { name: 'Light' }).focus();
+    await page.keyboard.press('c');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    expect(await rowOf(page, 'A-30').count()).toBe(1);
+    const confirmed = await stack.database
+      .knex('orders')
+      .where({ account_id: account.id, review_state: 'confirmed' })
+      .select('order_id');
+    expect(confirmed).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a page whose file does not load', () => {
+  const FILE = /\/assets\/integrations-page-[^/]+\.js$/;
+
+  test('loads by one automatic reload after a deploy', async () => {
+    const { person, review } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page.route(FILE, (route) => route.fulfill({ status: 404, body: '' }));
+    // The new document names the new files.
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) void page.unroute(FILE);
+    });
+    await page.getByRole('link', { name: 'Integrations' }).click();
+    await heading(page, 'Integrations').waitFor();
+    await page.context().close();
+  });
+
+  test('shows a message instead of reloading for ever, and loads by Try again', async () => {
+    const { person, review } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    let documents = 0;
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) documents += 1;
+    });
+    await page.route(FILE, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.getByRole('link', { name: 'Integrations' }).click();
+    await page.getByText('This page could not be shown.').waitFor();
+    expect(documents).toBe(1);
+    await page.getByRole('button', { name: 'Reload' }).waitFor();
+    await expectAccessible(page);
+    // The rest of the portal works.
+    await page.getByRole('link', { name: 'Needs review' }).click();
+    await rowOf(page, 'A-30').waitFor();
+    await page.getByRole('link', { name: 'Integrations' }).click();
+    await page.getByText('This page could not be shown.').waitFor();
+    await page.unroute(FILE);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await heading(page, 'Integrations').waitFor();
+    await page.context().close();
+  });
+
+  test('shows the message without a network, and loads by itself once it is back', async () => {
+    const { person, review } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Integrations' }).click();
+    await page.getByText('This page could not be shown.').waitFor();
+    await page.context().setOffline(false);
+    await heading(page, 'Integrations').waitFor();
+    await page.context().close();
+  });
+});
+
+describe('the account of the page', () => {
+  test('is named in the sidebar for its holder, on a phone too', async () => {
+    const { account, person, review } = await openShop();
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    const name = page.locator('.bar').getByText(await nameOf(account), { exact: true });
+    await name.waitFor();
+    await page.setViewportSize(PHONE.viewport);
+    expect(await name.isVisible()).toBe(true);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('is named for an operator, who switches to another one with the keyboard', async () => {
+    const [one, other] = [await openShop(), await openShop()];
+    const operator = await createPerson(stack, null);
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, operator, one.review);
+    await rowOf(page, 'A-30').waitFor();
+    const switcher = (name: string) => page.locator('.bar').getByRole('button', { name });
+    const [oneName, otherName] = [await nameOf(one.account), await nameOf(other.account)];
+    await switcher(oneName).click();
+    await page.getByRole('dialog').getByRole('combobox').fill(otherName);
+    await page.getByRole('option', { name: otherName }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**${other.review}`);
+    await switcher(otherName).waitFor();
+    await page.setViewportSize(PHONE.viewport);
+    expect(await switcher(otherName).isVisible()).toBe(true);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a session that ends during work', () => {
+  test('asks to sign in over the page, which keeps what is typed', async () => {
+    const { person, review } = await openShop();
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, '/profile');
+    await page.getByLabel('New password').fill('typed before the end');
+    await endSessions(person);
+    await page.getByLabel('Current password').fill(person.password);
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await endedDialog(page).getByText('Your session has ended. Sign in to go on.').waitFor();
+    await expectAccessible(page);
+    // Escape does not leave a page on which nothing works.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    expect(await endedDialog(page).isVisible()).toBe(true);
+    await signInAgain(page, person);
+    await endedDialog(page).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('New password').inputValue()).toBe('typed before the end');
+
+    // Lists load again.
+    await page.goto(portal.url + review);
+    await rowOf(page, 'A-30').waitFor();
+    await endSessions(person);
+    await page.getByRole('searchbox').fill('A-4');
+    await endedDialog(page).waitFor();
+    await signInAgain(page, person);
+    await rowOf(page, 'A-30').waitFor({ state: 'detached' });
+    await rowOf(page, 'A-4').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('starts afresh when somebody else signs in', async () => {
+    const { person, account } = await openShop();
+    const colleague = await createPerson(stack, account.id);
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, '/profile');
+    await page.getByLabel('New password').fill('typed by the first person');
+    await endSessions(person);
+    await page.getByLabel('Current password').fill(person.password);
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await endedDialog(page).waitFor();
+    const reloaded = page.waitForEvent('load');
+    await signInAgain(page, colleague);
+    await reloaded;
+    await rowOf(page, 'A-30').waitFor();
+    await menuButton(page).click();
+    await page.getByText(colleague.email).waitFor();
+    await page.context().close();
+  });
+
+  test('is not confused with a service that fails to answer about the session', async () => {
+    const { person } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, '/profile');
+    await page.getByLabel('New password').fill('typed before the failure');
+    await endSessions(person);
+    await page.route('**/api/session', (route) =>
+      route.fulfill({ status: 503, json: { code: 'storage_unavailable' } }),
+    );
+    await page.getByLabel('Current password').fill(person.password);
+    const failed = page.waitForResponse((response) => response.url().endsWith('/api/session'));
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await failed;
+    await page.unroute('**/api/session');
+    await endedDialog(page).waitFor();
+    await signInAgain(page, person);
+    await endedDialog(page).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('New password').inputValue()).toBe('typed before the failure');
+    await page.context().close();
+  });
+});
+
+describe('the command palette', () => {
+  test('opens an order in any state, by keyboard alone', async () => {
+    const { account, person, review } = await openShop();
+    const orderId = await insertOrder(stack.database.knex, account.id, {
+      order_number: 'Z-77',
+      customer_name: 'Noura',
+      review_state: 'confirmed',
+      reviewed_at: new Date(),
+      reviewed_by: person.email,
+    });
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.locator('dialog [role=combobox]:focus').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.type('Z-77');
+    await page.getByRole('option', { name: 'Z-77' }).getByText('Noura · confirmed').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**${review}/${orderId}?state=confirmed`);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('opens pages and changes the language, in Arabic too', async () => {
+    const { person, review } = await openShop();
+    const { page, complaints } = await openPage({ locale: 'ar-AE' });
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.locator('dialog [role=combobox]:focus').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.type('نظرة');
+    await page.getByRole('option', { name: 'نظرة عامة' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/overview');
+    await page.keyboard.press('Control+k');
+    await page.locator('dialog [role=combobox]:focus').waitFor();
+    await page.keyboard.type('nothing like this');
+    await page.getByText('لا توجد نتائج.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('combobox').fill('English');
+    await page.getByRole('option', { name: 'English' }).click();
+    await page.locator('html[lang="en"][dir="ltr"]').waitFor();
+    await heading(page, 'Overview').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('opens with the key of K on an Arabic keyboard', async () => {
+    const { person, review } = await openShop();
+    const { page } = await openPage({ locale: 'ar-AE' });
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page
+      .locator('body')
+      .dispatchEvent('keydown', { key: 'ن', code: 'KeyK', ctrlKey: true, bubbles: true, cancelable: true });
+    await page.locator('dialog [role=combobox]:focus').waitFor();
+    await page.context().close();
+  });
+
+  test('leaves the page as it was after Escape, and decides about no order', async () => {
+    const { account, person, review } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Control+k');
+    await page.locator('dialog [role=combobox]:focus').waitFor();
+    await page.keyboard.type('c');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('.order-number:focus', { hasText: 'A-30' }).waitFor();
+    const { knex } = stack.database;
+    expect(await knex('orders').where({ account_id: account.id }).whereNot({ review_state: 'needs_review' })).toEqual(
+      [],
+    );
+    await page.context().close();
+  });
+});
+
+describe('small things', () => {
+  test('a language whose texts cannot be loaded is not chosen', async () => {
+    const { person } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, '/profile');
+    await page.context().setOffline(true);
+    await menuButton(page).click();
+    await page.getByRole('radio', { name: 'العربية' }).click();
+    await page.getByRole('alert').getByText('The portal cannot be reached.').waitFor();
+    expect(await page.locator('html').getAttribute('dir')).toBe('ltr');
+    await page.getByRole('link', { name: 'You and your sessions' }).waitFor();
+    await page.context().close();
+  });
+
+  test('a notice stays while the focus is in it, and F8 moves the focus there and back', async () => {
+    const { person, review } = await openShop();
+    const { page, complaints } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    await rowOf(page, 'A-30').getByRole('link').focus();
+    await page.keyboard.press('j');
+    await page.keyboard.press('c');
+    const undo = page.locator('.notice').getByRole('button', { name: 'Undo' });
+    await undo.waitFor();
+    await page.keyboard.press('F8');
+    await page.locator('.notice button:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await rowOf(page, 'A-30').waitFor();
+    await page.locator('.order-number:focus').waitFor();
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the profile names browser and system in words', async () => {
+    const { person } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, '/profile');
+    await page.getByText(/^Chrome( Headless)? \d+ on Linux$/).waitFor();
+    await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test('the title names the page, the account and the open order', async () => {
+    const { account, person, review } = await openShop();
+    const { page } = await openPage();
+    await signInOnPage(page, portal, person, review);
+    const accountName = await nameOf(account);
+    const titleIs = (title: string) => page.locator(`xpath=//title[.="${title}"]`).waitFor({ state: 'attached' });
+    await titleIs(`Needs review · ${accountName} · Orders`);
+    await rowOf(page, 'A-7').getByRole('link').click();
+    await titleIs(`A-7 · ${accountName} · Orders`);
+    await page.keyboard.press('Escape');
+    await titleIs(`Needs review · ${accountName} · Orders`);
+    await page.getByRole('link', { name: 'Receipts' }).click();
+    await titleIs(`Receipts · ${accountName} · Orders`);
+    await page.goto(`${portal.url}/profile`);
+    await titleIs('You and your sessions · Orders');
+    await page.context().close();
+  });
+
+  test('an account that does not exist offers no further try', async () => {
+    const operator = await createPerson(stack, null);
+    const { page } = await openPage();
+    await signInOnPage(page, portal, operator, '/accounts/999999/receipts');
+    await page.getByText('There is no account with this id.').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    await page.context().close();
+  });
+});
