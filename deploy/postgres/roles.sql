@@ -93,6 +93,7 @@ begin
   grant select, update on activity_clock to orders_worker;
   grant select, delete, update (created_at) on idempotency_keys to orders_worker;
   grant select, delete on rejected_deliveries to orders_worker;
+  grant select, insert, update, delete on workers to orders_worker;
   grant select (window_to), delete on sign_in_attempts to orders_worker;
   grant select (expires_at), delete on user_sessions, invitations to orders_worker;
 
@@ -100,7 +101,8 @@ begin
   -- nothing in it, and erases nothing.
   grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, resends, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
-    user_verifications, invitations, sign_in_attempts, order_notes, review_views, review_presence to orders_portal;
+    user_verifications, invitations, sign_in_attempts, order_notes, review_views, review_presence,
+    workers to orders_portal;
   -- Receipts are searched by their idempotency key.
   grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;

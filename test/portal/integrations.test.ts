@@ -57,6 +57,7 @@ describe('isolation', () => {
     const receipt = (await intake.api.order(account, { source_order_id: 'theirs' })).body.receipt_id;
     const routes: ((client: PortalClient) => Promise<{ status: number; body: { code: string } }>)[] = [
       (one) => one.get(`${base}/keys`),
+      (one) => one.get(`${base}/setup`),
       (one) => one.post(`${base}/keys`, { name: 'x' }),
       (one) => one.post(`${base}/keys/${key_id}/replace`, { grace: 'none' }),
       (one) => one.post(`${base}/keys/${key_id}/revoke`),
@@ -252,12 +253,16 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Copy the key' }).click();
     const key = await page.evaluate<string>('navigator.clipboard.readText()');
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('link', { name: 'Webhook', exact: true }).click();
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Reveal' }).click();
     await page
       .getByText(account.secret as string)
       .first()
       .waitFor();
+    await page.getByRole('link', { name: 'Try it' }).click();
+    await expectAccessible(page);
 
     const printed: Record<string, string> = {};
     for (const language of ['curl', 'Node.js', 'Python'])
@@ -272,9 +277,10 @@ describeWith('chromium')('in a browser', () => {
     for (const [name, output] of Object.entries(printed))
       expect({ name, output }).toEqual({ name, output: expect.stringContaining('202') });
     await page.getByRole('button', { name: 'Copy the code' }).click();
-    await page.getByRole('button', { name: 'Take it out' }).click();
+    await page.getByRole('button', { name: 'Remove it' }).click();
     expect(await code(page).textContent()).toContain('YOUR_API_KEY');
     await page.reload();
+    await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('shop back end').waitFor();
     expect(await page.content()).not.toContain(key);
     expect(pageErrors).toEqual([]);
@@ -287,8 +293,9 @@ describeWith('chromium')('in a browser', () => {
     const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
     const { page, complaints: pageErrors } = await openPage();
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
     await page.getByText('Nothing was rejected').waitFor();
+    await expectAccessible(page);
     const body = '{"source_order_id":"five-1","total":"10.00"}';
     const cases: [signature: string, what: RegExp][] = [
       [sign(secret, JSON.stringify(JSON.parse(body), null, 2)), /serialized again/],
@@ -316,7 +323,7 @@ describeWith('chromium')('in a browser', () => {
     const { account, person } = await holder();
     expect((await intake.api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
     const item = page.locator('.rejected-list > li');
     await item.getByText('POST /ingest/orders/batch').waitFor();
     await item.getByText('The batch could not be read').waitFor();
@@ -328,19 +335,24 @@ describeWith('chromium')('in a browser', () => {
     const { account, person, client, base } = await holder({ signing: true });
     const { page, complaints: pageErrors } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
     await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
-    await page.getByRole('button', { name: 'إرسال طلب تجريبي' }).click();
-    await page.getByRole('link', { name: 'افتح الطلب' }).waitFor();
     await page.getByRole('button', { name: 'استبدال' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'استبدال' }).click();
     await page.getByRole('button', { name: 'حفظته' }).click();
-    await page.getByRole('button', { name: 'إلغاء المفتاح' }).first().click();
-    await page.getByRole('dialog').getByRole('button', { name: 'إلغاء المفتاح' }).click();
+    await page.getByRole('button', { name: 'إبطال' }).first().click();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'إبطال المفتاح' }).click();
     await page.getByText('مفتاح واحد لم يعد يعمل').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'الويب هوك', exact: true }).click();
     await page.getByRole('button', { name: 'تبديل السر' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'تبديل السر' }).click();
     await page.getByText('القديم', { exact: true }).waitFor();
     await expectAccessible(page);
     expect((await client.get(`${base}/keys`)).body.keys).toHaveLength(2);
+    await page.getByRole('link', { name: 'التجربة' }).click();
+    await page.getByRole('button', { name: 'إرسال طلب تجريبي' }).click();
+    await page.getByRole('link', { name: 'افتح الطلب' }).waitFor();
+    await expectAccessible(page);
     await page.getByRole('link', { name: 'افتح الطلب' }).click();
     await page.getByText('Test customer').first().waitFor();
     expect(pageErrors).toEqual([]);

@@ -237,7 +237,7 @@ describe('the service', () => {
         const person = await createPerson(own, null);
         const asked = await signIn(there, person);
         const state = async () => (await asked.get('/operator/service')).body;
-        expect(await state()).toMatchObject({ workers: 0, oldest_pending_at: null });
+        expect(await state()).toMatchObject({ workers: [], oldest_pending_at: null });
         const account = await own.account();
         const { body } = await intake.api.order(account, { source_order_id: 'waits' });
         const waiting = await until('its wake-up waits', async () => {
@@ -284,7 +284,7 @@ describe('the service', () => {
         await intake.api.final(account, body.receipt_id);
         await until('nothing waits', async () => {
           const now = await state();
-          return now.workers === 1 && now.oldest_pending_at === null;
+          return now.workers[0]?.is_alive && now.workers[0].has_queue && now.oldest_pending_at === null;
         });
       });
     },
@@ -381,19 +381,19 @@ describeWith('chromium')('in a browser', () => {
     await dialog.getByLabel('Name').fill('Desert Rose');
     await dialog.getByRole('button', { name: 'New account' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
-    await page.getByLabel('Find by name or id').fill('desert');
+    await page.getByLabel('Find by name or number').fill('desert');
     await page.getByRole('button', { name: 'Manage Desert Rose' }).click();
     await dialog.getByRole('button', { name: 'Suspend' }).click();
     await expectAccessible(page);
-    await page.getByText('every order that Desert Rose sends is refused').waitFor();
+    await page.getByText('every order that Desert Rose sends is rejected').waitFor();
     await dialog.last().getByRole('button', { name: 'Suspend' }).click();
-    await page.getByText('Suspended: intake refuses').waitFor();
+    await page.getByText('Suspended: orders of this account are rejected').waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('suspended', { exact: true }).waitFor();
 
     await page.getByRole('link', { name: '0 users of Desert Rose' }).click();
     await page.getByLabel('E-mail address').fill('rose@example.test');
-    await page.getByRole('button', { name: 'Make a link' }).click();
+    await page.getByRole('button', { name: 'Create a link' }).click();
     await page.getByRole('heading', { name: 'Link for rose@example.test' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Copy the link' }).click();

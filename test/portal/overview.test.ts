@@ -272,13 +272,13 @@ testInBrowser('the numbers with their words, each chart with its table, in both 
   const { page, complaints: pageErrors } = await openPage();
   await signInOnPage(page, portal, person, `/accounts/${account.id}/overview`);
   const tile = (name: string) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd');
-  await page.locator('.recharts-bar-rectangle path').first().waitFor();
-  expect(await tile('Accepted').textContent()).toBe('3');
-  expect(await tile('Written').textContent()).toBe('2');
-  expect(await tile('50% written within').textContent()).toMatch(/\d ?(ms|s)/);
+  await page.locator('rect[data-series="written"]').first().waitFor();
+  expect(await tile('Received').textContent()).toBe('3');
+  expect(await tile('Became orders').textContent()).toBe('2');
+  expect(await tile('50% done within').textContent()).toMatch(/\d ?(ms|s)/);
   await page.getByRole('radio', { name: 'Last hour' }).check();
-  await page.getByText('As a table').first().click();
-  await expect(page.locator('table').first().locator('tbody tr').count()).resolves.toBe(12);
+  await page.getByText('Show as a table').first().click();
+  await expect(page.locator('.chart-table table').first().locator('tbody tr').count()).resolves.toBe(12);
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: 'dark' });
   await expectAccessible(page);
@@ -287,7 +287,7 @@ testInBrowser('the numbers with their words, each chart with its table, in both 
   await page.keyboard.press('Escape');
   await page.getByRole('heading', { name: 'نظرة عامة' }).waitFor();
   await expectAccessible(page);
-  await tile('ميتة').getByRole('link').click();
+  await tile('فشلت نهائيًا').getByRole('link').click();
   await page.getByRole('heading', { name: 'الإيصالات' }).waitFor();
   await page.getByText(dead).waitFor();
   expect(pageErrors).toEqual([]);

@@ -433,20 +433,21 @@ describeWith('chromium')('on the page', () => {
   test('the setting is changed on the integrations page and recorded, and a receipt shows its changes', async () => {
     await begin();
     const receiptId = await resend();
-    await visit('/integrations', async (page) => {
-      const card = page.getByRole('radiogroup', { name: 'When an order is sent again' });
+    await visit('/integrations?tab=resends', async (page) => {
+      const card = page.getByRole('radiogroup', { name: 'When your shop sends an order again' });
       await card.getByRole('radio', { name: 'Only show it', checked: true }).waitFor();
       await card.getByRole('radio', { name: 'Hold the order' }).check();
-      await page.getByText('Saved; it holds at once.').waitFor();
+      await page.getByText('Saved. It applies from now on.').waitFor();
       await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
       await expectAccessible(page);
       expect((await shop.get('/resends')).body).toEqual({ resends: 'hold' });
-      const senders = page.getByRole('link', { name: 'Guides for senders' });
-      expect(await senders.getAttribute('href')).toBe(`${intake.api.url}/docs/senders`);
       await page.reload();
       await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
+      await page.getByRole('link', { name: 'Try it' }).click();
+      const senders = page.getByRole('link', { name: 'Guides for senders' });
+      expect(await senders.getAttribute('href')).toBe(`${intake.api.url}/docs/senders`);
       await page.goto(`${portal.url}/accounts/${shop.account.id}/log`);
-      await page.getByText('Chose what becomes of orders').waitFor();
+      await page.getByText('Changed what happens to orders').waitFor();
       await page.goto(`${portal.url}/accounts/${shop.account.id}/receipts/${receiptId}`);
       const changes = page.locator('.card', { hasText: 'By itself it changed nothing' });
       await changes.waitFor();

@@ -186,7 +186,7 @@ test('as JSON, orders have their items and notes', async () => {
   const { account, exportOrders } = await openAccount();
   const items = [{ name: 'Karak', quantity: 2, sku: null }];
   const [first, second] = [await insert(account, { items: JSON.stringify(items) }), await insert(account)];
-  await addNote(account, first, 'Ring twice');
+  await addNote(account, first, 'Call twice');
   const { status, headers, text } = await exportOrders({ order_ids: [second, first], format: 'json' });
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   const { orders } = JSON.parse(text);
@@ -196,7 +196,7 @@ test('as JSON, orders have their items and notes', async () => {
       order_id: first,
       items,
       customer: { name: null, phone: null, email: null, id: null },
-      notes: [{ note_id: expect.any(Number), at: expect.any(String), by: 'a@example.test', text: 'Ring twice' }],
+      notes: [{ note_id: expect.any(Number), at: expect.any(String), by: 'a@example.test', text: 'Call twice' }],
     }),
   ]);
 });

@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   countNeedingReview,
+  countNotes,
   fillSearchTerms,
+  findNotes,
   findOrderHistory,
   findReceiptBody,
   findResends,
   findReviewedOrder,
+  findSimilar,
+  listById,
+  listMatchingIds,
   listReview,
   listReviewSince,
+  listSorted,
+  listUpdates,
   markResent,
   openKnex,
   type ReviewFilter,
@@ -73,6 +80,20 @@ const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
 
 const PAGE_OF_ORDERS = Array.from({ length: 50 }, (_, index) => ({ order_id: 2 * index + 2 }));
 
+const UPDATED = {
+  accountId: ACCOUNT,
+  orderIds: PAGE_OF_ORDERS.map(({ order_id }) => order_id),
+  state: 'needs_review' as const,
+  open: null,
+};
+
+const ONE_ORDER = {
+  order_id: 30_000,
+  customer: { name: null, phone: '+971510030000', email: null, id: null },
+  total: null,
+  received_at: new Date(),
+};
+
 /** Ten resends of every fifth order, every second one with changes, and 20,000 of the first order without changes. */
 const fillResends = (orders: number) =>
   db.knex.raw(
@@ -106,6 +127,14 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['count', 10_100, () => countNeedingReview(db.database, ACCOUNT)],
   ['one order', FEW_ROWS, () => findReviewedOrder(db.database, ACCOUNT, 30_000)],
   ['its payload', FEW_ROWS, () => findReceiptBody(db.database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
+  ['oldest first', FEW_ROWS, () => listReview(db.database, ALL, { limit: 50, first: 'oldest' })],
+  ['by total', 20_500, () => listSorted(db.database, ALL, { sort: 'total', after: null, limit: 50, similar: false })],
+  ['all ids', 20_500, () => listMatchingIds(db.database, ALL, false)],
+  ['updates', 800, () => listUpdates(db.database, ACCOUNT, Date.now())],
+  ['orders with updates', 200, () => listById(db.database, UPDATED)],
+  ['likely duplicates', 1500, () => findSimilar(db.database, ACCOUNT, ONE_ORDER)],
+  ['its notes', FEW_ROWS, () => findNotes(db.database, ACCOUNT, 30_000)],
+  ['numbers of notes', 200, () => countNotes(db.database, ACCOUNT, UPDATED.orderIds)],
   ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
 ];
 

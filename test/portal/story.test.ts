@@ -40,7 +40,8 @@ test('a new account holder is invited, signs in, creates a key, runs the display
   await page.getByRole('button', { name: 'Create a key' }).click();
   await page.getByLabel('What is the key for?').fill('shop');
   await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('link', { name: 'Try it' }).click();
   await page.getByRole('button', { name: 'Copy the code' }).click();
   const code = await page.evaluate<string>('navigator.clipboard.readText()');
 

@@ -16,6 +16,7 @@ import {
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
 import { createFailureLog } from './failure-log.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { type Lease, logFields } from './lease.ts';
 import { createLeaseReleaser } from './lease-releaser.ts';
 import { createMaintenance } from './maintenance/create-maintenance.ts';
@@ -90,6 +91,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   let consumers: Consumer[] = [];
   const maintenance = createMaintenance(config, { metrics, logger });
   let sweeper: PeriodicRun | undefined;
+  let heartbeat: PeriodicRun | undefined;
   let processing: Promise<void> | undefined;
   let adminPort = 0;
 
@@ -106,6 +108,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       }),
     );
     sweeper = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, sweepFailures.failed);
+    heartbeat = startHeartbeat(database, () => consumers.every((lane) => lane.isConnected()));
     maintenance.start();
     logger.info('worker ready');
   }
@@ -133,6 +136,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       stopping.abort();
       await processing;
       await Promise.all([...consumers.map((lane) => lane.close()), sweeper?.stop(), maintenance.close()]);
+      await heartbeat?.stop();
       await leaseReleaser.close();
       await producer.close();
       await Promise.all([tracing?.close(config.DRAIN_TIMEOUT * 0.1), closeDatabase(database)]);

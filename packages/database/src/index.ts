@@ -1,3 +1,4 @@
+export { type AccountSetup, readSetup } from './accounts/account-setup.ts';
 export {
   type Account,
   createAccount,
@@ -34,6 +35,7 @@ export {
 export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
+export { type NamedEvent, nameSubjects } from './audit-subjects.ts';
 export { closeDatabase, connect, type Database, knexPoolState, openDatabase, openKnex, poolState } from './connect.ts';
 export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
@@ -182,3 +184,4 @@ export {
   takeSignInAttempt,
 } from './users/sign-in-attempts.ts';
 export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';
+export { listWorkers, recordHeartbeat, removeHeartbeat, type WorkerState } from './workers.ts';

@@ -21,4 +21,5 @@ export const LANDED: Record<string, string> = {
   '019-review-notes-and-views': '54647ec0a1c455b38c9930abc1f1da2e4fdf25dc0a9919c70cf34afcc3b5c06c',
   '020-resends-stored-at': '88e02f25b486c512c8876411c278d9c8858740bc86cf7c5a67a3dd55eb5b613a',
   '021-resends-by-stored-at': '8e524c9e2df26b8b4d3f86c461b7f3e0e860e8c9bd8aa2d6b9897dd41723d6fa',
+  '022-workers': 'b70cf65346e6bf8ca8cb413a94d8e0aeff0d474dc36f7e46b6584cd6fd1e7aa5',
 };

@@ -58,8 +58,7 @@ const SCENES: Scene[] = [
   {
     name: 'rejected',
     as: 'account_holder',
-    path: (id) => `/accounts/${id}/integrations`,
-    prepare: showRejections,
+    path: (id) => `/accounts/${id}/integrations?tab=rejected`,
     inReadme: ['light'],
   },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
@@ -127,11 +126,6 @@ async function openWarnedOrder(page: Page): Promise<void> {
   await page.locator('.order-row .order-number').nth(1).click();
   await page.locator('.order-pane .fact').first().waitFor();
   await page.waitForLoadState('networkidle');
-}
-
-/** Scrolls to the log of rejected deliveries. */
-async function showRejections(page: Page): Promise<void> {
-  await page.evaluate(`document.querySelector('[aria-labelledby="rejected-title"]').scrollIntoView()`);
 }
 
 /** Sends webhooks with wrong signatures, so that the log of rejected deliveries has entries. */

@@ -15,8 +15,6 @@ export interface LaneState {
 /** Statistics of the queue. Each function throws when the queue is unavailable. */
 export interface QueueStats {
   lanes(): Promise<LaneState[]>;
-  /** Number of connected worker processes. */
-  workers(): Promise<number>;
   /** BullMQ's queues, one per lane, in the order of `LANES`. Once connected, the objects stay the same. */
   queues(): Promise<Queue[]>;
   close(): Promise<void>;
@@ -41,10 +39,6 @@ export function openQueueStats(url: string): QueueStats {
     queues,
     async lanes() {
       return Promise.all((await queues()).map((queue, index) => countJobs(LANES[index] as Lane, queue)));
-    },
-    async workers() {
-      // Each process consumes all lanes.
-      return Math.max(...(await Promise.all((await queues()).map((queue) => queue.getWorkersCount()))));
     },
     async close() {
       await Promise.all(reconnecting.map((queue) => queue.close()));

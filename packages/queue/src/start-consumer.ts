@@ -7,6 +7,8 @@ import type { Lane, WakeUp, WakeUpJob } from './wake-up.ts';
 
 /** The worker's side of the queue. */
 export interface Consumer {
+  /** Whether Redis is connected; a queue on Postgres counts as connected. */
+  isConnected(): boolean;
   /** Takes no new jobs and waits for those in progress. */
   close(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function startConsumer(work: (wakeUps: WakeUp[]) => Promise<void>, option
   void keepConsuming();
 
   return {
+    isConnected: () => redis === null || redis.status === 'ready',
     async close() {
       closing.abort();
       if (redis && redis.status !== 'ready') {

@@ -1,4 +1,5 @@
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
 import { type Session, SessionContext, useSessionQuery } from './api/session.ts';
 import { PageBoundary } from './components/page-boundary.tsx';
 import { ProblemNote } from './components/problem-note.tsx';
@@ -15,9 +16,10 @@ const InvitationPage = lazyPage(
 
 /** Shows an invitation, the sign-in page or, with a session, the portal. */
 export function App(): ReactNode {
+  const [location] = useLocation();
   return (
     <PageBoundary resetKeys={[]} onReset={forgetFailedPages}>
-      <Suspense>{window.location.pathname === '/invitation' ? <InvitationPage /> : <Portal />}</Suspense>
+      <Suspense>{location === '/invitation' ? <InvitationPage /> : <Portal />}</Suspense>
     </PageBoundary>
   );
 }

@@ -1,4 +1,4 @@
-import { listAudit } from '@orders/database';
+import { findOrderBySource, listAudit, nameSubjects } from '@orders/database';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';
@@ -17,14 +17,23 @@ interface AuditQuery {
 
 const pageQuery = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
 
-/** The audit trail of one account. */
-export function accountAuditRoutes({ knex, runFairly }: PortalDeps): Router {
+/** The audit trail of one account, searched by actor, subject or an order's `source_order_id`. */
+export function accountAuditRoutes({ knex, database, runFairly }: PortalDeps): Router {
   const router = Router();
   router.get('/audit', async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, pageQuery);
     const accountId = accountIdOf(request);
-    response.json(await runFairly(request, () => listPage(knex, { accountId, ...actorOrSubject(q), before })));
+    const page = await runFairly(request, async () =>
+      listPage(knex, { accountId, ...((await orderOf(accountId, q)) ?? actorOrSubject(q)), before }),
+    );
+    response.json(page);
   });
+
+  async function orderOf(accountId: number, text: string | undefined): Promise<{ subject: string } | null> {
+    const order = text ? await findOrderBySource(database, accountId, text) : null;
+    return order && { subject: `order:${order.order_id}` };
+  }
+
   return router;
 }
 
@@ -52,5 +61,5 @@ async function listPage(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1]
     PAGE_SIZE,
     ({ event_id }) => event_id,
   );
-  return { events: page, next };
+  return { events: await nameSubjects(knex, page), next };
 }

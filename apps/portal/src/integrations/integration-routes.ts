@@ -1,4 +1,4 @@
-import { listRejected } from '@orders/database';
+import { listRejected, readSetup } from '@orders/database';
 import { Router } from 'express';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
@@ -10,7 +10,7 @@ import { testOrderRoutes } from './test-order-routes.ts';
 
 const MAX_REJECTED = 100;
 
-/** Routes for a shop's developer: keys, signing secrets, test orders, the resend setting and the last rejected deliveries. */
+/** Routes for a shop's developer: keys, signing secrets, test orders, the resend setting, the last rejected deliveries and the first steps. */
 export function integrationRoutes(deps: PortalDeps): Router {
   const router = Router();
   router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), resendsRoutes(deps));
@@ -18,6 +18,9 @@ export function integrationRoutes(deps: PortalDeps): Router {
     const accountId = accountIdOf(request);
     const rejected = await deps.runFairly(request, () => listRejected(deps.knex, accountId, MAX_REJECTED));
     response.json({ rejected_deliveries: limitPageBytes(rejected) });
+  });
+  router.get('/setup', async (request, response) => {
+    response.json(await deps.runShortFairly(request, () => readSetup(deps.knex, accountIdOf(request))));
   });
   return router;
 }

@@ -1,4 +1,4 @@
-import { type DeadLetterCursor, findOldestPending, listDeadLetters } from '@orders/database';
+import { type DeadLetterCursor, findOldestPending, listDeadLetters, listWorkers } from '@orders/database';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
@@ -19,12 +19,12 @@ const timestamp = Joi.string()
 export function serviceRoutes({ knex, queues }: PortalDeps): Router {
   const router = Router();
 
-  // Null while Redis is unavailable: everything else still works.
   router.get('/service', async (_request, response) => {
-    const [oldest, lanes, workers] = await Promise.all([
+    const [oldest, workers, lanes] = await Promise.all([
       findOldestPending(knex),
+      listWorkers(knex),
+      // Null while Redis is unavailable: everything else still works.
       queues.lanes().catch(() => null),
-      queues.workers().catch(() => null),
     ]);
     response.json({ lanes, workers, oldest_pending_at: oldest });
   });

@@ -19,6 +19,7 @@ import * as eraseChangesTrigger from './018-erase-changes-trigger.ts';
 import * as reviewNotesAndViews from './019-review-notes-and-views.ts';
 import * as resendsStoredAt from './020-resends-stored-at.ts';
 import * as resendsByStoredAt from './021-resends-by-stored-at.ts';
+import * as workers from './022-workers.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   reviewNotesAndViews,
   resendsStoredAt,
   resendsByStoredAt,
+  workers,
 ];
 
 /** The schema is what this version needs once this one has run. */

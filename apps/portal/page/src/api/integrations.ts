@@ -1,4 +1,12 @@
-import type { Account, ApiKey, NewApiKey, RejectedDelivery, SigningSecret, SigningSecretRow } from '@orders/database';
+import type {
+  Account,
+  AccountSetup,
+  ApiKey,
+  NewApiKey,
+  RejectedDelivery,
+  SigningSecret,
+  SigningSecretRow,
+} from '@orders/database';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { Json } from './types.ts';
@@ -53,6 +61,16 @@ export function useResendsChoice(accountId: number): UseQueryResult<ResendsChoic
     queryKey: ['resends', accountId],
     queryFn: async ({ signal }) =>
       (await call<{ resends: ResendsChoice }>('GET', `${at(accountId)}/resends`, { signal })).resends,
+  });
+}
+
+/** The first steps that the account has done; polled, as a test order is processed in the background. */
+export function useSetup(accountId: number, isEnabled: boolean): UseQueryResult<AccountSetup> {
+  return useQuery({
+    queryKey: ['setup', accountId],
+    queryFn: ({ signal }) => call<AccountSetup>('GET', `${at(accountId)}/setup`, { signal }),
+    refetchInterval: POLL_INTERVAL_MS,
+    enabled: isEnabled,
   });
 }
 

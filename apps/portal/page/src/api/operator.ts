@@ -1,4 +1,4 @@
-import type { AccountWithCounts, AuditEvent, DeadLetterOfAccount, User } from '@orders/database';
+import type { AccountWithCounts, DeadLetterOfAccount, NamedEvent, User, WorkerState } from '@orders/database';
 import type { LaneState } from '@orders/queue';
 import type { Json } from './types.ts';
 
@@ -27,10 +27,12 @@ export interface InvitationLink {
   sets_new_password: boolean;
 }
 
-/** `lanes` and `workers` are null while Redis is unavailable. */
+export type Worker = Json<WorkerState>;
+
+/** `lanes` is null while the queue is unavailable. */
 export interface ServiceState {
   lanes: LaneState[] | null;
-  workers: number | null;
+  workers: Worker[];
   oldest_pending_at: string | null;
 }
 
@@ -41,7 +43,9 @@ export interface DeadPage {
   next: { died_at: string; receipt_id: string } | null;
 }
 
+export type AuditEvent = Json<NamedEvent>;
+
 export interface AuditPage {
-  events: Json<AuditEvent>[];
+  events: AuditEvent[];
   next: number | null;
 }

@@ -20,3 +20,42 @@ export function useOverview(accountId: number, range: Range) {
     placeholderData: keepPreviousData,
   });
 }
+
+export interface Money {
+  currency: string;
+  total: string;
+}
+
+export const SEVERITIES = ['blocks', 'check', 'corrected', 'none'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** What waits for a decision, and what was decided. */
+export interface ReviewOverview {
+  waiting: {
+    count: number;
+    /** Whether more wait than were counted. */
+    capped: boolean;
+    by_severity: Record<Severity, number>;
+    oldest_at: string | null;
+    money: Money[];
+  };
+  confirmed: {
+    last_hour: number;
+    today: number;
+    /** The last 24 hours, oldest first. */
+    per_hour: { at: string; count: number }[];
+    money_today: Money[];
+  };
+  rejected: { today: number };
+}
+
+/** Today begins at midnight where the reader is. */
+export function useReviewOverview(accountId: number) {
+  const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return useQuery({
+    queryKey: ['overview', accountId, 'review', time_zone],
+    queryFn: ({ signal }) =>
+      call<ReviewOverview>('GET', `/accounts/${accountId}/overview/review`, { query: { time_zone }, signal }),
+    refetchInterval: POLL_INTERVAL_MS,
+  });
+}

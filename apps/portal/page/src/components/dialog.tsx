@@ -3,10 +3,14 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import './dialog.css';
 
-const FIELD = 'input:not([type="hidden"], [hidden], [readonly]), select, textarea';
+/** What gets the focus first: a field, or the button marked as the safe one. */
+const FIRST_FOCUS = [
+  ':is(input:not([type="hidden"], [hidden], [readonly], [type="radio"]:not(:checked)), select, textarea):enabled',
+  '[data-autofocus]',
+];
 
 /**
- * A modal dialog, open while rendered. The focus goes to its first field or, without one, to the dialog itself, so that a second Enter neither
+ * A modal dialog, open while rendered. Without a field or a safe button, the dialog itself has the focus, so that a second Enter neither
  * closes it nor decides. Closing it restores the focus.
  */
 export function Dialog({
@@ -24,7 +28,8 @@ export function Dialog({
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    (element?.querySelector<HTMLElement>(FIELD) ?? element)?.focus();
+    const found = FIRST_FOCUS.map((candidates) => element?.querySelector<HTMLElement>(candidates));
+    (found.find(Boolean) ?? element)?.focus();
     // Removing the element does not restore the focus; closing the dialog does.
     return () => element?.close();
   }, []);

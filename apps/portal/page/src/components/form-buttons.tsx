@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 /** Submit and cancel buttons of a dialog's form. */
 export function FormButtons(props: {
   submit: string;
+  cancel?: string;
   isBusy?: boolean;
   isDestructive?: boolean;
   onClose: () => void;
@@ -18,8 +19,13 @@ export function FormButtons(props: {
       >
         {props.submit}
       </button>
-      <button type="button" className="button" onClick={props.onClose}>
-        {t('action.cancel')}
+      <button
+        type="button"
+        className="button"
+        data-autofocus={props.isDestructive ? true : undefined}
+        onClick={props.onClose}
+      >
+        {props.cancel ?? t('action.cancel')}
       </button>
     </div>
   );

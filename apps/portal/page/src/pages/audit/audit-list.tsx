@@ -3,12 +3,24 @@ import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { AuditPage } from '../../api/operator.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { Field } from '../../components/field.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { AuditTable } from './audit-table.tsx';
 
-/** The audit events from the API at `path`, newest first. */
-export function AuditList({ path, accountId }: { path: string; accountId?: string }): ReactNode {
+/** The audit events from the API at `path`, newest first. `filter` is a second field beside the search. */
+export function AuditList({
+  path,
+  accountId,
+  searchHint,
+  filter,
+}: {
+  path: string;
+  accountId?: string;
+  searchHint: string;
+  filter?: ReactNode;
+}): ReactNode {
   const { t } = useTranslation('audit');
   const [text, setText] = useState('');
   const searched = useDeferredValue(text.trim());
@@ -21,23 +33,36 @@ export function AuditList({ path, accountId }: { path: string; accountId?: strin
     placeholderData: keepPreviousData,
   });
   const events = audit.data?.pages.flatMap((page) => page.events) ?? [];
+  const isFiltered = searched !== '' || Boolean(accountId);
   return (
     <>
-      <div className="narrow-search">
+      <div className="audit-filters">
         <Field
           label={t('search')}
-          hint={t('searchHint')}
+          hint={searchHint}
           type="search"
           dir="auto"
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
+        {filter}
       </div>
       {audit.isError && <ProblemNote error={audit.error} retry={() => void audit.refetch()} />}
-      {audit.isSuccess && events.length === 0 && <p className="hint">{t('none')}</p>}
+      {audit.isPending && <Skeleton shape="rows" count={8} />}
+      {audit.isSuccess && events.length === 0 && (
+        <EmptyState
+          title={t(isFiltered ? 'noneFound' : 'none')}
+          text={t(isFiltered ? 'noneFoundAbout' : 'noneAbout')}
+        />
+      )}
       {events.length > 0 && <AuditTable events={events} withAccount={accountId !== undefined} />}
       {audit.hasNextPage && (
-        <button type="button" className="button" onClick={() => void audit.fetchNextPage()}>
+        <button
+          type="button"
+          className="button more-button"
+          disabled={audit.isFetchingNextPage}
+          onClick={() => void audit.fetchNextPage()}
+        >
           {t('common:action.more')}
         </button>
       )}

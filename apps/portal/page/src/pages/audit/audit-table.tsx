@@ -1,15 +1,17 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AuditPage } from '../../api/operator.ts';
+import type { AuditEvent } from '../../api/operator.ts';
 import { fullTime } from '../../components/time.tsx';
+import { EventDetails } from './event-details.tsx';
+import { EventSubject } from './event-subject.tsx';
+import '../../components/data-table.css';
+import './audit.css';
 
-type Event = AuditPage['events'][number];
-
-export function AuditTable({ events, withAccount }: { events: Event[]; withAccount: boolean }): ReactNode {
+export function AuditTable({ events, withAccount }: { events: AuditEvent[]; withAccount: boolean }): ReactNode {
   const { t } = useTranslation('audit');
   return (
-    <div className="table-scroll">
-      <table className="table wide-table">
+    <div className="card table-card">
+      <table className="data-table audit-table">
         <thead>
           <tr>
             <th scope="col">{t('at')}</th>
@@ -22,20 +24,26 @@ export function AuditTable({ events, withAccount }: { events: Event[]; withAccou
         <tbody>
           {events.map((event) => (
             <tr key={event.event_id}>
-              <td>
+              <td data-label={t('at')}>
                 <time dateTime={event.at}>{fullTime(event.at)}</time>
               </td>
-              <td>
-                <bdi dir="ltr">{event.actor}</bdi>
+              <td data-label={t('actor')}>
+                <Actor actor={event.actor} />
               </td>
-              <td>
-                <ActionName action={event.action} />
-                {event.details && <Details details={event.details} />}
+              <td data-label={t('what')}>
+                <div className="stack-tight audit-what">
+                  <ActionName action={event.action} />
+                  {event.details && <EventDetails event={event} details={event.details} />}
+                </div>
               </td>
-              <td>
-                <bdi dir="ltr">{event.subject}</bdi>
+              <td data-label={t('subject')}>
+                <EventSubject event={event} />
               </td>
-              {withAccount && <td>{event.account_id ?? '–'}</td>}
+              {withAccount && (
+                <td data-label={t('account')}>
+                  <Account event={event} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -44,27 +52,27 @@ export function AuditTable({ events, withAccount }: { events: Event[]; withAccou
   );
 }
 
+/** An e-mail address, or `operator:<name>` of the command line. */
+function Actor({ actor }: { actor: string }): ReactNode {
+  const { t } = useTranslation('audit');
+  const name = /^operator:(.+)$/.exec(actor)?.[1];
+  return name ? t('commandLine', { name }) : <bdi dir="ltr">{actor}</bdi>;
+}
+
 /** The translated action, or its code without a translation. */
 function ActionName({ action }: { action: string }): ReactNode {
   const { t, i18n } = useTranslation('audit');
-  return i18n.exists(`audit:action.${action}`) ? t(`action.${action}`) : <code dir="ltr">{action}</code>;
+  return i18n.exists(`audit:action.${action}`) ? <span>{t(`action.${action}`)}</span> : <code dir="ltr">{action}</code>;
 }
 
-function Details({ details }: { details: Record<string, unknown> }): ReactNode {
-  const { t } = useTranslation('audit');
+function Account({ event: { account_id, account_name } }: { event: AuditEvent }): ReactNode {
+  if (account_id === null) return '–';
   return (
-    <details>
-      <summary className="hint">{t('details')}</summary>
-      <dl className="facts">
-        {Object.entries(details).map(([name, value]) => (
-          <div key={name} className="detail">
-            <dt>
-              <code dir="ltr">{name}</code>
-            </dt>
-            <dd dir="auto">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-          </div>
-        ))}
-      </dl>
-    </details>
+    <>
+      {account_name && <bdi>{account_name}</bdi>}{' '}
+      <bdi dir="ltr" className="hint">
+        #{account_id}
+      </bdi>
+    </>
   );
 }

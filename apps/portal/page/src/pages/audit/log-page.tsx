@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAccountId } from '../../api/session.ts';
+import { PageHeader } from '../../components/page-header.tsx';
 import { AuditList } from './audit-list.tsx';
 
 /** The audit trail of one account. */
@@ -9,8 +10,8 @@ export function LogPage(): ReactNode {
   const accountId = useAccountId();
   return (
     <div className="stack">
-      <h1>{t('title')}</h1>
-      <AuditList path={`/accounts/${accountId}/audit`} />
+      <PageHeader title={t('title')} about={t('aboutPage')} />
+      <AuditList path={`/accounts/${accountId}/audit`} searchHint={t('searchHint')} />
     </div>
   );
 }

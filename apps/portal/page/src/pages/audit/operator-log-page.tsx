@@ -1,6 +1,7 @@
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../../components/field.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
 import { AuditList } from './audit-list.tsx';
 
 /** The audit trail of all accounts. */
@@ -10,17 +11,21 @@ export function OperatorLogPage(): ReactNode {
   const accountId = useDeferredValue(/^\d{1,9}$/.test(account.trim()) ? account.trim() : '');
   return (
     <div className="stack">
-      <h1>{t('titleOfAll')}</h1>
-      <div className="narrow-search">
-        <Field
-          label={t('accountId')}
-          inputMode="numeric"
-          dir="ltr"
-          value={account}
-          onChange={(event) => setAccount(event.target.value)}
-        />
-      </div>
-      <AuditList path="/operator/audit" accountId={accountId} />
+      <PageHeader title={t('titleOfAll')} about={t('aboutAll')} />
+      <AuditList
+        path="/operator/audit"
+        accountId={accountId}
+        searchHint={t('searchHintAll')}
+        filter={
+          <Field
+            label={t('accountId')}
+            inputMode="numeric"
+            dir="ltr"
+            value={account}
+            onChange={(event) => setAccount(event.target.value)}
+          />
+        }
+      />
     </div>
   );
 }

@@ -1,28 +1,52 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
+import { useAccountId } from '../../api/session.ts';
+import { PageHeader } from '../../components/page-header.tsx';
+import { TabLinks } from '../../components/tab-links.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { RejectedCard } from './rejected-card.tsx';
 import { ResendsCard } from './resends-card.tsx';
+import { SetupCard } from './setup-card.tsx';
 import { SnippetsCard } from './snippets-card.tsx';
+import { TABS, tabHref, useTab } from './tabs.ts';
 import { TestOrderCard } from './test-order-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './integrations.css';
 
-/** Everything for a shop's developer. Texts of keys and secrets live only in this component's state. */
+/** How a shop's systems send orders. Texts of keys and secrets live only in this component's state. */
 export function IntegrationsPage(): ReactNode {
   const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const tab = useTab();
   const [newKey, setNewKey] = useState<NewKey | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
+  const forget = () => {
+    setNewKey(null);
+    setSecret(null);
+  };
   return (
     <div className="stack integrations">
-      <h1>{t('title')}</h1>
-      <KeysCard newKey={newKey} onNewKey={setNewKey} />
-      <WebhookCard onSecret={setSecret} />
-      <SnippetsCard newKey={newKey} secret={secret} onForget={() => setNewKey(null)} />
-      <TestOrderCard />
-      <ResendsCard />
-      <RejectedCard />
+      <PageHeader title={t('title')} about={t('about')} />
+      <SetupCard />
+      <TabLinks
+        label={t('title')}
+        tabs={TABS.map((name) => ({
+          name: t(`tab.${name}`),
+          href: tabHref(accountId, name),
+          isCurrent: name === tab,
+        }))}
+      />
+      {tab === 'keys' && <KeysCard newKey={newKey} onNewKey={setNewKey} />}
+      {tab === 'webhook' && <WebhookCard onSecret={setSecret} />}
+      {tab === 'try' && (
+        <>
+          <TestOrderCard />
+          <SnippetsCard newKey={newKey} secret={secret} onForget={forget} />
+        </>
+      )}
+      {tab === 'resends' && <ResendsCard />}
+      {tab === 'rejected' && <RejectedCard />}
     </div>
   );
 }

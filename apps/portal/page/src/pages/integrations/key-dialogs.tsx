@@ -7,7 +7,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
-import { GraceSelect } from './grace-select.tsx';
+import { GraceChoice } from './grace-choice.tsx';
 import { useAction } from './use-action.ts';
 
 interface DialogProps {
@@ -55,7 +55,7 @@ export function NewKeyDialog({ newKey, onClose }: DialogProps & { newKey: NewKey
           {newKey.key}
         </pre>
         <div className="row">
-          <CopyButton text={newKey.key} label={t('keys.copy')} />
+          <CopyButton text={newKey.key} label={t('keys.copy')} isFirst />
           <button type="button" className="button" onClick={onClose}>
             {t('keys.kept')}
           </button>
@@ -76,10 +76,13 @@ export function ReplaceKeyDialog(props: DialogProps & { old: Key; onDone: (key: 
     replacing.mutate();
   };
   return (
-    <Dialog title={t('keys.replaceTitle', { name: props.old.name })} onClose={props.onClose}>
+    <Dialog
+      title={t('keys.replaceTitle', { name: props.old.name, lastFour: props.old.last_four })}
+      onClose={props.onClose}
+    >
       <form className="stack" onSubmit={submit}>
         <p>{t('keys.replaceAbout')}</p>
-        <GraceSelect label={t('keys.grace')} value={grace} onChange={setGrace} />
+        <GraceChoice label={t('keys.grace')} value={grace} onChange={setGrace} />
         {replacing.error !== null && <ProblemNote error={replacing.error} />}
         <FormButtons submit={t('keys.replace')} isBusy={replacing.isPending} onClose={props.onClose} />
       </form>

@@ -2,12 +2,14 @@ import { useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Key, type NewKey, revokeKey, useKeys } from '../../api/integrations.ts';
+import { type Key, type NewKey, useKeys } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { CreateKeyDialog, NewKeyDialog, ReplaceKeyDialog } from './key-dialogs.tsx';
 import { KeysTable } from './keys-table.tsx';
+import { RevokeDialog } from './revoke-dialog.tsx';
 
 type Open = { what: 'create' | 'shown' } | { what: 'replace' | 'revoke'; key: Key } | null;
 
@@ -25,19 +27,28 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
     setOpen({ what: 'shown' });
     refresh();
   };
+  const revoked = () => {
+    close();
+    refresh();
+  };
+  const create = (
+    <button type="button" className="button button-main" onClick={() => setOpen({ what: 'create' })}>
+      <KeyRound aria-hidden="true" size={16} />
+      {t('keys.create')}
+    </button>
+  );
+  const hasNone = keys.data?.length === 0;
   return (
-    <section className="card stack" aria-labelledby="keys-title">
+    <section className="card stack table-scope" aria-labelledby="keys-title">
       <header className="spread">
         <h2 id="keys-title">{t('keys.title')}</h2>
-        <button type="button" className="button button-main" onClick={() => setOpen({ what: 'create' })}>
-          <KeyRound aria-hidden="true" size={16} />
-          {t('keys.create')}
-        </button>
+        {!hasNone && create}
       </header>
       <p className="hint">{t('keys.about')}</p>
       {keys.isError && <ProblemNote error={keys.error} retry={() => void keys.refetch()} />}
-      {keys.data?.length === 0 && <p className="note">{t('keys.none')}</p>}
-      {keys.data && keys.data.length > 0 && (
+      {keys.isPending && <Skeleton shape="rows" count={2} />}
+      {hasNone && <EmptyState title={t('keys.none')} text={t('keys.noneAbout')} action={create} />}
+      {keys.data && !hasNone && (
         <KeysTable
           keys={keys.data}
           onReplace={(key) => setOpen({ what: 'replace', key })}
@@ -47,13 +58,7 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
       {open?.what === 'create' && <CreateKeyDialog onDone={show} onClose={close} />}
       {open?.what === 'replace' && <ReplaceKeyDialog old={open.key} onDone={show} onClose={close} />}
       {open?.what === 'revoke' && (
-        <Confirm
-          title={t('keys.revokeTitle', { name: open.key.name })}
-          text={t('keys.revokeAbout')}
-          label={t('keys.revoke')}
-          action={() => revokeKey(accountId, open.key.key_id).then(refresh)}
-          onClose={close}
-        />
+        <RevokeDialog revoked={open.key} keys={keys.data ?? []} onDone={revoked} onClose={close} />
       )}
       {open?.what === 'shown' && props.newKey && <NewKeyDialog newKey={props.newKey} onClose={close} />}
     </section>

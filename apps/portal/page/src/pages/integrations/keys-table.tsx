@@ -2,8 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../api/integrations.ts';
 import { Ago, fullTime } from '../../components/time.tsx';
-
-const BADGES = { active: 'badge badge-good', expired: 'badge', revoked: 'badge' };
+import '../../components/data-table.css';
 
 /** Active keys, newest first, and expired and revoked ones in a collapsed section. */
 export function KeysTable(props: {
@@ -15,6 +14,7 @@ export function KeysTable(props: {
   const newest = props.keys.toReversed();
   const active = newest.filter(({ state }) => state === 'active');
   const ended = newest.filter(({ state }) => state !== 'active');
+  const endedLabel = t('keys.ended', { count: ended.length });
   return (
     <>
       {active.length > 0 ? (
@@ -24,12 +24,29 @@ export function KeysTable(props: {
       )}
       {ended.length > 0 && (
         <details>
-          <summary>{t('keys.ended', { count: ended.length })}</summary>
-          <Rows {...props} keys={ended} label={t('keys.ended', { count: ended.length })} />
+          <summary>{endedLabel}</summary>
+          <Rows {...props} keys={ended} label={endedLabel} />
         </details>
       )}
     </>
   );
+}
+
+/** The key's name and the end of its text, which tells keys of one name apart. */
+export function KeyName({ name, lastFour }: { name: string; lastFour: string }): ReactNode {
+  return (
+    <>
+      <bdi>{name}</bdi>{' '}
+      <bdi dir="ltr" className="mono">
+        …{lastFour}
+      </bdi>
+    </>
+  );
+}
+
+export function LastUse({ usedAt }: { usedAt: string | null }): ReactNode {
+  const { t } = useTranslation('integrations');
+  return usedAt === null ? t('keys.neverUsed') : <Ago at={usedAt} />;
 }
 
 function Rows(props: {
@@ -40,51 +57,58 @@ function Rows(props: {
 }): ReactNode {
   const { t } = useTranslation('integrations');
   return (
-    <ul className="plain key-list" aria-label={props.label}>
-      {props.keys.map((key) => (
-        <li key={key.key_id}>
-          <div className="stack-tight">
-            <p className="row">
-              <strong dir="auto">{key.name}</strong>
-              <bdi dir="ltr" className="mono">
-                oik_…{key.last_four}
-              </bdi>
-              <span className={BADGES[key.state]}>{t(`keys.state.${key.state}`)}</span>
-            </p>
-            <p className="hint row key-dates">
-              <span>
-                {t('keys.created')} <Ago at={key.created_at} />
-              </span>
-              <span>
-                {key.last_used_at ? (
-                  <>
-                    {t('keys.used')} <Ago at={key.last_used_at} />
-                  </>
-                ) : (
-                  t('keys.neverUsed')
-                )}
-              </span>
-              {key.expires_at && (
-                <span>
-                  {t(key.state === 'expired' ? 'keys.expired' : 'keys.expires', { time: fullTime(key.expires_at) })}
+    <table className="data-table key-table" aria-label={props.label}>
+      <thead>
+        <tr>
+          <th scope="col">{t('keys.key')}</th>
+          <th scope="col">{t('keys.created')}</th>
+          <th scope="col">{t('keys.used')}</th>
+          <th scope="col">
+            <span className="visually-hidden">{t('keys.actions')}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.keys.map((key) => (
+          <tr key={key.key_id}>
+            <th scope="row">
+              <KeyName name={key.name} lastFour={key.last_four} />
+              <KeyState state={key} />
+            </th>
+            <td data-label={t('keys.created')}>
+              <Ago at={key.created_at} />
+            </td>
+            <td data-label={t('keys.used')}>
+              <LastUse usedAt={key.last_used_at} />
+            </td>
+            <td className="cell-actions">
+              {key.state === 'active' && (
+                <span className="row">
+                  {!key.expires_at && (
+                    <button type="button" className="button" onClick={() => props.onReplace(key)}>
+                      {t('keys.replace')}
+                    </button>
+                  )}
+                  <button type="button" className="button button-bad" onClick={() => props.onRevoke(key)}>
+                    {t('keys.revoke')}
+                  </button>
                 </span>
               )}
-            </p>
-          </div>
-          {key.state === 'active' && (
-            <div className="row">
-              {!key.expires_at && (
-                <button type="button" className="button" onClick={() => props.onReplace(key)}>
-                  {t('keys.replace')}
-                </button>
-              )}
-              <button type="button" className="button button-bad" onClick={() => props.onRevoke(key)}>
-                {t('keys.revoke')}
-              </button>
-            </div>
-          )}
-        </li>
-      ))}
-    </ul>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** When a replaced key stops working, or how one ended. */
+function KeyState({ state: { state, expires_at, revoked_at } }: { state: Key }): ReactNode {
+  const { t } = useTranslation('integrations');
+  if (state === 'revoked' && revoked_at)
+    return <p className="hint">{t('keys.revoked', { time: fullTime(revoked_at) })}</p>;
+  if (!expires_at) return null;
+  return (
+    <p className="hint">{t(state === 'expired' ? 'keys.expired' : 'keys.expires', { time: fullTime(expires_at) })}</p>
   );
 }

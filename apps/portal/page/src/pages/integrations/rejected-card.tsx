@@ -2,7 +2,9 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Rejected, useRejected } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Ago } from '../../components/time.tsx';
 
 const PAGE_SIZE = 20;
@@ -17,7 +19,8 @@ export function RejectedCard(): ReactNode {
       <h2 id="rejected-title">{t('rejected.title')}</h2>
       <p className="hint">{t('rejected.about')}</p>
       {rejected.isError && <ProblemNote error={rejected.error} retry={() => void rejected.refetch()} />}
-      {rejected.data?.length === 0 && <p className="note">{t('rejected.none')}</p>}
+      {rejected.isPending && <Skeleton shape="rows" />}
+      {rejected.data?.length === 0 && <EmptyState title={t('rejected.none')} text={t('rejected.noneAbout')} />}
       <ol className="plain rejected-list" aria-live="polite" aria-relevant="additions">
         {rejected.data?.slice(0, shown).map((rejection) => (
           <Item key={rejection.rejection_id} rejection={rejection} />

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { type ResendsChoice, saveResendsChoice, useResendsChoice } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 
 const CHOICES: ResendsChoice[] = ['ignore', 'hold'];
 
@@ -30,6 +31,7 @@ export function ResendsCard(): ReactNode {
     <section className="card stack" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>{t('resends.title')}</h2>
       <p className="hint">{t('resends.about')}</p>
+      {choice.isPending && <Skeleton count={2} />}
       {choice.isError && <ProblemNote error={choice.error} retry={() => void choice.refetch()} />}
       {choice.data && (
         <div role="radiogroup" aria-labelledby={`${id}-title`} className="stack">

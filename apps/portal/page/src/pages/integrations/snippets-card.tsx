@@ -38,9 +38,11 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
           onChange={setChannel}
         />
       </div>
-      {props.newKey && (
+      {(props.newKey || props.secret) && (
         <p className="note">
-          {t('snippets.filled', { name: props.newKey.name })}
+          {props.newKey && t('snippets.filled', { name: props.newKey.name })}
+          {props.newKey && props.secret && ' '}
+          {props.secret && t('snippets.filledSecret')}
           <button type="button" className="button" onClick={props.onForget}>
             {t('snippets.forget')}
           </button>

@@ -14,8 +14,9 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
-import { GraceSelect } from './grace-select.tsx';
+import { GraceChoice } from './grace-choice.tsx';
 import { useAction } from './use-action.ts';
 
 /** Intake's endpoints and the signing secrets. */
@@ -31,6 +32,7 @@ export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) =>
         <Endpoint label={t('webhook.orders')} url={`${intake_url}/ingest/orders`} />
         <Endpoint label={t('webhook.webhook')} url={`${intake_url}/ingest/webhook`} />
       </dl>
+      {signing.isPending && <Skeleton count={2} />}
       {signing.isError && <ProblemNote error={signing.error} retry={() => void signing.refetch()} />}
       {signing.data?.length === 0 && <p className="note note-warn">{t('webhook.unavailable')}</p>}
       {signing.data && signing.data.length > 0 && <Secrets rows={signing.data} onSecret={onSecret} />}
@@ -153,7 +155,7 @@ function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => 
     <Dialog title={t('webhook.rotate')} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <p>{t('webhook.rotateAbout')}</p>
-        <GraceSelect label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
+        <GraceChoice label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
         {rotating.error !== null && <ProblemNote error={rotating.error} />}
         <FormButtons submit={t('webhook.rotate')} isBusy={rotating.isPending} onClose={onClose} />
       </form>

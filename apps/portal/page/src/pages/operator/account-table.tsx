@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { AccountRow } from '../../api/operator.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { ManageAccount } from './manage-account.tsx';
+import '../../components/data-table.css';
 
 export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; countedTo: number }): ReactNode {
   const { t } = useTranslation('operator');
@@ -11,16 +12,22 @@ export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; 
   const managed = accounts.find((account) => account.account_id === managedId);
   const count = (number: number) => (number > countedTo ? `${formatCount(countedTo)}+` : formatCount(number));
   return (
-    <div className="table-scroll">
-      <table className="table wide-table">
+    <div className="card table-card">
+      <table className="data-table">
         <thead>
           <tr>
             <th scope="col">{t('accounts.account')}</th>
             <th scope="col">{t('accounts.state')}</th>
-            <th scope="col">{t('accounts.waiting')}</th>
-            <th scope="col">{t('accounts.dead')}</th>
+            <th scope="col" className="is-number">
+              {t('accounts.waiting')}
+            </th>
+            <th scope="col" className="is-number">
+              {t('accounts.dead')}
+            </th>
             <th scope="col">{t('accounts.limit')}</th>
-            <th scope="col">{t('users.title')}</th>
+            <th scope="col" className="is-number">
+              {t('users.title')}
+            </th>
             <th scope="col">
               <span className="visually-hidden">{t('accounts.manage')}</span>
             </th>
@@ -37,27 +44,32 @@ export function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; 
                   #{account.account_id}
                 </bdi>
               </th>
-              <td>
+              <td data-label={t('accounts.state')}>
                 <AccountBadges account={account} />
               </td>
-              <td>{count(account.orders_waiting)}</td>
-              <td>
+              <td className="is-number" data-label={t('accounts.waiting')}>
+                {count(account.orders_waiting)}
+              </td>
+              <td className="is-number" data-label={t('accounts.dead')}>
                 {account.dead_receipts > 0 ? (
-                  <span className="badge badge-bad">{count(account.dead_receipts)}</span>
+                  <Link href={`/accounts/${account.account_id}/receipts?state=dead`} className="badge badge-bad">
+                    {count(account.dead_receipts)}
+                    <span className="visually-hidden"> {t('accounts.deadOf', { name: account.name })}</span>
+                  </Link>
                 ) : (
                   count(0)
                 )}
               </td>
-              <td>
+              <td data-label={t('accounts.limit')}>
                 <RateLimit limit={account.rate_limit} />
               </td>
-              <td>
+              <td className="is-number" data-label={t('users.title')}>
                 <Link href={`/operator/users?account=${account.account_id}`}>
                   {count(account.users)}
                   <span className="visually-hidden"> {t('accounts.usersOf', { name: account.name })}</span>
                 </Link>
               </td>
-              <td>
+              <td className="cell-actions">
                 <button
                   type="button"
                   className="button"
@@ -81,7 +93,7 @@ function AccountBadges({ account }: { account: AccountRow }): ReactNode {
   return (
     <span className="row">
       {account.state === 'active' ? (
-        <span className="badge badge-good">{t('accounts.active')}</span>
+        <span className="badge">{t('accounts.active')}</span>
       ) : (
         <span className="badge badge-warn">{t('accounts.suspended')}</span>
       )}

@@ -4,10 +4,13 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { DeadPage } from '../../api/operator.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Ago } from '../../components/time.tsx';
+import '../../components/data-table.css';
 
-/** Dead receipts of all accounts, by time of death, latest first. */
+/** Receipts of all accounts that failed for good, latest first. */
 export function DeadList(): ReactNode {
   const { t } = useTranslation('operator');
   const dead = useInfiniteQuery({
@@ -18,13 +21,14 @@ export function DeadList(): ReactNode {
   });
   const rows = dead.data?.pages.flatMap((page) => page.dead) ?? [];
   return (
-    <section className="card stack">
-      <h2>{t('dead.title')}</h2>
-      {dead.isError && <ProblemNote error={dead.error} retry={() => void dead.refetch()} />}
-      {dead.isSuccess && rows.length === 0 && <p className="hint">{t('dead.none')}</p>}
-      {rows.length > 0 && (
-        <div className="table-scroll">
-          <table className="table wide-table">
+    <>
+      <section className="card table-card" aria-labelledby="dead-title">
+        <h2 id="dead-title">{t('dead.title')}</h2>
+        {dead.isError && <ProblemNote error={dead.error} retry={() => void dead.refetch()} />}
+        {dead.isPending && <Skeleton shape="rows" />}
+        {dead.isSuccess && rows.length === 0 && <EmptyState title={t('dead.none')} text={t('dead.noneAbout')} />}
+        {rows.length > 0 && (
+          <table className="data-table">
             <thead>
               <tr>
                 <th scope="col">{t('dead.receipt')}</th>
@@ -41,26 +45,39 @@ export function DeadList(): ReactNode {
                       {receipt_id}
                     </Link>
                   </th>
-                  <td>
+                  <td data-label={t('accounts.account')}>
                     <bdi>{account_name}</bdi>
                   </td>
-                  <td>
-                    <code dir="ltr">{error_code ?? '?'}</code>
+                  <td data-label={t('dead.error')}>
+                    <Cause code={error_code} />
                   </td>
-                  <td>
+                  <td data-label={t('dead.since')}>
                     <Ago at={died_at} />
                   </td>
                 </tr>
               ))}
             </tbody>
           </table>
-        </div>
-      )}
+        )}
+      </section>
       {dead.hasNextPage && (
-        <button type="button" className="button" onClick={() => void dead.fetchNextPage()}>
+        <button type="button" className="button more-button" onClick={() => void dead.fetchNextPage()}>
           {t('common:action.more')}
         </button>
       )}
-    </section>
+    </>
+  );
+}
+
+/** The cause in words, with its code, which the log and the runbooks use. */
+function Cause({ code }: { code: string | null }): ReactNode {
+  const { t } = useTranslation('receipts');
+  return (
+    <>
+      {code !== null && t(`error.${code}.name`, { defaultValue: '' })}{' '}
+      <code dir="ltr" className="hint">
+        {code ?? '?'}
+      </code>
+    </>
   );
 }

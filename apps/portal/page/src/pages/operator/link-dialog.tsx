@@ -16,7 +16,7 @@ export function LinkDialog({ link, onClose }: { link: InvitationLink; onClose: (
           <code dir="ltr">{link.link}</code>
         </p>
         <div className="row">
-          <CopyButton text={link.link} label={t('link.copy')} />
+          <CopyButton text={link.link} label={t('link.copy')} isFirst />
         </div>
         <p className="hint">{t('link.once', { time: fullTime(link.expires_at) })}</p>
       </div>

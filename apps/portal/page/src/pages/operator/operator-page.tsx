@@ -3,8 +3,11 @@ import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { Field } from '../../components/field.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { AccountTable } from './account-table.tsx';
 import { NewAccount } from './new-account.tsx';
 import './operator.css';
@@ -27,10 +30,9 @@ export function OperatorPage(): ReactNode {
   const rows = pages.flatMap((page) => page.accounts);
   return (
     <div className="stack">
-      <div className="spread">
-        <h1>{t('accounts.title')}</h1>
+      <PageHeader title={t('accounts.title')} about={t('accounts.about')}>
         <NewAccount />
-      </div>
+      </PageHeader>
       <div className="narrow-search">
         <Field
           label={t('accounts.search')}
@@ -41,12 +43,16 @@ export function OperatorPage(): ReactNode {
         />
       </div>
       {accounts.isError && <ProblemNote error={accounts.error} retry={() => void accounts.refetch()} />}
+      {accounts.isPending && <Skeleton shape="rows" count={8} />}
       {accounts.isSuccess && rows.length === 0 && (
-        <p className="hint">{searched ? t('accounts.noneFound') : t('accounts.none')}</p>
+        <EmptyState
+          title={t(searched ? 'accounts.noneFound' : 'accounts.none')}
+          text={t(searched ? 'accounts.noneFoundAbout' : 'accounts.noneAbout')}
+        />
       )}
       {rows.length > 0 && <AccountTable accounts={rows} countedTo={pages[0]?.counted_to ?? 0} />}
       {accounts.hasNextPage && (
-        <button type="button" className="button" onClick={() => void accounts.fetchNextPage()}>
+        <button type="button" className="button more-button" onClick={() => void accounts.fetchNextPage()}>
           {t('common:action.more')}
         </button>
       )}

@@ -6,10 +6,14 @@ import { call } from '../../api/client.ts';
 import type { InvitationLink, UserPage, UserRow } from '../../api/operator.ts';
 import { useSession } from '../../api/session.ts';
 import { Confirm } from '../../components/confirm.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Ago } from '../../components/time.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { LinkDialog } from './link-dialog.tsx';
+import '../../components/data-table.css';
 import './operator.css';
 
 type UserAction = { what: 'link' | 'sessions' | 'remove'; user: UserRow };
@@ -37,7 +41,7 @@ export function UsersPage(): ReactNode {
   };
   return (
     <div className="stack">
-      <h1>{t('users.title')}</h1>
+      <PageHeader title={t('users.title')} about={t('users.about')} />
       <InviteForm key={account} account={account} onInvited={setLink} />
       {account !== null && (
         <p className="row">
@@ -45,10 +49,11 @@ export function UsersPage(): ReactNode {
         </p>
       )}
       {users.isError && <ProblemNote error={users.error} retry={() => void users.refetch()} />}
-      {users.isSuccess && found.length === 0 && <p className="hint">{t('users.none')}</p>}
+      {users.isPending && <Skeleton shape="rows" count={6} />}
+      {users.isSuccess && found.length === 0 && <EmptyState title={t('users.none')} text={t('users.noneAbout')} />}
       {found.length > 0 && <UserTable users={found} onAsk={setConfirming} />}
       {users.hasNextPage && (
-        <button type="button" className="button" onClick={() => void users.fetchNextPage()}>
+        <button type="button" className="button more-button" onClick={() => void users.fetchNextPage()}>
           {t('common:action.more')}
         </button>
       )}
@@ -70,8 +75,8 @@ function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (confirming: Use
   const { t } = useTranslation('operator');
   const { email: own } = useSession();
   return (
-    <div className="table-scroll">
-      <table className="table wide-table operator-users">
+    <div className="card table-card">
+      <table className="data-table">
         <thead>
           <tr>
             <th scope="col">{t('users.who')}</th>
@@ -86,24 +91,25 @@ function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (confirming: Use
           {users.map((user) => (
             <tr key={user.user_id}>
               <th scope="row">
-                <span dir="auto">{user.name}</span>
-                <br />
-                <bdi dir="ltr" className="hint">
-                  {user.email}
-                </bdi>
+                <bdi>{user.name}</bdi>
+                <p className="hint">
+                  <bdi dir="ltr">{user.email}</bdi>
+                </p>
               </th>
-              <td>
+              <td data-label={t('users.role')}>
                 {user.account_id === null ? (
-                  <span className="badge badge-warn">{t('users.operator')}</span>
+                  <span className="badge">{t('users.operator')}</span>
                 ) : (
                   <Link href={`/operator/users?account=${user.account_id}`}>
                     {t('users.holderOf', { id: user.account_id })}
                   </Link>
                 )}
               </td>
-              <td>{user.last_signed_in_at === null ? t('users.never') : <Ago at={user.last_signed_in_at} />}</td>
-              <td>
-                <span className="row operator-actions">
+              <td data-label={t('users.lastSignedIn')}>
+                {user.last_signed_in_at === null ? t('users.never') : <Ago at={user.last_signed_in_at} />}
+              </td>
+              <td className="cell-actions">
+                <span className="row">
                   {(['link', 'sessions', 'remove'] as const).map(
                     (what) =>
                       !(what === 'remove' && user.email === own) && (

@@ -20,9 +20,9 @@ export function ChartFigure({
   const { t } = useTranslation('overview');
   const id = useId();
   return (
-    <figure className="card stack-tight" aria-labelledby={id}>
+    <figure className="card" aria-labelledby={id}>
       <figcaption className="spread">
-        <h2 id={id}>{title}</h2>
+        <h3 id={id}>{title}</h3>
         <ul className="plain row legend">
           {series.map(({ name, colour, isDashed }) => (
             <li key={name} className="row">
@@ -38,9 +38,7 @@ export function ChartFigure({
           ))}
         </ul>
       </figcaption>
-      <div className="chart" dir="ltr">
-        {children}
-      </div>
+      <div className="chart">{children}</div>
       <details>
         <summary>{t('asTable')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}

@@ -7,23 +7,26 @@ import { formatCount } from '../../components/numbers.ts';
 
 /** The most frequent warnings, by the sender's field. */
 export function TopWarnings({ warnings }: { warnings: Overview['warnings'] }): ReactNode {
-  const { t } = useTranslation('overview');
+  const { t } = useTranslation(['overview', 'review']);
   const accountId = useAccountId();
   const maxCount = warnings[0]?.count ?? 1;
   return (
     <section className="card stack-tight">
       <div className="spread">
-        <h2>{t('warnings.title')}</h2>
-        <Link href={`/accounts/${accountId}/review?warnings=yes`}>{t('warnings.show')}</Link>
+        <h3>{t('warnings.title')}</h3>
+        <Link href={`/accounts/${accountId}/review?severity=check`}>{t('warnings.show')}</Link>
       </div>
       <p className="hint">{t(warnings.length > 0 ? 'warnings.about' : 'warnings.none')}</p>
       <ol className="plain stack-tight">
         {warnings.map(({ pointer, code, count }) => (
           <li key={`${code} ${pointer}`} className="warning-bar">
             <span className="spread">
-              <bdi dir="ltr" className="mono">
-                {pointer || '/'} · {code}
-              </bdi>
+              <span>
+                {t(`review:warning.${code}`, { defaultValue: code })}{' '}
+                <bdi dir="ltr" className="mono hint">
+                  {pointer || '/'}
+                </bdi>
+              </span>
               <span>{formatCount(count)}</span>
             </span>
             <span className="warning-share" style={{ inlineSize: `${(count / maxCount) * 100}%` }} />

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useDeadCounts } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
+import { formatCount } from '../../components/numbers.ts';
 import type { Filters } from './filters.ts';
 
 /** Filters dead receipts by error, source and time of death. */
@@ -29,7 +30,7 @@ export function DeadFilter({
           <option value="">{t('dead.anyError')}</option>
           {data?.codes.map(({ error_code, count }) => (
             <option key={error_code} value={error_code ?? ''}>
-              {`${t(`error.${error_code}.name`, { defaultValue: error_code ?? '' })} (${count})`}
+              {`${t(`error.${error_code}.name`, { defaultValue: error_code ?? '' })} (${formatCount(count)})`}
             </option>
           ))}
         </select>

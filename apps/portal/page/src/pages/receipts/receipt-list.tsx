@@ -1,10 +1,15 @@
 import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
 import { type ListedReceipt, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';
+import { CauseNote } from './cause-note.tsx';
 import { DeadFilter } from './dead-filter.tsx';
 import { useFilters } from './filters.ts';
 import { ReceiptRows } from './receipt-rows.tsx';
@@ -17,7 +22,7 @@ export function ReceiptList(): ReactNode {
   const { filters, change } = useFilters();
   return (
     <div className="stack">
-      <h1>{t('title')}</h1>
+      <PageHeader title={t('title')} about={t('about')} />
       <SearchBox filters={filters} change={change} />
       {filters.q === '' ? <Newest /> : <Found q={filters.q} />}
     </div>
@@ -35,8 +40,13 @@ function Newest(): ReactNode {
   return (
     <>
       {isDead && (
-        <section className="card stack-tight" aria-label={t('dead.filter')}>
+        <section className="card stack" aria-labelledby="dead-title">
+          <div>
+            <h2 id="dead-title">{t('dead.filter')}</h2>
+            <p className="hint">{t('dead.about')}</p>
+          </div>
           <DeadFilter filters={filters} change={change} />
+          {filters.error_code !== '' && <CauseNote code={filters.error_code} />}
           <div className="row">
             <button
               type="button"
@@ -52,15 +62,13 @@ function Newest(): ReactNode {
         </section>
       )}
       {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <p className="hint">{t('common:state.loading')}</p>}
-      {query.isSuccess && receipts.length === 0 && (
-        <p className="note">{query.hasNextPage ? t('noneSoFar') : t(isDead ? 'noneDead' : 'none')}</p>
-      )}
+      {query.isPending && <Skeleton shape="rows" count={8} />}
+      {query.isSuccess && receipts.length === 0 && <NoReceipts state={filters.state} hasMore={query.hasNextPage} />}
       <ReceiptRows receipts={receipts} />
       {query.hasNextPage && (
         <button
           type="button"
-          className="button receipts-more"
+          className="button more-button"
           disabled={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
@@ -78,15 +86,32 @@ function Newest(): ReactNode {
   );
 }
 
+function NoReceipts({ state, hasMore }: { state: string; hasMore: boolean }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  if (hasMore) return <p className="note">{t('noneSoFar')}</p>;
+  if (state === 'dead') return <EmptyState title={t('noneDead')} text={t('noneDeadAbout')} />;
+  const tryIt = (
+    <Link className="button" href={`/accounts/${accountId}/integrations?tab=try`}>
+      {t('noneAction')}
+    </Link>
+  );
+  return <EmptyState title={t('none')} text={t('noneAbout')} action={state === '' && tryIt} />;
+}
+
 function Found({ q }: { q: string }): ReactNode {
   const { t } = useTranslation('receipts');
   const query = useReceiptSearch(useAccountId(), q);
-  if (query.isPending) return <p className="hint">{t('common:state.loading')}</p>;
+  if (query.isPending) return <Skeleton shape="rows" />;
   if (query.isError) return <ProblemNote error={query.error} retry={() => void query.refetch()} />;
   const { receipts, newest_since, followed_until } = query.data;
   return (
     <>
-      <p role="status">{t('search.found', { count: receipts.length })}</p>
+      {receipts.length > 0 ? (
+        <p role="status">{t('search.found', { count: receipts.length })}</p>
+      ) : (
+        <EmptyState title={t('search.none')} text={t('search.noneAbout')} />
+      )}
       <ReceiptRows receipts={receipts} />
       {newest_since !== null && (
         <p className="hint">

@@ -25,6 +25,12 @@ export function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactN
             </span>
             <span className="hint">
               <bdi>{t(`common:channel.${receipt.channel}`)}</bdi>
+              {receipt.error && (
+                <>
+                  {' · '}
+                  <bdi>{t(`error.${receipt.error.code}.name`, { defaultValue: receipt.error.code })}</bdi>
+                </>
+              )}
               {receipt.warning_count > 0 && (
                 <>
                   {' · '}

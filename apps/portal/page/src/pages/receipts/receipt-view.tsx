@@ -7,9 +7,12 @@ import { type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { formatCount } from '../../components/numbers.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { fullTime } from '../../components/time.tsx';
+import { CauseNote } from './cause-note.tsx';
 import { RedriveDialog } from './redrive-dialog.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -24,7 +27,7 @@ export function ReceiptView({ receiptId }: { receiptId: string }): ReactNode {
         <ArrowLeft aria-hidden="true" size={16} className="flips" />
         {t('title')}
       </Link>
-      {query.isPending && <p className="hint">{t('common:state.loading')}</p>}
+      {query.isPending && <Skeleton shape="blocks" count={2} />}
       {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
       {query.data && <ReceiptContent receipt={query.data} />}
     </div>
@@ -32,7 +35,7 @@ export function ReceiptView({ receiptId }: { receiptId: string }): ReactNode {
 }
 
 function ReceiptContent({ receipt }: { receipt: ReceiptDetail }): ReactNode {
-  const { t } = useTranslation('receipts');
+  const { t, i18n } = useTranslation(['receipts', 'review']);
   return (
     <>
       <header className="row">
@@ -66,12 +69,14 @@ function ReceiptContent({ receipt }: { receipt: ReceiptDetail }): ReactNode {
               <ul className="plain stack-tight">
                 {receipt.warnings.map((warning) => (
                   <li key={warning.pointer + warning.code}>
-                    <bdi dir="ltr" className="mono">
+                    {i18n.exists(`review:warning.${warning.code}`) ? (
+                      t(`review:warning.${warning.code}`)
+                    ) : (
+                      <span dir="auto">{warning.detail}</span>
+                    )}{' '}
+                    <bdi dir="ltr" className="mono hint">
                       {warning.pointer || '/'} · {warning.code}
                     </bdi>
-                    <p className="hint" dir="auto">
-                      {warning.detail}
-                    </p>
                   </li>
                 ))}
               </ul>
@@ -90,11 +95,14 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
   const [isRedriving, setRedriving] = useState(false);
   const isDead = receipt.status === 'dead';
   return (
-    <section className={`note ${isDead ? 'note-bad' : 'note-warn'}`}>
-      <p>{t(`error.${error.code}.detail`, { defaultValue: error.detail })}</p>
+    <section className={`card failure ${isDead ? 'is-bad' : 'is-warn'}`} aria-labelledby="failure-title">
+      <h2 id="failure-title">
+        {t(isDead ? 'failed.dead' : 'failed.retried')}: {t(`error.${error.code}.name`, { defaultValue: error.code })}
+      </h2>
+      <CauseNote code={error.code} detail={error.detail} />
       {receipt.next_attempt_at && <p>{t('nextAttempt', { time: fullTime(receipt.next_attempt_at) })}</p>}
       {isDead && (
-        <button type="button" className="button" onClick={() => setRedriving(true)}>
+        <button type="button" className="button button-main" onClick={() => setRedriving(true)}>
           <RotateCcw aria-hidden="true" size={16} />
           {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
         </button>
@@ -147,7 +155,7 @@ function Summary({ receipt }: { receipt: ReceiptDetail }): ReactNode {
         <dt>{t('fact.received')}</dt>
         <dd>{fullTime(receipt.received_at)}</dd>
         <dt>{t('fact.attempts')}</dt>
-        <dd>{receipt.attempts}</dd>
+        <dd>{formatCount(receipt.attempts)}</dd>
       </dl>
     </section>
   );

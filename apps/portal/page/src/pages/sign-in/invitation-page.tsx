@@ -1,7 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
+import { SESSION_QUERY } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { LanguageChoice } from '../preferences.tsx';
@@ -19,6 +21,7 @@ export function InvitationPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();
   const queryClient = useQueryClient();
+  const [, navigate] = useLocation();
   const [token] = useState(() => window.location.hash.slice(1));
   const [typed, setName] = useState<string | null>(null);
   const [password, setPassword] = useState('');
@@ -30,8 +33,8 @@ export function InvitationPage(): ReactNode {
   const accept = useMutation({
     mutationFn: () => call('POST', '/invitations/accept', { body: { token, name, password } }),
     onSuccess: async () => {
-      window.history.replaceState(null, '', '/');
-      await queryClient.invalidateQueries({ queryKey: ['session'] });
+      await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
+      navigate('/', { replace: true });
     },
   });
   const submit = (event: FormEvent) => {

@@ -1,0 +1,69 @@
+import type { TFunction } from 'i18next';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { AuditEvent } from '../../api/operator.ts';
+import { ChangeList } from '../../components/change-list.tsx';
+import { formatCount, formatDuration } from '../../components/numbers.ts';
+
+type Details = Record<string, unknown>;
+type StoredChange = { pointer: string; before: unknown; after: unknown };
+
+/** Shown elsewhere in the row. */
+const SHOWN_ELSEWHERE = new Set([
+  'source_order_id',
+  'name',
+  'last_four',
+  'new_key_id',
+  'changes',
+  'changes_omitted',
+  'receipt_id',
+]);
+
+const CHOICES = new Set(['role', 'rate_limit', 'resends']);
+
+/** The details of an event in words; those without words by their names. */
+export function EventDetails({ event, details }: { event: AuditEvent; details: Details }): ReactNode {
+  const { t } = useTranslation(['audit', 'integrations']);
+  const { changes, changes_omitted, receipt_id } = details;
+  const facts = Object.entries(details).filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null);
+  return (
+    <>
+      {Array.isArray(changes) && (
+        <ChangeList
+          changes={(changes as StoredChange[]).map(({ pointer, before, after }) => ({
+            pointer,
+            from: before,
+            to: after,
+          }))}
+        />
+      )}
+      {changes_omitted === true && <p className="hint">{t('changesOmitted')}</p>}
+      {facts.map(([name, value]) => (
+        <p key={name} className="hint">
+          {factText(t, name, value)}
+        </p>
+      ))}
+      {typeof receipt_id === 'string' && (
+        <Link className="hint" href={`/accounts/${event.account_id}/receipts/${receipt_id}`}>
+          {t('detail.receipt_id')}
+        </Link>
+      )}
+    </>
+  );
+}
+
+function factText(t: TFunction<['audit', 'integrations']>, name: string, value: unknown): string {
+  const label = t(`detail.${name}`, { defaultValue: name });
+  return `${label}: ${valueText(t, name, value)}`;
+}
+
+function valueText(t: TFunction<['audit', 'integrations']>, name: string, value: unknown): string {
+  if (name === 'overlap_ms' && typeof value === 'number') return formatDuration(value);
+  if (name === 'grace' || name === 'overlap') return t(`integrations:grace.${value}`, { defaultValue: String(value) });
+  if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
+  if (typeof value === 'number') return formatCount(value);
+  if (typeof value !== 'string') return JSON.stringify(value);
+  // Other values are free text, which must not be taken for a key.
+  return CHOICES.has(name) ? t(`value.${name}.${value}`, { defaultValue: value }) : value;
+}

@@ -1,0 +1,55 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { AuditEvent } from '../../api/operator.ts';
+
+/** What an event is about: its name, with a link to it. */
+export function EventSubject({ event: { subject, account_id, about } }: { event: AuditEvent }): ReactNode {
+  const { t } = useTranslation('audit');
+  const [, kind, id = ''] = /^(\w+):(.*)$/.exec(subject) ?? [];
+  const base = `/accounts/${account_id}`;
+  const name = about?.name ?? id;
+  switch (kind) {
+    case 'order':
+      return (
+        <>
+          <Link href={`${base}/review/${id}`}>{t('about.order', { name })}</Link>
+          {about?.detail && (
+            <>
+              {' '}
+              <bdi className="hint">{about.detail}</bdi>
+            </>
+          )}
+        </>
+      );
+    case 'receipt':
+      return <Link href={`${base}/receipts/${id}`}>{t('about.receipt', { name })}</Link>;
+    case 'key':
+      return (
+        <Link href={`${base}/integrations`}>
+          <bdi>{name}</bdi>
+          {about?.detail && (
+            <>
+              {' '}
+              <bdi dir="ltr" className="mono">
+                …{about.detail}
+              </bdi>
+            </>
+          )}
+        </Link>
+      );
+    case 'user':
+      return (
+        <>
+          {about && <bdi>{about.name}</bdi>}{' '}
+          <bdi dir="ltr" className="hint">
+            {id}
+          </bdi>
+        </>
+      );
+    case 'account':
+      return <bdi>{name}</bdi>;
+    default:
+      return subject === 'secrets' ? t('about.secrets') : <bdi dir="ltr">{subject}</bdi>;
+  }
+}
