@@ -280,9 +280,9 @@ describe('the way back', () => {
     await review(shop, async (page) => {
       await rowOf(page, 'BULK-0350').waitFor();
       const list = page.locator('.order-scroll');
-      await until('the third hundred is loaded', async () => {
+      await until('the last order is loaded', async () => {
         await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-        return (await rowOf(page, 'BULK-0060').count()) > 0;
+        return (await rowOf(page, 'BULK-0001').count()) > 0;
       });
       await list.evaluate((element) => element.scrollTo(0, 8000));
       await rowOf(page, 'BULK-0160').waitFor();

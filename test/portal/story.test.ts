@@ -46,7 +46,7 @@ test('a new account holder is invited, signs in, creates a key, runs the display
   const code = await page.evaluate<string>('navigator.clipboard.readText()');
 
   await page.getByRole('link', { name: 'Needs review' }).click();
-  await page.getByText('All done').waitFor();
+  await page.getByText('No orders yet').waitFor();
   const { stdout } = await promisify(execFile)('bash', ['-c', code]);
   expect(stdout).toContain('receipt_id');
   await page.locator('.order-row').waitFor();

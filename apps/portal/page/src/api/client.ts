@@ -28,16 +28,31 @@ export function onSignedOut(run: () => void): void {
 /** Query parameters; undefined, null and empty ones are omitted. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
+interface CallOptions {
+  body?: unknown;
+  query?: Query;
+  signal?: AbortSignal;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /**
  * Calls the portal's API.
  *
  * @throws {ApiProblem} for any response other than 2xx, or `unreachable` with status 0.
  */
-export async function call<T>(
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-  path: string,
-  options: { body?: unknown; query?: Query; signal?: AbortSignal } = {},
-): Promise<T> {
+export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
+  const response = await send(method, path, options);
+  return (response.status === 204 ? undefined : await response.json().catch(() => ({}))) as T;
+}
+
+/** Like `call`, for a file. */
+export async function callForFile(method: Method, path: string, options: CallOptions = {}): Promise<Blob> {
+  const response = await send(method, path, options);
+  return response.blob();
+}
+
+async function send(method: Method, path: string, options: CallOptions): Promise<Response> {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
@@ -53,13 +68,9 @@ export async function call<T>(
     if (options.signal?.aborted) throw error;
     throw new ApiProblem(0, {});
   });
-  if (response.status === 204) return undefined as T;
-  const body = await response.json().catch(() => ({}));
-  if (!response.ok) {
-    const problem = new ApiProblem(response.status, body);
-    // A request for the session itself expects this answer.
-    if (isProblem(problem, 'not_signed_in') && path !== '/session') notifySignedOut();
-    throw problem;
-  }
-  return body as T;
+  if (response.ok) return response;
+  const problem = new ApiProblem(response.status, await response.json().catch(() => ({})));
+  // A request for the session itself expects this answer.
+  if (isProblem(problem, 'not_signed_in') && path !== '/session') notifySignedOut();
+  throw problem;
 }

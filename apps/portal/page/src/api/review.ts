@@ -3,7 +3,7 @@ import type {
   ListedOrder as ServerListedOrder,
   OrderDetail as ServerOrderDetail,
 } from '../../../src/review/order-detail.ts';
-import { call, type Query } from './client.ts';
+import { call } from './client.ts';
 import type { Json } from './types.ts';
 
 /** An order in the list, with the numbers of its items and warnings, and whether it was sent again with other content. */
@@ -33,17 +33,6 @@ export type ReviewOutcome = Json<Pick<Reviewed, 'changed' | 'unchanged'>>;
 
 export function toListedOrder({ items: _items, warnings: _warnings, ...listed }: Order): ListedOrder {
   return listed;
-}
-
-/** What changed in a list. */
-export interface Updates {
-  new: { orders: ListedOrder[]; more: boolean };
-  edited: ListedOrder[];
-  counts: { needs_review: number; capped: boolean };
-}
-
-export function readUpdates(accountId: number, query: Query, signal: AbortSignal): Promise<Updates> {
-  return call('GET', `/accounts/${accountId}/orders/updates`, { query, signal });
 }
 
 /** The API's limit. */

@@ -15,7 +15,10 @@ export function formatAmount(total: string): string {
 }
 
 /** The emirate in the reader's language, or the original text if it is not one of the seven. */
-export function emirateText(t: TFunction, { emirate, emirate_code }: ListedOrder): string | null {
+export function emirateText(
+  t: TFunction,
+  { emirate, emirate_code }: Pick<ListedOrder, 'emirate' | 'emirate_code'>,
+): string | null {
   return emirate_code === null ? emirate : t(`emirate.${emirate_code}`);
 }
 

@@ -1,26 +1,45 @@
-import { X } from 'lucide-react';
+import { Download, Printer, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../api/review.ts';
+import { MAX_EXPORTED, type Viewer } from '../../api/review-list.ts';
+import { formatCount } from '../../components/numbers.ts';
 import { ReviewButtons } from './review-buttons.tsx';
+import { Viewers } from './viewers.tsx';
+
+/** What columns hold in the lists of decided orders. */
+const DECIDED_COLUMNS: Record<string, string> = { channel: 'by', age: 'decided' };
+const COLUMNS = ['customer', 'phone', 'place', 'warnings', 'total', 'number', 'channel', 'age'];
+
+export interface BulkActions {
+  onReview: (to: ReviewState) => void;
+  onDownload: () => void;
+  onPrint: () => void;
+}
 
 /** The header of the list: column names or, while orders are selected, bulk actions. */
 export function ListHead({
   state,
+  order,
   count,
   total,
   isCompact,
+  viewers,
+  actions,
   onSelectAll,
   onClear,
-  onReview,
 }: {
   state: ReviewState;
+  /** Names the order of the list. */
+  order: string;
   count: number;
+  /** The number of loaded orders. */
   total: number;
   isCompact: boolean;
+  viewers: readonly Viewer[];
+  actions: BulkActions;
   onSelectAll: () => void;
   onClear: () => void;
-  onReview: (to: ReviewState) => void;
 }): ReactNode {
   const { t } = useTranslation('review');
   const all = useRef<HTMLInputElement>(null);
@@ -34,34 +53,54 @@ export function ListHead({
           ref={all}
           type="checkbox"
           aria-label={t('list.selectAll')}
-          checked={count > 0 && count === total}
+          checked={count > 0 && count >= total}
           disabled={total === 0}
-          onChange={() => (count === total ? onClear() : onSelectAll())}
+          onChange={() => (count >= total ? onClear() : onSelectAll())}
         />
       </label>
       {count > 0 ? (
-        <div className="row bulk" role="toolbar" aria-label={t('list.bulk')}>
-          <strong>{t('list.selected', { count })}</strong>
-          <ReviewButtons state={state} onReview={onReview} />
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={t('list.clear')}
-            title={t('list.clear')}
-            onClick={onClear}
-          >
-            <X aria-hidden="true" size={18} />
-          </button>
-        </div>
+        <Bulk state={state} count={count} actions={actions} onClear={onClear} />
       ) : isCompact ? (
-        <span>{t('list.all')}</span>
+        <div className="row list-order">
+          <span>{order}</span>
+          <Viewers viewers={viewers} />
+        </div>
       ) : (
-        ['number', 'customer', 'phone', 'place', 'total', 'warnings', 'channel', 'age'].map((name) => (
+        COLUMNS.map((name) => (
           <span key={name} className={`order-${name}`}>
-            {t(`column.${name}`)}
+            {t(`column.${(state !== 'needs_review' && DECIDED_COLUMNS[name]) || name}`)}
           </span>
         ))
       )}
+    </div>
+  );
+}
+
+function Bulk(props: { state: ReviewState; count: number; actions: BulkActions; onClear: () => void }): ReactNode {
+  const { state, count, actions, onClear } = props;
+  const { t } = useTranslation('review');
+  const isTooMany = count > MAX_EXPORTED;
+  const button = (name: string, icon: ReactNode, onClick: () => void, disabled = false) => (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={t(`list.${name}`)}
+      title={disabled ? t('list.tooMany', { max: formatCount(MAX_EXPORTED) }) : t(`list.${name}`)}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      {icon}
+    </button>
+  );
+  return (
+    <div className="row bulk" role="toolbar" aria-label={t('list.bulk')}>
+      <strong>{t('list.selected', { count, formatted: formatCount(count) })}</strong>
+      <ReviewButtons state={state} onReview={actions.onReview} />
+      <span className="bulk-more">
+        {button('download', <Download aria-hidden="true" size={18} />, actions.onDownload, isTooMany)}
+        {button('print', <Printer aria-hidden="true" size={18} />, actions.onPrint, isTooMany)}
+        {button('clear', <X aria-hidden="true" size={18} />, onClear)}
+      </span>
     </div>
   );
 }

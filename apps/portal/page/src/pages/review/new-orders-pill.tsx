@@ -1,7 +1,7 @@
 import { ArrowUp } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Announcement, Arrivals } from './use-new-orders.ts';
+import type { Announcement, Arrivals } from './use-arrivals.ts';
 
 /** Announces new orders to screen readers, and offers to scroll up to those that wait above. */
 export function NewOrdersPill({

@@ -1,22 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { ListedOrder } from '../../api/review.ts';
+import { density } from '../../components/preference.ts';
 import { OrderRow } from './order-row.tsx';
 
 /** Row heights in pixels; `list.css` has the same values. */
-const ONE_LINE = 44;
-const TWO_LINES = 68;
+const ROW_HEIGHTS = {
+  comfortable: { oneLine: 44, twoLines: 68 },
+  compact: { oneLine: 34, twoLines: 56 },
+};
 
 export interface OrderListProps {
   orders: ListedOrder[];
+  label: string;
   /** Keeps the scroll position for the way back. */
   positionKey: readonly unknown[];
   addressOf: (id: number) => string;
   currentId: number | null;
   openId: number | null;
   selected: ReadonlySet<number>;
+  /** The names of other reviewers by the order that they have open. */
+  viewers: ReadonlyMap<number, string>;
   isCompact: boolean;
   /** Counts keyboard moves of the current order; the focus follows. */
   moves: number;
@@ -32,9 +37,9 @@ export interface OrderListProps {
 /** A virtualized list: of tens of thousands of orders, only visible rows are in the document. */
 export function OrderList(props: OrderListProps): ReactNode {
   const { orders, addressOf, currentId, openId, selected, isCompact, moves, jumps, loadMore, onTop } = props;
-  const { t } = useTranslation('review');
   const scroller = useRef<HTMLDivElement>(null);
-  const height = isCompact ? TWO_LINES : ONE_LINE;
+  const heights = ROW_HEIGHTS[density.use()];
+  const height = isCompact ? heights.twoLines : heights.oneLine;
   const currentIndex = orders.findIndex(({ order_id }) => order_id === currentId);
   // The current row, or else the first, stays rendered out of sight so that it keeps the focus or can get it.
   const kept = Math.max(0, currentIndex);
@@ -90,7 +95,7 @@ export function OrderList(props: OrderListProps): ReactNode {
       <ul
         className={isCompact ? 'plain order-list is-compact' : 'plain order-list'}
         style={{ height: virtualizer.getTotalSize() }}
-        aria-label={t('list.label')}
+        aria-label={props.label}
       >
         {rows.map(({ index, start }) => {
           const order = orders[index];
@@ -107,6 +112,7 @@ export function OrderList(props: OrderListProps): ReactNode {
               isEntrance={index === kept}
               isOpen={order.order_id === openId}
               isSelected={selected.has(order.order_id)}
+              viewers={props.viewers.get(order.order_id)}
               onSelect={props.onSelect}
               onVisit={props.onVisit}
             />
@@ -136,6 +142,8 @@ function useScrollMemory(
   onTop: (isAtTop: boolean) => void,
 ): void {
   const queryClient = useQueryClient();
+  const rowHeight = useRef(height);
+  rowHeight.current = height;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a list is entered and left once.
   useLayoutEffect(() => {
     const list = scroller.current;
@@ -143,9 +151,7 @@ function useScrollMemory(
     list.scrollTop = (queryClient.getQueryData<number>(key) ?? 0) * height;
     onTop(list.scrollTop < height / 2);
     return () => {
-      queryClient.setQueryData(key, list.scrollTop / heightOf(list));
+      queryClient.setQueryData(key, list.scrollTop / rowHeight.current);
     };
   }, []);
 }
-
-const heightOf = (list: HTMLElement) => (list.querySelector('.is-compact') ? TWO_LINES : ONE_LINE);

@@ -1,10 +1,11 @@
-import { Repeat2, TriangleAlert } from 'lucide-react';
+import { Copy, Eye, Repeat2, StickyNote, TriangleAlert } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder } from '../../api/review.ts';
 import { emirateText, formatAmount, formatPhone } from '../../components/format-value.ts';
 import { Ago } from '../../components/time.tsx';
+import { blockerTexts } from './blocker-text.ts';
 
 interface OrderRowProps {
   order: ListedOrder;
@@ -18,6 +19,8 @@ interface OrderRowProps {
   isEntrance: boolean;
   isOpen: boolean;
   isSelected: boolean;
+  /** The names of other reviewers who have it open. */
+  viewers: string | undefined;
   onSelect: (id: number, range: boolean) => void;
   onVisit: (id: number) => void;
 }
@@ -26,7 +29,7 @@ interface OrderRowProps {
 export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode {
   const { order, href, top, position, total, isCurrent, isEntrance, isOpen, isSelected, onSelect, onVisit } = props;
   const { t } = useTranslation('review');
-  const { order_id, order_number, customer, area, warning_count, channel, received_at, resent } = order;
+  const { order_id, order_number, customer, area } = order;
   const place = [emirateText(t, order), area].filter(Boolean).join(' · ');
   return (
     <li
@@ -47,6 +50,29 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
           onChange={() => {}}
         />
       </label>
+      <span className="order-customer" dir="auto">
+        {customer.name ?? '–'}
+      </span>
+      <span className="order-phone">
+        <bdi dir="ltr">{customer.phone === null ? '–' : formatPhone(customer.phone)}</bdi>
+      </span>
+      <span className="order-place" dir="auto">
+        {place || '–'}
+      </span>
+      <span className="order-warnings">
+        <Marks order={order} viewers={props.viewers} />
+      </span>
+      <span className="order-total">
+        <bdi dir="ltr">
+          {order.total === null ? (
+            '–'
+          ) : (
+            <>
+              {formatAmount(order.total)} <span className="order-currency">{order.currency}</span>
+            </>
+          )}
+        </bdi>
+      </span>
       <Link
         href={href}
         className="order-number"
@@ -57,37 +83,98 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
       >
         {order_number}
       </Link>
-      <span className="order-customer" dir="auto">
-        {customer.name ?? '–'}
-      </span>
-      <span className="order-phone">
-        <bdi dir="ltr">{customer.phone === null ? '–' : formatPhone(customer.phone)}</bdi>
-      </span>
-      <span className="order-place" dir="auto">
-        {place || '–'}
-      </span>
-      <span className="order-total">
-        <bdi dir="ltr">{order.total === null ? '–' : `${formatAmount(order.total)} ${order.currency}`}</bdi>
-      </span>
-      <span className="order-warnings">
-        {warning_count > 0 && (
-          <span className="badge badge-warn">
-            <TriangleAlert aria-hidden="true" size={12} />
-            <span aria-hidden="true">{warning_count}</span>
-            <span className="visually-hidden">{t('list.warnings', { count: warning_count })}</span>
-          </span>
-        )}
-        {resent && (
-          <span className={resent === 'undecided' ? 'badge badge-warn' : 'badge'} title={t(`list.resent.${resent}`)}>
-            <Repeat2 aria-hidden="true" size={14} />
-            <span className="visually-hidden">{t(`list.resent.${resent}`)}</span>
-          </span>
-        )}
-      </span>
-      <span className="order-channel">{t(`common:channel.${channel}`)}</span>
-      <span className="order-age">
-        <Ago at={received_at} />
-      </span>
+      <WhoAndWhen order={order} />
     </li>
   );
 });
+
+/** For orders that need review their age, for others who decided and when. */
+function WhoAndWhen({ order: { channel, received_at, reviewed_at, reviewed_by } }: { order: ListedOrder }): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <>
+      <span className="order-channel">
+        {reviewed_at === null ? (
+          t(`common:channel.${channel}`)
+        ) : (
+          <bdi title={reviewed_by ?? ''}>{reviewed_by ?? '–'}</bdi>
+        )}
+      </span>
+      <span className="order-age">
+        {reviewed_by !== null && (
+          <span className="order-by" title={reviewed_by}>
+            <bdi>{reviewed_by.split('@')[0]}</bdi> ·{' '}
+          </span>
+        )}
+        <Ago at={reviewed_at ?? received_at} />
+      </span>
+    </>
+  );
+}
+
+function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undefined }): ReactNode {
+  const { t } = useTranslation('review');
+  const { resent, note_count, similar } = order;
+  return (
+    <>
+      <Severity order={order} />
+      {similar && (
+        <Mark text={t('list.similar')} kind="warn">
+          <Copy aria-hidden="true" size={12} />
+          <span className="mark-text" aria-hidden="true">
+            {t('list.duplicate')}
+          </span>
+        </Mark>
+      )}
+      {resent && (
+        <Mark text={t(`list.resent.${resent}`)} kind={resent === 'undecided' ? 'warn' : undefined}>
+          <Repeat2 aria-hidden="true" size={14} />
+        </Mark>
+      )}
+      {note_count > 0 && (
+        <Mark text={t('list.notes', { count: note_count })}>
+          <StickyNote aria-hidden="true" size={12} />
+        </Mark>
+      )}
+      {viewers !== undefined && (
+        <Mark text={t('list.viewedBy', { names: viewers })}>
+          <Eye aria-hidden="true" size={12} />
+        </Mark>
+      )}
+    </>
+  );
+}
+
+function Severity({ order }: { order: ListedOrder }): ReactNode {
+  const { t } = useTranslation('review');
+  const { severity, warning_count } = order;
+  const [first, ...others] = blockerTexts(t, order);
+  if (severity === 'blocks' && first)
+    return (
+      <Mark text={t('list.blocked', { list: [first, ...others].join(' · ') })} kind="bad">
+        <span aria-hidden="true">
+          {first}
+          {others.length > 0 && ` +${others.length}`}
+        </span>
+      </Mark>
+    );
+  if (warning_count === 0) return null;
+  const text = t('list.warnings', { count: warning_count });
+  if (severity === 'corrected') return <Mark text={text} kind="dot" />;
+  return (
+    <Mark text={text} kind="warn">
+      <TriangleAlert aria-hidden="true" size={12} />
+      <span aria-hidden="true">{warning_count}</span>
+    </Mark>
+  );
+}
+
+function Mark(props: { text: string; kind?: 'bad' | 'warn' | 'dot' | undefined; children?: ReactNode }): ReactNode {
+  const { text, kind, children } = props;
+  return (
+    <span className={kind === undefined ? 'badge' : `badge badge-${kind}`} title={text}>
+      {children}
+      <span className="visually-hidden">{text}</span>
+    </span>
+  );
+}

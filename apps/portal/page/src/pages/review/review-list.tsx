@@ -1,11 +1,15 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ReviewState } from '../../api/review.ts';
+import type { MatchingIds } from '../../api/review-list.ts';
+import { formatCount } from '../../components/numbers.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
-import { isNarrowed } from './filters.ts';
-import { ListHead } from './list-head.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { EmptyList } from './empty-list.tsx';
+import { type BulkActions, ListHead } from './list-head.tsx';
 import { NewOrdersPill } from './new-orders-pill.tsx';
 import { OrderList } from './order-list.tsx';
+import { SelectMatching } from './select-matching.tsx';
+import { StaleNote } from './stale-note.tsx';
 import type { useListNavigation } from './use-list-navigation.ts';
 import type { useLiveList } from './use-live-list.ts';
 import type { useReviewUrl } from './use-review-url.ts';
@@ -19,7 +23,8 @@ export function ReviewList({
   url,
   isCompact,
   isCovered,
-  onReview,
+  actions,
+  onSelectMatching,
 }: {
   live: ReturnType<typeof useLiveList>;
   selection: ReturnType<typeof useSelection>;
@@ -27,26 +32,42 @@ export function ReviewList({
   url: ReturnType<typeof useReviewUrl>;
   isCompact: boolean;
   isCovered: boolean;
-  onReview: (to: ReviewState) => void;
+  actions: BulkActions;
+  onSelectMatching: (matching: MatchingIds) => void;
 }): ReactNode {
   const { t } = useTranslation('review');
-  const { list, orders, arrivals } = live;
-  const { filters } = url;
+  const { list, orders, arrivals, updates, sortedNewest } = live;
+  const { accountId, filters } = url;
   const mayLoad = list.hasNextPage && !list.isFetching && !list.isFetchNextPageError;
+  const isLoading = list.isPending || (list.isFetching && orders.length === 0);
+  const viewers = updates.viewers ?? [];
+  const order = t(`sort.${filters.sort || 'newest'}`);
+  const openBy = useViewersByOrder(updates.viewers);
   return (
     <div className="review-list" inert={isCovered}>
       <ListHead
         state={filters.state}
+        order={order}
         count={selection.ids.length}
         total={orders.length}
         isCompact={isCompact}
+        viewers={viewers}
+        actions={actions}
         onSelectAll={selection.selectAll}
         onClear={selection.clear}
-        onReview={onReview}
       />
+      {selection.ids.length > 0 && selection.ids.length === orders.length && list.hasNextPage && (
+        <SelectMatching accountId={accountId} filters={filters} selection={selection} onSelect={onSelectMatching} />
+      )}
+      <StaleNote since={updates.staleSince} retry={updates.retry} />
+      {sortedNewest !== null && (
+        <p className="hint list-limit">{t('sort.limited', { order, formatted: formatCount(sortedNewest) })}</p>
+      )}
       <NewOrdersPill arrivals={arrivals} announcement={live.announcement} onJump={live.jump} />
-      {(list.isPending || (list.isFetching && orders.length === 0)) && (
-        <p className="hint list-note">{t('common:state.loading')}</p>
+      {isLoading && (
+        <div className={isCompact ? 'list-skeleton is-compact' : 'list-skeleton'}>
+          <Skeleton shape="rows" count={14} />
+        </div>
       )}
       {list.isError && (
         <ProblemNote
@@ -54,20 +75,19 @@ export function ReviewList({
           retry={() => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch())}
         />
       )}
-      {list.isSuccess && orders.length === 0 && !list.hasNextPage && (
-        <div className="list-note">
-          <p>{t(isNarrowed(filters) ? 'list.noMatch' : `list.none.${filters.state}`)}</p>
-          {filters.state === 'needs_review' && !isNarrowed(filters) && <p className="hint">{t('list.noneHint')}</p>}
-        </div>
+      {list.isSuccess && !isLoading && orders.length === 0 && !list.hasNextPage && (
+        <EmptyList accountId={accountId} filters={filters} hadOrders={live.hadOrders} onChange={url.filter} />
       )}
       <OrderList
         key={JSON.stringify(filters)}
-        positionKey={['list position', url.accountId, filters]}
+        positionKey={['list position', accountId, filters]}
+        label={t('list.label', { order })}
         orders={orders}
         addressOf={url.addressOf}
         currentId={navigation.currentId}
         openId={url.openId}
         selected={selection.selected}
+        viewers={openBy}
         isCompact={isCompact}
         moves={navigation.moves}
         jumps={live.jumps}
@@ -78,4 +98,17 @@ export function ReviewList({
       />
     </div>
   );
+}
+
+/** The names of the other reviewers by the order that they have open. */
+function useViewersByOrder(viewers: ReturnType<typeof useLiveList>['updates']['viewers']): ReadonlyMap<number, string> {
+  return useMemo(() => {
+    const names = new Map<number, string>();
+    for (const { name, order_id } of viewers ?? []) {
+      if (order_id === null) continue;
+      const before = names.get(order_id);
+      names.set(order_id, before === undefined ? name : `${before}, ${name}`);
+    }
+    return names;
+  }, [viewers]);
 }

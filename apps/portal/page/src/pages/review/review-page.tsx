@@ -1,17 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Keyboard } from 'lucide-react';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../components/notices.tsx';
+import { DecisionDialogs } from './decision-dialogs.tsx';
 import { FilterBar } from './filter-bar.tsx';
+import { FilterChips } from './filter-chips.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { LazyOrderPane, useOrderPanePreload } from './lazy-order-pane.tsx';
 import { nameOfOrder } from './name-of-order.ts';
 import { FIRST_WARNED, RESEND_PANEL } from './order-marks.ts';
-import { RejectDialog } from './reject-dialog.tsx';
 import { ReviewList } from './review-list.tsx';
 import { StateTabs } from './state-tabs.tsx';
+import { useDecisions } from './use-decisions.ts';
+import { useExports } from './use-exports.ts';
 import { isRowInSight, useListNavigation } from './use-list-navigation.ts';
 import { useLiveList } from './use-live-list.ts';
 import { useMediaQuery, WIDE_LIST, WIDE_SCREEN } from './use-media-query.ts';
@@ -19,32 +22,36 @@ import { useOpenFirst } from './use-open-first.ts';
 import { useReviewUrl } from './use-review-url.ts';
 import { useSelection } from './use-selection.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
+import { Viewers } from './viewers.tsx';
 import './list.css';
 import './order.css';
 import './payload.css';
 import './dialogs.css';
 import './review.css';
 
+const PrintView = lazy(() => import('./print-view.tsx'));
+
 /** The orders of an account, for review by dispatchers. */
 export function ReviewPage(): ReactNode {
   const { t } = useTranslation('review');
   const url = useReviewUrl();
   const { accountId, openId, filters, addressOf, open } = url;
-  const live = useLiveList(accountId, filters);
+  const live = useLiveList(accountId, filters, openId);
   const { orders } = live;
   const listed = useMemo(() => new Map(orders.map((order) => [order.order_id, order])), [orders]);
   const notices = useNotices();
   const queryClient = useQueryClient();
-  const selection = useSelection(orders, filters);
+  const selection = useSelection(orders, filters, live.moved);
+  const exports = useExports(accountId);
   useOrderPanePreload(orders.length > 0);
   const navigation = useListNavigation(orders, url);
   const isWide = useMediaQuery(WIDE_SCREEN);
-  const isWideList = useMediaQuery(WIDE_LIST);
+  const isCompact = !useMediaQuery(WIDE_LIST) || openId !== null;
   const isCovered = openId !== null && !isWide;
   const openFirst = useOpenFirst(live, filters, navigation.enter);
   const search = useRef<HTMLInputElement>(null);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
-  const [rejecting, setRejecting] = useState<number[] | null>(null);
+  const [blockedBeyond, setBlockedBeyond] = useState<ReadonlySet<number>>(new Set());
   const [isHelping, setHelping] = useState(false);
   const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
 
@@ -80,13 +87,13 @@ export function ReviewPage(): ReactNode {
     navigation.moveOff(new Set(ids));
     live.change(ids, to, (id) => nameOfOrder(orderOf(id)), reason);
     selection.clear();
-    setRejecting(null);
   };
+  const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || (selection.isBeyond && blockedBeyond.has(id));
+  const decisions = useDecisions(isBlocked, move);
   const requestReview = (ids: number[], to: ReviewState) => {
     if (ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review'))) return;
     if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
-    if (to === 'rejected') setRejecting(ids);
-    else move(ids, to);
+    decisions.request(ids, to);
   };
   const editFirst = () => {
     const order = navigation.currentId === null ? undefined : listed.get(navigation.currentId);
@@ -121,8 +128,15 @@ export function ReviewPage(): ReactNode {
     <div className={openId === null ? 'review' : 'review has-order'}>
       <div className="review-top" inert={isCovered}>
         <h1 className="visually-hidden">{t('common:nav.review')}</h1>
-        <StateTabs accountId={accountId} filters={filters} addressOf={addressOf} />
-        <FilterBar filters={filters} onChange={url.filter} search={search} onSubmit={openFirst.request} />
+        <StateTabs counts={live.updates.counts} filters={filters} addressOf={addressOf} onOpen={url.forget} />
+        <FilterBar
+          accountId={accountId}
+          filters={filters}
+          onChange={url.filter}
+          search={search}
+          onSubmit={openFirst.request}
+        />
+        {!isCompact && <Viewers viewers={live.updates.viewers ?? []} />}
         <button
           type="button"
           className="icon-button review-help"
@@ -132,15 +146,24 @@ export function ReviewPage(): ReactNode {
         >
           <Keyboard aria-hidden="true" size={20} />
         </button>
+        <FilterChips filters={filters} onChange={url.filter} />
       </div>
       <ReviewList
         live={live}
         selection={selection}
         navigation={navigation}
         url={url}
-        isCompact={!isWideList || openId !== null}
+        isCompact={isCompact}
         isCovered={isCovered}
-        onReview={(to) => requestReview(selection.ids, to)}
+        actions={{
+          onReview: (to) => requestReview(selection.ids, to),
+          onDownload: () => exports.download(selection.ids),
+          onPrint: () => exports.print(selection.ids),
+        }}
+        onSelectMatching={({ order_ids, blocked_ids }) => {
+          setBlockedBeyond(new Set(blocked_ids));
+          selection.selectBeyond(order_ids);
+        }}
       />
       {openId !== null && (
         <LazyOrderPane
@@ -155,12 +178,11 @@ export function ReviewPage(): ReactNode {
           onClose={navigation.close}
         />
       )}
-      {rejecting && (
-        <RejectDialog
-          count={rejecting.length}
-          onReject={(reason) => move(rejecting, 'rejected', reason)}
-          onClose={() => setRejecting(null)}
-        />
+      <DecisionDialogs decisions={decisions} orderOf={orderOf} />
+      {exports.printed && (
+        <Suspense>
+          <PrintView accountId={accountId} orderIds={exports.printed} onClose={exports.endPrinting} />
+        </Suspense>
       )}
       {isHelping && <HelpDialog isOn={singleKeysOn} onSwitch={setSingleKeysOn} onClose={() => setHelping(false)} />}
     </div>

@@ -7,6 +7,8 @@ import { type Filters, toQuery } from './filters.ts';
 interface OrderPage {
   orders: ListedOrder[];
   next_cursor: string | null;
+  /** The order is complete only for this many of the newest orders; null if for all. */
+  sorted_newest: number | null;
 }
 
 type Pages = InfiniteData<OrderPage, string | null>;
@@ -17,12 +19,19 @@ const KEPT_MS = 10 * 60_000;
 
 /** Forgets a list, so that a link to it loads it; the way back shows it as it was left. */
 export function forgetList(queryClient: QueryClient, accountId: number, filters: Filters): void {
-  for (const name of ['orders', 'list position'])
-    queryClient.removeQueries({ queryKey: [name, accountId, filters], exact: true, type: 'inactive' });
+  if (
+    queryClient
+      .getQueryCache()
+      .find({ queryKey: ['orders', accountId, filters] })
+      ?.isActive()
+  )
+    return;
+  for (const name of ['orders', 'list position', 'events seen'])
+    queryClient.removeQueries({ queryKey: [name, accountId, filters], exact: true });
 }
 
 /**
- * The orders that match the filters, newest first, as far as they are loaded. The list is never refetched automatically because it may
+ * The orders that match the filters, as far as they are loaded. The list is never refetched automatically because it may
  * be hundreds of pages long: `addNew` adds new orders, `replace` updates changed ones.
  */
 export function useOrderList(accountId: number, filters: Filters) {
@@ -86,6 +95,15 @@ export function useOrderList(accountId: number, filters: Filters) {
       ),
     [edit, accountId],
   );
-  const reload = useCallback(() => queryClient.resetQueries({ queryKey, exact: true }), [queryClient, queryKey]);
-  return { list, orders, addNew, replace, mark, setStates, reload };
+  /** Loads the list again from its beginning. Until then the loaded orders stay. */
+  const reload = useCallback(async () => {
+    await queryClient.cancelQueries({ queryKey, exact: true });
+    queryClient.setQueryData<Pages>(
+      queryKey,
+      (data) => data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) },
+    );
+    await queryClient.refetchQueries({ queryKey, exact: true });
+  }, [queryClient, queryKey]);
+  const sortedNewest = list.data?.pages[0]?.sorted_newest ?? null;
+  return { list, orders, sortedNewest, addNew, replace, mark, setStates, reload };
 }

@@ -32,5 +32,10 @@ export function useReviewUrl() {
     },
     [queryClient, accountId, navigate, addressOf, filters, openId],
   );
-  return { accountId, openId, filters, addressOf, open, filter };
+  /** Lets a link to a list load it; only the way back shows it as it was left. */
+  const forget = useCallback(
+    (changed: Filters) => forgetList(queryClient, accountId, changed),
+    [queryClient, accountId],
+  );
+  return { accountId, openId, filters, addressOf, open, filter, forget };
 }

@@ -9,7 +9,7 @@ import { useProblemText } from '../../components/problem-note.tsx';
 /** How long a notice offers to undo, in milliseconds; the service allows a little longer. */
 const UNDO_MS = 7000;
 
-/** Optimistic states of orders that were moved on this page; they override the loaded list. */
+/** The states of orders after a decision on this page (at once) or by somebody else; they override the loaded list. */
 export type Moved = ReadonlyMap<number, ReviewState>;
 
 interface Undoable {
@@ -45,6 +45,7 @@ export function useReview(
   const [moved, setMoved] = useState<Moved>(new Map());
   const undoable = useRef<Undoable[]>([]);
   const pending = useRef(new Set<number>());
+  const settledAt = useRef(new Map<number, number>());
 
   const move = useCallback((ids: Iterable<number>, to: ReviewState | null) => {
     setMoved((before) => {
@@ -90,7 +91,8 @@ export function useReview(
       return null;
     } finally {
       for (const id of ids) pending.current.delete(id);
-      void queryClient.invalidateQueries({ queryKey: ['counts', accountId] });
+      for (const id of ids) settledAt.current.set(id, performance.now());
+      void queryClient.invalidateQueries({ queryKey: ['updates', accountId] });
       void queryClient.invalidateQueries({ queryKey: ['order', accountId] });
     }
   }
@@ -147,5 +149,19 @@ export function useReview(
     [],
   );
 
-  return { moved, clearMoved, change, undoLast };
+  /**
+   * Takes over states that the service reports, except those that are older than a decision on this page.
+   *
+   * @param requestedAt of the report, in the time of `performance.now()`.
+   * @returns the states that were taken over.
+   */
+  function moveTo(states: Moved, requestedAt: number): Moved {
+    const newer = new Map(
+      [...states].filter(([id]) => !pending.current.has(id) && (settledAt.current.get(id) ?? 0) < requestedAt),
+    );
+    if ([...newer].some(([id, state]) => moved.get(id) !== state)) setMoved((before) => new Map([...before, ...newer]));
+    return newer;
+  }
+
+  return { moved, clearMoved, moveTo, change, undoLast };
 }

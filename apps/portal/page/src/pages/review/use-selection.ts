@@ -1,21 +1,30 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import type { ListedOrder } from '../../api/review.ts';
+import type { ListedOrder, ReviewState } from '../../api/review.ts';
 import type { Filters } from './filters.ts';
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** The selection of orders for bulk actions: listed ones only. It ends when the filters change. */
-export function useSelection(orders: readonly ListedOrder[], filters: Filters) {
-  const [{ selected, of }, setSelection] = useState({ selected: NONE, of: filters });
+/**
+ * The selection of orders for bulk actions: listed ones or, on request, also ones that match but are not loaded (`isBeyond`). It ends when
+ * the filters change.
+ */
+export function useSelection(
+  orders: readonly ListedOrder[],
+  filters: Filters,
+  moved: ReadonlyMap<number, ReviewState>,
+) {
+  const [{ selected, isBeyond, of }, setSelection] = useState({ selected: NONE, isBeyond: false, of: filters });
   const anchor = useRef<number | null>(null);
-  const ids = useMemo(
-    () => (of === filters ? orders.map(({ order_id }) => order_id).filter((id) => selected.has(id)) : []),
-    [orders, selected, of, filters],
-  );
+  const ids = useMemo(() => {
+    if (of !== filters) return [];
+    if (isBeyond) return [...selected].filter((id) => (moved.get(id) ?? filters.state) === filters.state);
+    return orders.map(({ order_id }) => order_id).filter((id) => selected.has(id));
+  }, [orders, moved, selected, isBeyond, of, filters]);
   // An order that left the list must not be selected when it returns unnoticed.
-  if (of !== filters || ids.length < selected.size) setSelection({ selected: new Set(ids), of: filters });
+  if (of !== filters || ids.length < selected.size)
+    setSelection({ selected: new Set(ids), isBeyond: isBeyond && ids.length > 0, of: filters });
   const select = useCallback(
-    (ids: Iterable<number>) => setSelection({ selected: new Set(ids), of: filters }),
+    (ids: Iterable<number>, isBeyond = false) => setSelection({ selected: new Set(ids), isBeyond, of: filters }),
     [filters],
   );
   /** Toggles one order; with `range`, each order from the previously toggled one to this one. */
@@ -34,6 +43,7 @@ export function useSelection(orders: readonly ListedOrder[], filters: Filters) {
     [orders],
   );
   const selectAll = useCallback(() => select(orders.map(({ order_id }) => order_id)), [select, orders]);
+  const selectBeyond = useCallback((ids: readonly number[]) => select(ids, true), [select]);
   const clear = useCallback(() => select(NONE), [select]);
-  return { ids, selected, toggle, selectAll, clear };
+  return { ids, selected, isBeyond, toggle, selectAll, selectBeyond, clear };
 }

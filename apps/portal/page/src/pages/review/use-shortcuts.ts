@@ -44,7 +44,7 @@ export function useShortcuts(shortcuts: Shortcuts, singleKeysOn: boolean): void 
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.target instanceof Element ? event.target : document.body;
-    if (target.closest(TYPING) || document.querySelector('dialog[open], :popover-open')) return;
+    if (target.closest(TYPING) || document.querySelector('dialog[open], [aria-modal], :popover-open')) return;
     const key = nameOf(event);
     const run = shortcuts[key];
     if (!run || (SILENT_KEYS.has(key) ? key !== 'escape' && !isFree(target, key) : !singleKeysOn)) return;

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { expectAccessible } from '../harness/browser.ts';
+import { describeWith } from '../harness/programs.ts';
+import {
+  becomes,
+  currentRow,
+  numbered,
+  openReviewedShop,
+  type ReviewedShop,
+  reviewOnPage,
+  rowOf,
+} from '../harness/review-page.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const describe = describeWith('chromium');
+
+let stack: Stack;
+let portal: RunningPortal;
+let intake: RunningIntake;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
+});
+afterAll(() => stack.close());
+
+const open = (...orders: object[]) => openReviewedShop({ stack, intake }, ...orders);
+const review = (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
+  reviewOnPage(portal, shop, work, options);
+
+async function listed(page: Page): Promise<string[]> {
+  return page.locator('.order-row .order-number').allTextContents();
+}
+
+const shows = (page: Page, ...numbers: string[]) =>
+  until(`the list is ${numbers}`, async () => (await listed(page)).join() === numbers.join());
+
+describe('the filter by readiness', () => {
+  test('calls ready only what can be delivered and has no warning', async () => {
+    const shop = await open(
+      numbered('R-READY'),
+      // Neither has a warning: nothing was sent that could not be read.
+      { source_order_id: 'R-EMPTY', items: [{ name: 'Karak', quantity: 1 }], total: '5' },
+      numbered('R-CHECK', { discount: 5 }),
+      numbered('R-CORRECTED', { items: [{ name: 'Karak', quantity: '2' }] }),
+    );
+    await review(shop, async (page) => {
+      await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
+      await page.getByRole('button', { name: 'Filters' }).click();
+      await page.getByRole('radio', { name: 'Ready' }).check();
+      await shows(page, 'R-READY');
+      await expectAccessible(page);
+      await page.getByRole('radio', { name: 'Cannot be delivered' }).check();
+      await shows(page, 'R-EMPTY');
+      await page.getByRole('radio', { name: 'To check' }).check();
+      await shows(page, 'R-CHECK');
+      await page.keyboard.press('Escape');
+      expect(new URL(page.url()).search).toBe('?severity=check');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Remove the filter Readiness: To check' }).click();
+      await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
+    });
+  });
+});
+
+describe('the order of the list', () => {
+  test('is chosen, stays in the URL, and is that of the keys', async () => {
+    const shop = await open(
+      numbered('S-1', { total: '20', emirate: 'Sharjah' }),
+      numbered('S-2', { total: '900', emirate: 'Dubai' }),
+      numbered('S-3', { total: '100', emirate: 'Abu Dhabi', discount: 5 }),
+      numbered('S-4', { total: '', customer: {} }),
+    );
+    await review(shop, async (page) => {
+      const choose = async (name: string) => {
+        await page.getByRole('button', { name: 'Sort order' }).click();
+        await page.getByRole('button', { name, exact: true }).click();
+      };
+      await shows(page, 'S-4', 'S-3', 'S-2', 'S-1');
+      await choose('Highest total first');
+      await shows(page, 'S-2', 'S-3', 'S-1', 'S-4');
+      await choose('By emirate');
+      await until('by emirate', async () => (await listed(page))[0] === 'S-3');
+      await choose('Problems first');
+      await until('by severity', async () => (await listed(page)).slice(0, 2).join() === 'S-4,S-3');
+      await choose('Oldest first');
+      await shows(page, 'S-1', 'S-2', 'S-3', 'S-4');
+      expect(new URL(page.url()).search).toBe('?sort=oldest');
+      await page.keyboard.press('j');
+      await currentRow(page, 'S-1').waitFor();
+      await page.keyboard.press('c');
+      await becomes(stack, shop, 'S-1', 'confirmed');
+      await currentRow(page, 'S-2').waitFor();
+    });
+  });
+});
+
+describe('likely duplicates', () => {
+  test('are marked, and can be listed alone', async () => {
+    const shop = await open(
+      numbered('T-1'),
+      numbered('T-2'),
+      numbered('T-3', { customer: { name: 'Jassim', phone: '055 765 4321' } }),
+    );
+    await review(shop, async (page) => {
+      await rowOf(page, 'T-1').getByText('Likely duplicate').waitFor({ state: 'attached' });
+      await rowOf(page, 'T-2').getByText('Likely duplicate').waitFor({ state: 'attached' });
+      expect(await rowOf(page, 'T-3').getByText('Likely duplicate').count()).toBe(0);
+      await page.getByRole('button', { name: 'Filters' }).click();
+      await page.getByRole('radio', { name: 'Only likely duplicates' }).check();
+      await shows(page, 'T-2', 'T-1');
+    });
+  });
+});
+
+describe('a saved view', () => {
+  test('restores filters, search and order, is kept for the next visit, and can be deleted', async () => {
+    const shop = await open(numbered('V-1', { emirate: 'Sharjah' }), numbered('V-2'), numbered('V-3'));
+    const menu = (page: Page) => page.getByRole('button', { name: 'Saved views' }).click();
+    await review(
+      shop,
+      async (page) => {
+        await shows(page, 'V-2', 'V-3');
+        await menu(page);
+        await page.getByPlaceholder('Name').fill('Dubai first');
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Dubai first', exact: true }).waitFor();
+        await expectAccessible(page);
+        await page.getByPlaceholder('Name').fill('Dubai first');
+        await page.keyboard.press('Enter');
+        await page.getByText('There is already a view with this name.').waitFor();
+        await expectAccessible(page);
+      },
+      { path: '?emirate=AE-DU&sort=oldest' },
+    );
+    await review(shop, async (page) => {
+      await shows(page, 'V-3', 'V-2', 'V-1');
+      await menu(page);
+      await page.getByRole('button', { name: 'Dubai first', exact: true }).click();
+      await shows(page, 'V-2', 'V-3');
+      expect(new URL(page.url()).search).toBe('?emirate=AE-DU&sort=oldest');
+      await menu(page);
+      await page.getByRole('button', { name: 'Delete the view Dubai first' }).click();
+      await page.getByText('Save filters that you use often').waitFor();
+    });
+  });
+});
+
+describe('an empty list', () => {
+  test('of a new account leads to the integration, and a filtered one to all orders', async () => {
+    const shop = await open();
+    await review(shop, async (page) => {
+      await page.getByText('No orders yet').waitFor();
+      await page.getByRole('link', { name: 'Connect your shop' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('searchbox').fill('nobody');
+      await page.getByText('No order matches these filters.').waitFor();
+      await expectAccessible(page);
+      await page.locator('.empty-state').getByRole('button', { name: 'Clear filters' }).click();
+      await page.getByText('No orders yet').waitFor();
+      expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    });
+  });
+
+  test('whose last order was decided says that all is done', async () => {
+    const shop = await open(numbered('U-1'));
+    await review(shop, async (page) => {
+      await rowOf(page, 'U-1').waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('c');
+      await page.getByText('All done').waitFor();
+      await expectAccessible(page);
+    });
+  });
+});

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page, Route } from 'playwright-core';
+import { expectAccessible } from '../harness/browser.ts';
+import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import {
+  afterKeys,
+  becomes,
+  currentRow,
+  numbered,
+  openReviewedShop,
+  type ReviewedShop,
+  reviewOnPage,
+  rowOf,
+  watchDecisions,
+} from '../harness/review-page.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+
+const describe = describeWith('chromium');
+
+let stack: Stack;
+let portal: RunningPortal;
+let intake: RunningIntake;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
+});
+afterAll(() => stack.close());
+
+const open = (...orders: object[]) => openReviewedShop({ stack, intake }, ...orders);
+const review = (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
+  reviewOnPage(portal, shop, work, options);
+
+/** Far below the time after which the list would be loaded again for another reason. */
+const SOON = { timeout: 10_000 };
+
+/** A second reviewer of the account. */
+async function colleagueOf(shop: ReviewedShop): Promise<{
+  person: TestPerson;
+  client: PortalClient;
+  decide: (number: string, to: string) => Promise<void>;
+}> {
+  const person = await createPerson(stack, shop.account.id);
+  const client = await signIn(portal, person);
+  return {
+    person,
+    client,
+    async decide(number, to) {
+      const order_ids = [await idOf(shop, number)];
+      const body = { order_ids, to, ...(to === 'rejected' && { reason: 'Cancelled by the customer' }) };
+      const reply = await client.post(`/accounts/${shop.account.id}/orders/review`, body);
+      expect(reply.status).toBe(200);
+    },
+  };
+}
+
+async function idOf({ account }: ReviewedShop, number: string): Promise<number> {
+  const order = await stack.database.knex('orders').where({ account_id: account.id, order_number: number }).first();
+  return order.order_id;
+}
+
+describe('the decision of another reviewer', () => {
+  test('removes the order from the list, and its undo brings it back', async () => {
+    const shop = await open(numbered('A-1'), numbered('A-2'));
+    const colleague = await colleagueOf(shop);
+    await review(shop, async (page) => {
+      await rowOf(page, 'A-2').waitFor();
+      await colleague.decide('A-2', 'confirmed');
+      await rowOf(page, 'A-2').waitFor({ state: 'detached', ...SOON });
+      const order_ids = [await idOf(shop, 'A-2')];
+      await colleague.client.post(`/accounts/${shop.account.id}/orders/review/undo`, { order_ids });
+      await rowOf(page, 'A-2').waitFor(SOON);
+      await rowOf(page, 'A-1').waitFor();
+    });
+  });
+
+  test('about the current order leaves no current order, so that a key decides about no other', async () => {
+    const shop = await open(numbered('B-1'), numbered('B-2'));
+    const colleague = await colleagueOf(shop);
+    await review(shop, async (page) => {
+      const decisions = watchDecisions(page);
+      await rowOf(page, 'B-2').waitFor();
+      await page.keyboard.press('j');
+      await currentRow(page, 'B-2').waitFor();
+      await colleague.decide('B-2', 'rejected');
+      await rowOf(page, 'B-2').waitFor({ state: 'detached', ...SOON });
+      await page.keyboard.press('c');
+      await page.keyboard.press('r');
+      await afterKeys(page);
+      expect(decisions).toEqual([]);
+    });
+  });
+
+  test('is named in the lists of decided orders, with its time', async () => {
+    const shop = await open(numbered('C-1'));
+    const colleague = await colleagueOf(shop);
+    await colleague.decide('C-1', 'confirmed');
+    await review(
+      shop,
+      async (page) => {
+        await rowOf(page, 'C-1').getByText(colleague.person.email).waitFor();
+        await rowOf(page, 'C-1').getByText('ago').waitFor();
+        await expectAccessible(page);
+        await page.setViewportSize({ width: 375, height: 700 });
+        await rowOf(page, 'C-1').locator('.order-by').waitFor();
+        await expectAccessible(page);
+      },
+      { path: '?state=confirmed' },
+    );
+  });
+});
+
+describe('a list that is not updated', () => {
+  const note = (page: Page) => page.getByText('Not updating since');
+
+  test('says so and since when, until it is updated again', async () => {
+    const shop = await open(numbered('E-1'));
+    const colleague = await colleagueOf(shop);
+    await review(shop, async (page) => {
+      await rowOf(page, 'E-1').waitFor();
+      await page.context().setOffline(true);
+      await note(page).waitFor();
+      await page.locator('[role=status]', { has: note(page) }).waitFor();
+      await expectAccessible(page);
+      await colleague.decide('E-1', 'confirmed');
+      await page.context().setOffline(false);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await note(page).waitFor({ state: 'detached' });
+      await rowOf(page, 'E-1').waitFor({ state: 'detached' });
+    });
+  });
+
+  test('says so also if the portal does not answer', async () => {
+    const shop = await open(numbered('F-1'));
+    await review(shop, async (page) => {
+      await rowOf(page, 'F-1').waitFor();
+      const held: Route[] = [];
+      await page.route(/orders\/(updates|new|counts|resent)\?/, (route) => {
+        held.push(route);
+      });
+      await note(page).waitFor();
+      await page.unrouteAll();
+      await note(page).waitFor({ state: 'detached' });
+    });
+  });
+
+  test('keeps the decisions of the reviewer', async () => {
+    const shop = await open(numbered('H-1'), numbered('H-2'));
+    await review(shop, async (page) => {
+      await rowOf(page, 'H-2').waitFor();
+      const held: Route[] = [];
+      await page.route(/orders\/updates\?/, (route) => {
+        held.push(route);
+      });
+      await page.keyboard.press('j');
+      await currentRow(page, 'H-2').waitFor();
+      await page.keyboard.press('c');
+      await becomes(stack, shop, 'H-2', 'confirmed');
+      for (const route of held) await route.continue().catch(() => {});
+      await page.unrouteAll();
+      await currentRow(page, 'H-1').waitFor();
+      expect(await rowOf(page, 'H-2').count()).toBe(0);
+    });
+  });
+});
+
+describe('another reviewer', () => {
+  test('who edits an order changes it in the list', async () => {
+    const shop = await open(numbered('D-1'));
+    const colleague = await colleagueOf(shop);
+    await review(shop, async (page) => {
+      await rowOf(page, 'D-1').waitFor();
+      await colleague.client.patch(`/accounts/${shop.account.id}/orders/${await idOf(shop, 'D-1')}`, {
+        edits: { '/customer/name': 'Maryam' },
+      });
+      await rowOf(page, 'D-1').getByText('Maryam').waitFor(SOON);
+    });
+  });
+
+  test('is shown while the list is open there, also at the order', async () => {
+    const shop = await open(numbered('G-1'), numbered('G-2'));
+    const { person } = await colleagueOf(shop);
+    await review(shop, async (page) => {
+      await rowOf(page, 'G-2').waitFor();
+      const viewers = page.locator('.viewers', { hasText: person.name });
+      await review({ ...shop, person }, async (other) => {
+        await viewers.waitFor();
+        await rowOf(other, 'G-1').getByRole('link').click();
+        await rowOf(page, 'G-1').getByText('has this order open').waitFor({ state: 'attached' });
+        expect(await rowOf(page, 'G-2').getByText('has this order open').count()).toBe(0);
+        await expectAccessible(page);
+      });
+      await viewers.waitFor({ state: 'detached' });
+    });
+  });
+});
