@@ -251,19 +251,19 @@ describeWith('chromium')('on the page', () => {
         Phone: ['Now', '+971 50 123 4567', 'Sent again', '+971 50 765 4321'],
         Emirate: ['Now', 'Dubai', 'Sent again', 'Sharjah'],
       });
-      await confirmButton(page.locator('.order-pane')).click();
+      await page.getByRole('button', { name: 'Confirm order R-1' }).click();
       await page.getByText('R-1\u2069 · \u2068Fatima\u2069 was not confirmed').waitFor();
       await page.locator('.resend-panel:focus').waitFor();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Tab');
-      await page.locator('button:focus', { hasText: 'Accept' }).waitFor();
+      await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
       await page.keyboard.press('Enter');
-      await panelOf(page).getByText('Accepted by').waitFor();
+      await panelOf(page).getByText('New version used by').waitFor();
       await page.locator('.resend-panel:focus').waitFor();
-      await page.locator('.notice', { hasText: 'the order has the resent values' }).waitFor();
+      await page.locator('.notice', { hasText: 'the order has the values that were sent again' }).waitFor();
       await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
-      await page.locator('.history').getByText('Resend accepted').waitFor();
+      await page.locator('.history').getByText('New version used').waitFor();
       await rowOf(page, 'R-1').getByText('which were decided').waitFor({ state: 'attached' });
       await page.keyboard.press('c');
       await rowOf(page, 'R-1').waitFor({ state: 'detached' });
@@ -285,11 +285,11 @@ describeWith('chromium')('on the page', () => {
       });
       await panelOf(page).getByText('The one before it').click();
       await panelOf(page).locator('.change-list', { hasText: '1,250.50' }).waitFor();
-      await panelOf(page).getByRole('button', { name: 'Refuse' }).click();
-      await panelOf(page).getByText('Refused by').waitFor();
+      await panelOf(page).getByRole('button', { name: 'Keep the current version' }).click();
+      await panelOf(page).getByText('Current version kept by').waitFor();
       await page.locator('.order-facts').getByText('Villa 12, blue gate').waitFor();
       expect(await panelOf(page).getByRole('button').count()).toBe(0);
-      await confirmButton(page.locator('.order-pane')).click();
+      await page.getByRole('button', { name: 'Confirm order R-1' }).click();
       await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
     });
   });
@@ -312,8 +312,8 @@ describeWith('chromium')('on the page', () => {
       });
       const link = panelOf(page).getByRole('link');
       expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
-      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
-      await panelOf(page).getByText('Accepted by').waitFor();
+      await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
+      await panelOf(page).getByText('New version used by').waitFor();
       await page.locator('.history .change-list', { hasText: 'Items 400: Qty' }).waitFor();
     });
     expect((await show(orderId)).order.items).toEqual(many(2));
@@ -379,13 +379,13 @@ describeWith('chromium')('on the page', () => {
       await panelOf(page).waitFor();
       for (const number of ['R-1', 'R-2'])
         await rowOf(page, number).getByText('Sent again with changes').waitFor({ state: 'attached' });
-      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
-      await page.getByText('Save or cancel the edit of this order first.').waitFor();
+      await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
+      await page.getByText('Save or discard the change of this order first.').waitFor();
       await page.locator('.field-editor textarea').press('Enter');
       await page.locator('.field-editor').waitFor({ state: 'detached' });
       await page.locator('.order-facts').getByText('Villa 14').waitFor();
-      await panelOf(page).getByRole('button', { name: 'Accept' }).click();
-      await panelOf(page).getByText('Accepted by').waitFor();
+      await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
+      await panelOf(page).getByText('New version used by').waitFor();
       await page.locator('.order-facts').getByText('Villa 14').waitFor();
     });
   });
@@ -404,9 +404,9 @@ describeWith('chromium')('on the page', () => {
         },
         { times: 1 },
       );
-      await panelOf(page).getByRole('button', { name: 'Accept' }).press('Enter');
+      await panelOf(page).getByRole('button', { name: 'Use the new version' }).press('Enter');
       await page.getByText('Somebody else changed this meanwhile').waitFor();
-      await panelOf(page).getByText('Refused by').waitFor();
+      await panelOf(page).getByText('Current version kept by').waitFor();
       await page.locator('.resend-panel:focus').waitFor();
     });
   });
@@ -416,7 +416,7 @@ describeWith('chromium')('on the page', () => {
     await choose('hold');
     await resend();
     await visit(`/review/${orderId}`, async (page) => {
-      const accept = panelOf(page).getByRole('button', { name: 'Accept' });
+      const accept = panelOf(page).getByRole('button', { name: 'Use the new version' });
       const fail = async (route: Route) => {
         await page.locator('button:focus[aria-disabled=true]').waitFor();
         await route.abort();
@@ -424,7 +424,7 @@ describeWith('chromium')('on the page', () => {
       await page.route('**/resends/*', fail, { times: 1 });
       await accept.press('Enter');
       await page.getByText('The portal cannot be reached').waitFor();
-      await page.locator('button:focus', { hasText: 'Accept' }).waitFor();
+      await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
       await resend({ ...FIRST, total: '1' });
       await page.locator('.resend-panel:focus', { hasText: '1,250.50' }).waitFor();
     });
@@ -477,12 +477,12 @@ describeWith('chromium')('on the page', () => {
           await expectAccessible(page);
           const overflowOf = (place: string) =>
             page.locator(place).evaluate((element) => element.scrollWidth - element.clientWidth);
-          expect([await overflowOf('html'), await overflowOf('.order-pane')]).toEqual([0, 0]);
+          expect([await overflowOf('html'), await overflowOf('.order-content')]).toEqual([0, 0]);
           if (locale === 'ar') {
             await panelOf(page).getByText('لا يمكن تأكيد هذا الطلب').waitFor();
             expect((await fieldsIn(page)).الإمارة).toEqual(['الآن', 'Atlantis', 'أُعيد إرساله', 'الشارقة']);
-            await panelOf(page).getByRole('button', { name: 'قبول', exact: true }).click();
-            await panelOf(page).getByText('قبله').waitFor();
+            await panelOf(page).getByRole('button', { name: 'اعتماد النسخة الجديدة' }).click();
+            await panelOf(page).getByText('اعتمد النسخة الجديدة').waitFor();
             expect((await show(orderId)).order.emirate_code).toBe('AE-SH');
             await expectAccessible(page);
           }

@@ -122,6 +122,7 @@ describe('notes', () => {
     expect(codeOf(await other.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([404, 'order_not_found']);
     const theirs = below(other.client, shop.account.id);
     expect(codeOf(await theirs.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([404, 'account_not_found']);
+    expect(await stack.database.knex('order_notes').where({ order_id: id })).toEqual([]);
   });
 
   test('are deleted with the customer, who is found in them', async () => {

@@ -52,7 +52,7 @@ test('a new account holder is invited, signs in, creates a key, runs the display
   await page.locator('.order-row').waitFor();
 
   await page.locator('.order-row').getByRole('link').click();
-  await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+  await page.getByRole('button', { name: /^Confirm order/ }).click();
   await page.getByRole('button', { name: 'Undo' }).waitFor();
   const dispatchable = () => stack.database.knex('dispatchable_orders').where({ account_id: id });
   expect(await dispatchable()).toEqual([]);

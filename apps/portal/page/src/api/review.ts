@@ -12,13 +12,18 @@ export type ListedOrder = Json<ServerListedOrder>;
 /** An order with at most its first 1,000 items. */
 export type Order = OrderDetail['order'];
 export type Warning = Order['warnings'][number];
+export type Note = OrderDetail['notes'][number];
+export type SimilarOrder = OrderDetail['similar'][number];
 export type ReviewState = ListedOrder['review_state'];
 
 /** The new value of an edited field; `null` empties it. */
 export type FieldValue = string | number | null;
 
-/** Keys are JSON pointers of the order's fields. */
-export type Edits = Record<string, FieldValue>;
+/** Keys are JSON pointers of the order's fields. `/items/-` appends an item; null as an item removes it. */
+export type Edits = Record<string, FieldValue | Order['items'][number]>;
+
+/** The values that an editor saw, by pointer. */
+export type Expected = Record<string, FieldValue>;
 
 export type HistoryEntry = Json<OrderEvent>;
 
@@ -65,6 +70,20 @@ export function undoReview(accountId: number, ids: number[]): Promise<ReviewOutc
   return inChunks(ids, (order_ids) =>
     call('POST', `/accounts/${accountId}/orders/review/undo`, { body: { order_ids } }),
   );
+}
+
+/** Saves edits, unless a value differs from the expected one. `undo` are the edits that restore the values before. */
+export function editOrder(
+  accountId: number,
+  orderId: number,
+  edits: Edits,
+  expected: Expected,
+): Promise<OrderDetail & { undo: Edits }> {
+  return call('PATCH', `/accounts/${accountId}/orders/${orderId}`, { body: { edits, expected } });
+}
+
+export function addNote(accountId: number, orderId: number, text: string): Promise<OrderDetail> {
+  return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
 }
 
 /** Accepts or refuses a resend. */

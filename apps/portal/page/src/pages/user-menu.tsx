@@ -8,6 +8,7 @@ import { useSession } from '../api/session.ts';
 import { useNotices } from '../components/notices.tsx';
 import { useProblemText } from '../components/problem-note.tsx';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
+import { clearDrafts } from './review/drafts.ts';
 import './user-menu.css';
 
 /** Ends the session and starts the portal afresh, so that nothing of the user stays in memory. */
@@ -16,7 +17,10 @@ export function useSignOut(): () => void {
   const textOf = useProblemText();
   const { mutate } = useMutation({
     mutationFn: () => call('DELETE', '/session'),
-    onSuccess: () => window.location.assign('/'),
+    onSuccess: () => {
+      clearDrafts();
+      window.location.assign('/');
+    },
     onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
   });
   return () => mutate();

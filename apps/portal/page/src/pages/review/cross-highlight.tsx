@@ -32,9 +32,11 @@ export function useCrossHighlight(pointer: string) {
 export const rawIdOf = (pointer: string) => `raw:${pointer}`;
 export const warningIdOf = (pointer: string) => `warning:${pointer}`;
 
-/** Scrolls to an element and focuses it. */
+/** Scrolls to an element and focuses it; unfolds what contains it. */
 export function focusElement(id: string): void {
   const element = document.getElementById(id);
+  const folded = element?.closest('details');
+  if (folded) folded.open = true;
   element?.scrollIntoView({ block: 'nearest' });
   element?.focus({ preventScroll: true });
 }

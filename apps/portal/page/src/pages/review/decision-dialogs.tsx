@@ -44,7 +44,14 @@ export function DecisionDialogs({
         />
       );
     case 'reason':
-      return <RejectDialog count={ids.length} onReject={(reason) => reject(ids, reason)} onClose={cancel} />;
+      return (
+        <RejectDialog
+          count={ids.length}
+          number={orderOf(first)?.order_number}
+          onReject={(reason) => reject(ids, reason)}
+          onClose={cancel}
+        />
+      );
   }
 }
 

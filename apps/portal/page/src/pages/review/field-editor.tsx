@@ -1,71 +1,70 @@
-import { Check, X } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { EMIRATE_NAMES } from '../../components/order-values.ts';
+import { EMIRATE_NAMES, fieldText } from '../../components/order-values.ts';
+import { type Editing, useEditProblem, useSave } from './editing.ts';
+import { ConflictNote, EditorButtons, editorKeys } from './editor-parts.tsx';
 import type { FieldKind } from './fields.ts';
 import { EMIRATE_CODES } from './filters.ts';
 
-/** Enter saves and Escape cancels anywhere in an editor; Shift+Enter inserts a line break. */
-export function editorKeys(save: () => void, cancel: () => void) {
-  return (event: KeyboardEvent) => {
-    if (event.key === 'Escape') cancel();
-    else if (event.key === 'Enter' && !event.shiftKey && !(event.target instanceof HTMLButtonElement)) save();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-}
-
-export function EditorButtons({ onCancel }: { onCancel: () => void }): ReactNode {
-  const { t } = useTranslation();
-  return (
-    <>
-      <button type="submit" className="icon-button" aria-label={t('action.save')} title={t('action.save')}>
-        <Check aria-hidden="true" size={18} />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={t('action.cancel')}
-        title={t('action.cancel')}
-        onClick={onCancel}
-      >
-        <X aria-hidden="true" size={18} />
-      </button>
-    </>
-  );
-}
-
 /** Edits one field in place. A value of white space only empties the field. */
 export function FieldEditor({
+  pointer,
   label,
   kind,
   value,
-  onSave,
-  onCancel,
+  editing,
 }: {
+  pointer: string;
   label: string;
   kind: FieldKind;
+  /** The stored value. */
   value: string | null;
-  onSave: (value: string | null) => void;
-  onCancel: () => void;
+  editing: Editing;
 }): ReactNode {
   const { t } = useTranslation('review');
-  const [draft, setDraft] = useState(value ?? '');
+  const id = useId();
+  const problemOf = useEditProblem();
+  const saving = useSave(editing);
+  const draft = editing.drafts[pointer] ?? { text: value ?? '', seen: value };
+  const { text } = draft;
   const input = useRef<HTMLInputElement & HTMLSelectElement & HTMLTextAreaElement>(null);
+  const focus = () => input.current?.focus();
   useEffect(() => {
     input.current?.focus();
     input.current?.select?.();
   }, []);
-  const save = () => (draft === (value ?? '') ? onCancel() : onSave(draft.trim() === '' ? null : draft));
+  const close = () => {
+    editing.keep(pointer, null);
+    editing.end();
+  };
+  const isChanged = text !== (value ?? '');
+  const isConflict = isChanged && draft.seen !== value;
+  const write = (expected: string | null) =>
+    saving.run(
+      { [pointer]: text.trim() === '' ? null : text },
+      { [pointer]: expected },
+      { onSaved: editing.end, onFailed: focus },
+    );
+  const save = () => {
+    if (!isChanged) close();
+    else if (isConflict) focus();
+    else write(value);
+  };
+  const problem = problemOf(saving.error);
   const shared = {
     ref: input,
     'aria-label': label,
-    value: draft,
-    onChange: (event: { target: { value: string } }) => setDraft(event.target.value),
-    onKeyDown: editorKeys(save, onCancel),
+    'aria-invalid': problem !== null || undefined,
+    'aria-describedby': problem === null ? undefined : id,
+    value: text,
+    onChange: (event: { target: { value: string } }) => {
+      const typed = event.target.value;
+      saving.reset();
+      editing.keep(pointer, typed === (draft.seen ?? '') ? null : { text: typed, seen: draft.seen });
+    },
+    onKeyDown: editorKeys(save, close),
   };
-  const isCode = kind === 'code' || kind === 'phone';
+  const isCode = kind === 'code' || kind === 'phone' || kind === 'amount';
   return (
     <form
       className="field-editor"
@@ -74,21 +73,55 @@ export function FieldEditor({
         save();
       }}
     >
-      {kind === 'emirate' ? (
-        <select {...shared}>
-          {!Object.values(EMIRATE_NAMES).includes(value ?? '') && <option value={value ?? ''}>{value ?? '–'}</option>}
-          {EMIRATE_CODES.map((code) => (
-            <option key={code} value={EMIRATE_NAMES[code]}>
-              {t(`emirate.${code}`)}
-            </option>
-          ))}
-        </select>
-      ) : kind === 'long' ? (
-        <textarea {...shared} dir="auto" rows={3} />
-      ) : (
-        <input {...shared} type={kind === 'phone' ? 'tel' : 'text'} dir={isCode ? 'ltr' : 'auto'} autoComplete="off" />
+      <div className="editor-line">
+        {kind === 'emirate' ? (
+          <EmirateSelect {...shared} />
+        ) : kind === 'long' ? (
+          <textarea {...shared} readOnly={saving.isPending} dir="auto" rows={3} />
+        ) : (
+          <input
+            {...shared}
+            readOnly={saving.isPending}
+            type={kind === 'phone' ? 'tel' : 'text'}
+            inputMode={kind === 'amount' ? 'decimal' : undefined}
+            dir={isCode ? 'ltr' : 'auto'}
+            autoComplete="off"
+          />
+        )}
+        <EditorButtons isBusy={saving.isPending} onCancel={close} />
+      </div>
+      {problem !== null && (
+        <p id={id} className="field-error" role="alert">
+          {problem}
+        </p>
       )}
-      <EditorButtons onCancel={onCancel} />
+      {isConflict && (
+        <ConflictNote
+          theirs={fieldText(t, pointer, value)}
+          onMine={() => {
+            editing.keep(pointer, { text, seen: value });
+            write(value);
+          }}
+          onTheirs={close}
+        />
+      )}
     </form>
+  );
+}
+
+/** The seven emirates, an empty entry and, if the value is none of them, the value. */
+function EmirateSelect(props: React.ComponentProps<'select'> & { value: string }): ReactNode {
+  const { t } = useTranslation('review');
+  const isOther = props.value !== '' && !Object.values(EMIRATE_NAMES).includes(props.value);
+  return (
+    <select {...props}>
+      <option value="">–</option>
+      {isOther && <option value={props.value}>{props.value}</option>}
+      {EMIRATE_CODES.map((code) => (
+        <option key={code} value={EMIRATE_NAMES[code]}>
+          {t(`emirate.${code}`)}
+        </option>
+      ))}
+    </select>
   );
 }

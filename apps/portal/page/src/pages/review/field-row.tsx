@@ -2,18 +2,11 @@ import { Pencil } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
+import type { Editing } from './editing.ts';
+import { DraftNote } from './editor-parts.tsx';
 import { FieldEditor } from './field-editor.tsx';
-import type { FieldKind } from './fields.ts';
+import type { FieldEntry } from './fields.ts';
 import { WarningNotes } from './warning-notes.tsx';
-
-/** Editing state of the open order's fields. */
-export interface Editing {
-  pointer: string | null;
-  /** Null if the order can no longer be edited. */
-  begin: ((pointer: string) => void) | null;
-  end: () => void;
-  save: (edits: Record<string, string | number | null>) => void;
-}
 
 /** Opens an editor. Gets the focus back when the editor closes. */
 export function EditButton({
@@ -52,45 +45,60 @@ export function useRestoreFocus<T extends HTMLElement>(isEdited: boolean) {
   return container;
 }
 
-/** One field: its value or its editor, and the warnings about it. */
+/** One field: its value or its editor, an unsaved change, and the warnings about it. */
 export function FieldRow({
-  pointer,
+  field: { pointer, kind, need },
   label,
-  kind,
   value,
   warnings,
   editing,
+  isBlocking,
+  actions,
   children,
 }: {
-  pointer: string;
+  field: FieldEntry;
   label: string;
-  kind: FieldKind;
   value: string | null;
   warnings: Warning[] | undefined;
   editing: Editing;
+  /** Whether the order cannot be delivered because of this field. */
+  isBlocking: boolean;
+  /** Small buttons and links for the value. */
+  actions?: ReactNode;
   /** The formatted value. */
   children: ReactNode;
 }): ReactNode {
-  const { t } = useTranslation();
+  const { t } = useTranslation('review');
   const isEdited = editing.pointer === pointer;
   const container = useRestoreFocus<HTMLDivElement>(isEdited);
+  const draft = editing.drafts[pointer];
+  const { begin } = editing;
   return (
-    <div ref={container} className={warnings ? 'fact fact-warned' : 'fact'}>
+    <div ref={container} className={isBlocking ? 'fact is-blocking' : 'fact'}>
       <dt>{label}</dt>
       <dd>
         {isEdited ? (
-          <FieldEditor
-            label={label}
-            kind={kind}
-            value={value}
-            onSave={(changed) => editing.save({ [pointer]: changed })}
-            onCancel={editing.end}
-          />
+          <FieldEditor pointer={pointer} label={label} kind={kind} value={value} editing={editing} />
         ) : (
           <div className="fact-value">
-            {value === null ? <span className="hint">{t('state.none')}</span> : children}
+            {value !== null && children}
+            {value === null &&
+              (need ? (
+                <span className={`missing missing-${need}`}>{t('field.missing')}</span>
+              ) : (
+                <span className="hint">{t('common:state.none')}</span>
+              ))}
             <EditButton pointer={pointer} label={label} editing={editing} />
+            {value !== null && actions && <span className="fact-actions">{actions}</span>}
           </div>
+        )}
+        {!isEdited && draft && (
+          <DraftNote
+            text={draft.text}
+            pointer={pointer}
+            onContinue={begin && (() => begin(pointer))}
+            onDiscard={() => editing.keep(pointer, null)}
+          />
         )}
         <WarningNotes warnings={warnings} />
       </dd>

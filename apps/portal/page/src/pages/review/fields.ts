@@ -1,20 +1,27 @@
 import type { ListedOrder, Order, Warning } from '../../api/review.ts';
 
 /** The kind of a field's editor. */
-export type FieldKind = 'text' | 'long' | 'code' | 'phone' | 'emirate';
+export type FieldKind = 'text' | 'long' | 'code' | 'amount' | 'phone' | 'emirate';
 
 export interface FieldEntry {
   pointer: string;
   kind: FieldKind;
+  /** What it means if the value is missing: the order cannot be delivered, or a person should look. */
+  need?: 'blocks' | 'check';
   valueOf(order: ListedOrder): string | null;
 }
 
-/** In a dispatcher's reading order; the items follow, then the rest. */
-export const FIELDS: FieldEntry[] = [
-  { pointer: '/customer/name', kind: 'text', valueOf: ({ customer }) => customer.name },
-  { pointer: '/customer/phone', kind: 'phone', valueOf: ({ customer }) => customer.phone },
-  { pointer: '/address', kind: 'long', valueOf: ({ address }) => address },
-  { pointer: '/emirate', kind: 'emirate', valueOf: ({ emirate }) => emirate },
+/** What a reviewer matches first. */
+export const KEY_FIELDS: FieldEntry[] = [
+  { pointer: '/customer/name', kind: 'text', need: 'check', valueOf: ({ customer }) => customer.name },
+  { pointer: '/customer/phone', kind: 'phone', need: 'blocks', valueOf: ({ customer }) => customer.phone },
+  { pointer: '/total', kind: 'amount', need: 'check', valueOf: ({ total }) => total },
+];
+
+/** Where it goes; the items follow. */
+export const PLACE_FIELDS: FieldEntry[] = [
+  { pointer: '/address', kind: 'long', need: 'blocks', valueOf: ({ address }) => address },
+  { pointer: '/emirate', kind: 'emirate', need: 'blocks', valueOf: ({ emirate }) => emirate },
   { pointer: '/area', kind: 'text', valueOf: ({ area }) => area },
   {
     pointer: '/delivery_instructions',
@@ -23,18 +30,26 @@ export const FIELDS: FieldEntry[] = [
   },
 ];
 
-export const MONEY_FIELDS: FieldEntry[] = [
-  { pointer: '/total', kind: 'code', valueOf: ({ total }) => total },
+/** Seldom read. */
+export const MINOR_FIELDS: FieldEntry[] = [
   { pointer: '/currency', kind: 'code', valueOf: ({ currency }) => currency },
-];
-
-export const OTHER_FIELDS: FieldEntry[] = [
   { pointer: '/order_number', kind: 'text', valueOf: ({ order_number }) => order_number },
   { pointer: '/customer/email', kind: 'code', valueOf: ({ customer }) => customer.email },
   { pointer: '/customer/id', kind: 'text', valueOf: ({ customer }) => customer.id },
 ];
 
-const ALL_FIELDS = [...FIELDS, ...MONEY_FIELDS, ...OTHER_FIELDS].map(({ pointer }) => pointer);
+const ALL_FIELDS = [...KEY_FIELDS, ...PLACE_FIELDS, ...MINOR_FIELDS].map(({ pointer }) => pointer);
+
+/** The pointer that appends an item. */
+export const NEW_ITEM = '/items/-';
+
+/** The field that removes a reason why an order cannot be delivered. */
+export const BLOCKED_FIELD: Record<Order['blockers'][number], string> = {
+  no_reachable_phone: '/customer/phone',
+  no_address: '/address',
+  no_emirate: '/emirate',
+  no_items: NEW_ITEM,
+};
 
 /**
  * Groups warnings by the field that shows them: the field or item that contains the pointer, the first customer field for the whole
@@ -63,10 +78,15 @@ function itemIndexOf(pointer: string): number {
   return Number(/^\/items\/(\d+)/.exec(pointer)?.[1] ?? 0);
 }
 
-/** The first field with a warning in reading order, or null. */
+/** The first field that blocks the delivery, or else has a warning, in reading order; or null. */
 export function firstWarnedField(order: Order): string | null {
-  const warned = warningsByField(order.warnings);
+  const [blocker] = order.blockers;
+  if (blocker) return BLOCKED_FIELD[blocker];
   const items = order.items.map((_, index) => `/items/${index}`);
-  const inReadingOrder = [...FIELDS.map(({ pointer }) => pointer), ...items, ...ALL_FIELDS];
-  return inReadingOrder.find((pointer) => warned.has(pointer)) ?? null;
+  const inReadingOrder = [...[...KEY_FIELDS, ...PLACE_FIELDS].map(({ pointer }) => pointer), ...items, ...ALL_FIELDS];
+  const firstOf = (warnings: Warning[]) => {
+    const warned = warningsByField(warnings);
+    return inReadingOrder.find((pointer) => warned.has(pointer)) ?? null;
+  };
+  return firstOf(order.warnings.filter(({ severity }) => severity === 'check')) ?? firstOf(order.warnings);
 }

@@ -1,12 +1,15 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Plus, Trash2 } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Edits, Order, Warning } from '../../api/review.ts';
+import type { Warning } from '../../api/review.ts';
 import { formatCount } from '../../components/numbers.ts';
-import { EditorButtons, editorKeys } from './field-editor.tsx';
-import { EditButton, type Editing, useRestoreFocus } from './field-row.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { type Editing, useEditProblem, useSave } from './editing.ts';
+import { DraftNote } from './editor-parts.tsx';
+import { EditButton, useRestoreFocus } from './field-row.tsx';
+import { NEW_ITEM } from './fields.ts';
+import { draftText, expectedItem, type Item, ItemEditor } from './item-editor.tsx';
 import { WarningNotes } from './warning-notes.tsx';
-
-type Item = Order['items'][number];
 
 /**
  * The items of an order.
@@ -29,8 +32,8 @@ export function ItemsTable({
   return (
     <section className="stack-tight">
       <h3>{t('field.items')}</h3>
-      {count === 0 && <p className="hint">{t('field.noItems')}</p>}
-      {count > 0 && !items && <p className="hint">{t('common:state.loading')}</p>}
+      {count === 0 && <p className="missing missing-blocks">{t('field.noItems')}</p>}
+      {count > 0 && !items && <Skeleton shape="lines" count={Math.min(count, 5)} />}
       {items && items.length < count && (
         <p className="hint">{t('field.itemsShown', { shown: formatCount(items.length), all: formatCount(count) })}</p>
       )}
@@ -60,6 +63,7 @@ export function ItemsTable({
           </tbody>
         </table>
       )}
+      {items && <NewItem editing={editing} />}
       <WarningNotes warnings={warned.get('/items')} />
     </section>
   );
@@ -79,24 +83,27 @@ function ItemRow({
   const { t } = useTranslation('review');
   const isEdited = editing.pointer === pointer;
   const container = useRestoreFocus<HTMLTableRowElement>(isEdited);
+  const label = item.name ?? item.sku ?? t('field.items');
   return (
     <>
       <tr ref={container} className={warnings ? 'item-warned' : undefined}>
         {isEdited ? (
           <td colSpan={4}>
-            <ItemEditor item={item} pointer={pointer} onSave={editing.save} onCancel={editing.end} />
+            <ItemEditor item={item} pointer={pointer} editing={editing} />
           </td>
         ) : (
           <>
-            <td className="item-quantity">{item.quantity ?? '–'}</td>
+            <td className="item-quantity">{item.quantity ?? <Missing />}</td>
             <td>
               <bdi>{item.name ?? '–'}</bdi>
+              <ItemDraft pointer={pointer} editing={editing} />
             </td>
             <td>
               <bdi dir="ltr">{item.sku ?? '–'}</bdi>
             </td>
             <td className="item-edit">
-              <EditButton pointer={pointer} label={item.name ?? t('field.items')} editing={editing} />
+              <EditButton pointer={pointer} label={label} editing={editing} />
+              <RemoveButton item={item} pointer={pointer} label={label} editing={editing} />
             </td>
           </>
         )}
@@ -112,54 +119,81 @@ function ItemRow({
   );
 }
 
-/** Integers are sent as numbers; anything else is sent as typed, and the service normalizes it. */
-const asQuantity = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
-
-function ItemEditor({
-  item,
-  pointer,
-  onSave,
-  onCancel,
-}: {
-  item: Item;
-  pointer: string;
-  onSave: (edits: Edits) => void;
-  onCancel: () => void;
-}): ReactNode {
+function Missing(): ReactNode {
   const { t } = useTranslation('review');
-  const before = { quantity: String(item.quantity ?? ''), name: item.name ?? '', sku: item.sku ?? '' };
-  const [draft, setDraft] = useState(before);
-  const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.select(), []);
-  const save = () => {
-    const edits: Edits = {};
-    for (const name of ['quantity', 'name', 'sku'] as const) {
-      const text = draft[name].trim();
-      if (draft[name] !== before[name])
-        edits[`${pointer}/${name}`] = text === '' ? null : name === 'quantity' ? asQuantity(text) : draft[name];
-    }
-    if (Object.keys(edits).length > 0) onSave(edits);
-    else onCancel();
-  };
-  const field = (name: keyof typeof draft) => ({
-    'aria-label': t(`item.${name}`),
-    placeholder: t(`item.${name}`),
-    value: draft[name],
-    onChange: (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value }),
-    onKeyDown: editorKeys(save, onCancel),
-  });
   return (
-    <form
-      className="item-editor"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
+    <span className="missing missing-check">
+      <span aria-hidden="true">–</span>
+      <span className="visually-hidden">{t('field.missing')}</span>
+    </span>
+  );
+}
+
+function ItemDraft({ pointer, editing }: { pointer: string; editing: Editing }): ReactNode {
+  const text = draftText(editing.drafts, pointer);
+  const { begin } = editing;
+  if (text === null) return null;
+  return (
+    <DraftNote
+      text={text}
+      pointer={pointer}
+      onContinue={begin && (() => begin(pointer))}
+      onDiscard={() => {
+        for (const draft of Object.keys(editing.drafts)) if (draft.startsWith(`${pointer}/`)) editing.keep(draft, null);
       }}
-    >
-      <input ref={first} inputMode="numeric" dir="ltr" {...field('quantity')} />
-      <input dir="auto" {...field('name')} />
-      <input dir="ltr" {...field('sku')} />
-      <EditorButtons onCancel={onCancel} />
-    </form>
+    />
+  );
+}
+
+function RemoveButton(props: { item: Item; pointer: string; label: string; editing: Editing }): ReactNode {
+  const { item, pointer, label, editing } = props;
+  const { t } = useTranslation('review');
+  const saving = useSave(editing);
+  const problem = useEditProblem()(saving.error);
+  if (!editing.begin) return null;
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button edit-button remove-button"
+        aria-label={t('item.remove', { item: label })}
+        title={t('item.remove', { item: label })}
+        onClick={() => saving.run({ [pointer]: null }, expectedItem(pointer, item))}
+      >
+        <Trash2 aria-hidden="true" size={15} />
+      </button>
+      {problem !== null && (
+        <p className="field-error" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}
+
+const NO_ITEM: Item = { name: null, quantity: null, sku: null };
+
+/** Adds an item; the button gets the focus back. */
+function NewItem({ editing }: { editing: Editing }): ReactNode {
+  const { t } = useTranslation('review');
+  const isEdited = editing.pointer === NEW_ITEM;
+  const wasEdited = useRef(isEdited);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (wasEdited.current && !isEdited) button.current?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
+  const { begin } = editing;
+  if (isEdited) return <ItemEditor item={NO_ITEM} pointer={NEW_ITEM} editing={editing} />;
+  return (
+    <div>
+      {begin && (
+        <button ref={button} type="button" className="quiet-chip" onClick={() => begin(NEW_ITEM)}>
+          <Plus aria-hidden="true" size={14} />
+          {t('item.add')}
+        </button>
+      )}
+      <ItemDraft pointer={NEW_ITEM} editing={editing} />
+    </div>
   );
 }

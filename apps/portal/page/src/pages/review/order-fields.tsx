@@ -1,95 +1,158 @@
-import { Phone } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { Plus } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { ListedOrder, Order } from '../../api/review.ts';
+import type { ListedOrder, OrderDetail } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { emirateText, formatAmount, formatPhone } from '../../components/format-value.ts';
 import { fieldLabel } from '../../components/order-values.ts';
-import { type Editing, FieldRow } from './field-row.tsx';
-import { FIELDS, type FieldEntry, MONEY_FIELDS, OTHER_FIELDS, warningsByField } from './fields.ts';
+import { AddressActions, PhoneActions } from './contact-links.tsx';
+import type { Editing } from './editing.ts';
+import { FieldRow } from './field-row.tsx';
+import { BLOCKED_FIELD, type FieldEntry, KEY_FIELDS, MINOR_FIELDS, PLACE_FIELDS, warningsByField } from './fields.ts';
 import { ItemsTable } from './items-table.tsx';
-import { WarningNotes } from './warning-notes.tsx';
+import { UnknownFields } from './unknown-fields.tsx';
+import { Corrections, WarningNotes } from './warning-notes.tsx';
+
+const isUnknown = ({ code }: { code: string }) => code === 'unknown_field';
 
 /**
- * All fields of an order in a dispatcher's reading order.
+ * All fields of an order: what a reviewer matches first, then where it goes, the items, and the rest. Empty fields that an order can do
+ * without are only offered.
  *
- * @param props.fullOrder the order with items and warnings, once loaded.
+ * @param props.detail the order with items and warnings, once loaded.
  */
 export function OrderFields({
   order,
-  fullOrder,
+  detail,
   editing,
 }: {
   order: ListedOrder;
-  fullOrder: Order | undefined;
+  detail: OrderDetail | undefined;
   editing: Editing;
 }): ReactNode {
   const { t } = useTranslation('review');
-  const accountId = useAccountId();
-  const warned = warningsByField(fullOrder?.warnings ?? []);
+  const warnings = detail?.order.warnings ?? [];
+  const warned = warningsByField(warnings);
+  const blocking = new Set(order.blockers.map((blocker) => BLOCKED_FIELD[blocker]));
+  const isHidden = ({ pointer, need, ...field }: FieldEntry) =>
+    field.valueOf(order) === null &&
+    !need &&
+    !warned.has(pointer) &&
+    editing.pointer !== pointer &&
+    !editing.drafts[pointer];
   const rowsOf = (fields: FieldEntry[]) =>
-    fields.map((field) => (
-      <FieldRow
-        key={field.pointer}
-        pointer={field.pointer}
-        label={fieldLabel(t, field.pointer)}
-        kind={field.kind}
-        value={field.valueOf(order)}
-        warnings={warned.get(field.pointer)}
-        editing={editing}
-      >
-        <Value field={field} order={order} />
-      </FieldRow>
-    ));
-  const elsewhere = warned.get('');
+    fields
+      .filter((field) => !isHidden(field))
+      .map((field) => (
+        <FieldRow
+          key={field.pointer}
+          field={field}
+          label={fieldLabel(t, field.pointer)}
+          value={field.valueOf(order)}
+          warnings={warned.get(field.pointer)}
+          editing={editing}
+          isBlocking={blocking.has(field.pointer)}
+          actions={<Actions field={field} order={order} />}
+        >
+          <Value field={field} order={order} />
+        </FieldRow>
+      ));
+  const hidden = [...PLACE_FIELDS, ...MINOR_FIELDS].filter(isHidden);
+  const elsewhere = warned.get('')?.filter((warning) => !isUnknown(warning));
   return (
     <div className="order-facts">
-      <dl>{rowsOf(FIELDS)}</dl>
-      <ItemsTable items={fullOrder?.items} count={order.item_count} warned={warned} editing={editing} />
-      <dl>{rowsOf(MONEY_FIELDS)}</dl>
-      <dl>
-        {rowsOf(OTHER_FIELDS)}
-        <div className="fact">
-          <dt>{t('field.sourceOrderId')}</dt>
-          <dd className="fact-value">
-            <bdi dir="auto">{order.source_order_id}</bdi>
-          </dd>
-        </div>
-        <div className="fact">
-          <dt>{t('field.receipt')}</dt>
-          <dd className="fact-value">
-            <Link href={`/accounts/${accountId}/receipts/${order.receipt_id}`} className="mono" dir="ltr">
-              {order.receipt_id}
-            </Link>
-          </dd>
-        </div>
+      <dl className="facts-key">{rowsOf(KEY_FIELDS)}</dl>
+      <dl>{rowsOf(PLACE_FIELDS)}</dl>
+      <ItemsTable items={detail?.order.items} count={order.item_count} warned={warned} editing={editing} />
+      {detail && <UnknownFields warnings={warnings.filter(isUnknown)} detail={detail} editing={editing} />}
+      <dl className="facts-minor">
+        {rowsOf(MINOR_FIELDS)}
+        <Ids order={order} />
       </dl>
-      {elsewhere && (
-        <section className="stack-tight">
-          <h3>{t('field.elsewhere')}</h3>
-          <WarningNotes warnings={elsewhere} named />
-        </section>
-      )}
+      <AddChips fields={hidden} editing={editing} />
+      <WarningNotes warnings={elsewhere} named />
+      <Corrections warnings={warnings} />
     </div>
   );
+}
+
+/** Opens the editor of an empty field. The button gets the focus back when the field stays empty. */
+function AddChips({ fields, editing }: { fields: FieldEntry[]; editing: Editing }): ReactNode {
+  const { t } = useTranslation('review');
+  const opened = useRef<string | null>(null);
+  const row = useRef<HTMLDivElement>(null);
+  const { begin, pointer: edited } = editing;
+  useEffect(() => {
+    if (edited !== null || opened.current === null) return;
+    row.current?.querySelector<HTMLElement>(`[data-pointer="${opened.current}"]`)?.focus();
+    opened.current = null;
+  }, [edited]);
+  return (
+    <div ref={row} className="row add-chips">
+      {begin &&
+        fields.map(({ pointer }) => (
+          <button
+            key={pointer}
+            type="button"
+            className="quiet-chip"
+            data-pointer={pointer}
+            onClick={() => {
+              opened.current = pointer;
+              begin(pointer);
+            }}
+          >
+            <Plus aria-hidden="true" size={14} />
+            {t('field.add', { field: fieldLabel(t, pointer) })}
+          </button>
+        ))}
+    </div>
+  );
+}
+
+function Ids({ order }: { order: ListedOrder }): ReactNode {
+  const { t } = useTranslation('review');
+  const accountId = useAccountId();
+  return (
+    <>
+      <div className="fact">
+        <dt>{t('field.sourceOrderId')}</dt>
+        <dd className="fact-value">
+          <bdi dir="auto">{order.source_order_id}</bdi>
+        </dd>
+      </div>
+      <div className="fact">
+        <dt>{t('field.receipt')}</dt>
+        <dd className="fact-value">
+          <Link href={`/accounts/${accountId}/receipts/${order.receipt_id}`} className="mono" dir="ltr">
+            {order.receipt_id}
+          </Link>
+        </dd>
+      </div>
+    </>
+  );
+}
+
+function Actions({ field: { pointer }, order }: { field: FieldEntry; order: ListedOrder }): ReactNode {
+  if (pointer === '/customer/phone' && order.customer.phone !== null)
+    return <PhoneActions phone={order.customer.phone} />;
+  if (pointer === '/address') return <AddressActions order={order} />;
+  return null;
 }
 
 function Value({ field, order }: { field: FieldEntry; order: ListedOrder }): ReactNode {
   const { t } = useTranslation('review');
   const value = field.valueOf(order) ?? '';
-  if (field.pointer === '/total') {
-    return (
-      <bdi dir="ltr" className="amount">
-        {formatAmount(value)} <small>{order.currency}</small>
-      </bdi>
-    );
-  }
   switch (field.kind) {
+    case 'amount':
+      return (
+        <bdi dir="ltr" className="amount">
+          {formatAmount(value)} <small>{order.currency}</small>
+        </bdi>
+      );
     case 'phone':
       return (
         <a className="phone" href={`tel:${value.replace(/[^+\d;=a-z]/gi, '')}`}>
-          <Phone aria-hidden="true" size={18} />
           <bdi dir="ltr">{formatPhone(value)}</bdi>
         </a>
       );

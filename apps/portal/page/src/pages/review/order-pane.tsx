@@ -1,51 +1,63 @@
-import { ArrowLeft, X } from 'lucide-react';
 import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isProblem } from '../../api/client.ts';
 import type { ListedOrder, OrderDetail, ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../components/notices.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Ago, fullTime } from '../../components/time.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { fullTime } from '../../components/time.tsx';
 import { useTitle } from '../../components/title.ts';
 import { CrossHighlightArea } from './cross-highlight.tsx';
-import type { Editing } from './field-row.tsx';
+import { NOTE, useDrafts, useUnsavedEdits } from './drafts.ts';
+import type { Editing } from './editing.ts';
 import { firstWarnedField } from './fields.ts';
+import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
+import { OrderBlockers } from './order-blockers.tsx';
 import { OrderFields } from './order-fields.tsx';
+import { OrderHead } from './order-head.tsx';
 import { OrderHistory } from './order-history.tsx';
 import { FIRST_WARNED } from './order-marks.ts';
+import { OrderNotes } from './order-notes.tsx';
+import { LoadProblem, OrderViewers, ReviewNote } from './order-status.tsx';
 import { RawPayload } from './raw-payload.tsx';
 import { ResendPanel } from './resend-panel.tsx';
-import { ReviewButtons } from './review-buttons.tsx';
+import { SimilarOrders } from './similar-orders.tsx';
 import { useMediaQuery, WIDE_SCREEN } from './use-media-query.ts';
 import { useOrder } from './use-order.ts';
+import { useOrderEdits } from './use-order-edits.ts';
+import './order-facts.css';
+import './order-parts.css';
 
-interface OrderPaneProps {
+interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPrevious' | 'onNext' | 'position'> {
   accountId: number;
   orderId: number;
   /** The order from the list, shown until the full order is loaded. */
   listed: ListedOrder | undefined;
-  /** The optimistic state after an action on this page. */
+  /** The state after an action on this page or, as the list reports it, by somebody else. */
   movedTo: ReviewState | undefined;
+  /** Other reviewers who have the order open. */
+  viewers?: readonly string[] | undefined;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
   onLoaded: (order: ListedOrder) => void;
-  onReview: (to: ReviewState) => void;
   onClose: () => void;
 }
 
 /** One order, beside the list or, on a narrow screen, instead of it. */
 export function OrderPane(props: OrderPaneProps): ReactNode {
-  const { accountId, orderId, listed, movedTo, editing, onEdit, onLoaded, onReview, onClose } = props;
+  const { accountId, orderId, listed, movedTo, viewers = [], editing, onEdit, onLoaded, onClose } = props;
   const { t } = useTranslation('review');
-  const { detail, edit, decision } = useOrder(accountId, orderId, onLoaded);
+  const { detail, accept, reload, decision } = useOrder(accountId, orderId, onLoaded);
   const order = detail.data?.order ?? listed;
   useTitle(order?.order_number);
+  const { drafts, keep } = useDrafts(orderId);
+  const hasUnsavedEdit = useUnsavedEdits();
+  const save = useOrderEdits({ accountId, orderId, order: detail.data?.order, drafts, keep, accept, reload });
   const pane = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const isWide = useMediaQuery(WIDE_SCREEN);
   const notices = useNotices();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a newly opened order is scrolled to its top and, if it replaces the list, focused.
   useEffect(() => {
-    pane.current?.scrollTo(0, 0);
+    content.current?.scrollTo(0, 0);
     if (!isWide) pane.current?.focus();
   }, [orderId]);
   // The list does not contain warnings, so this waits for the full order.
@@ -54,103 +66,94 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     if (editing === FIRST_WARNED && detail.data) resolveFirst(detail.data);
   }, [editing, detail.data]);
   const state = movedTo ?? detail.data?.review.state ?? order?.review_state;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a decision that the list reports is loaded at once, to say who made it.
+  useEffect(() => {
+    if (movedTo !== undefined && movedTo !== detail.data?.review.state) void detail.refetch();
+  }, [movedTo]);
   const erasedAt = detail.data?.erased_at ?? null;
+  useEffect(() => {
+    if (erasedAt !== null) for (const pointer of Object.keys(drafts)) keep(pointer, null);
+  }, [erasedAt, drafts, keep]);
   const isEditable = state === 'needs_review' && erasedAt === null;
   const editor: Editing = {
     pointer: isEditable && editing !== FIRST_WARNED ? editing : null,
     begin: isEditable ? onEdit : null,
     end: () => onEdit(null),
-    save: (edits) => edit.mutate(edits, { onSuccess: () => onEdit(null) }),
+    drafts,
+    keep,
+    save,
   };
   const onDecide = (choice: Parameters<typeof decision.mutate>[0]) => {
     // A resend must not overwrite a value that is typed but not saved.
-    if (editor.pointer !== null) return notices.show({ kind: 'bad', text: t('notice.editing') });
+    if (hasUnsavedEdit(orderId)) return notices.show({ kind: 'bad', text: t('notice.editing') });
     return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });
   };
+  const number = order?.order_number ?? `#${orderId}`;
+  const actions = <OrderActions {...props} state={state} number={number} isBar={!isWide} />;
+  const retry = () => void detail.refetch();
+  // One failed request is no news yet; without a network, none is sent.
+  const isFailing = detail.failureCount > 1 || detail.fetchStatus === 'paused';
   return (
-    <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { id: orderId })}>
-      <header className="order-head">
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={t('order.close')}
-          title={t('order.close')}
-          onClick={onClose}
-        >
-          {isWide ? <X aria-hidden="true" size={18} /> : <ArrowLeft aria-hidden="true" size={20} className="flips" />}
-        </button>
-        <h2>
-          <bdi dir="auto">{order?.order_number ?? `#${orderId}`}</bdi>
-        </h2>
-        {order && (
-          <p className="hint order-origin">
-            <span className="badge">{t(`common:channel.${order.channel}`)}</span> <Ago at={order.received_at} />
-          </p>
+    <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { number })}>
+      <div ref={content} className="order-content">
+        <OrderHead number={number} order={order} fullOrder={detail.data?.order} isWide={isWide} onClose={onClose}>
+          {isWide && actions}
+        </OrderHead>
+        <OrderViewers names={viewers} />
+        <ReviewNote review={state === detail.data?.review.state ? detail.data?.review : undefined} />
+        {erasedAt !== null && <p className="note">{t('order.erased', { time: fullTime(erasedAt) })}</p>}
+        {(detail.isError || (detail.data && isFailing)) && (
+          <LoadProblem error={detail.error} updatedAt={detail.data ? detail.dataUpdatedAt : null} retry={retry} />
         )}
-        {state && <Actions state={state} onReview={onReview} />}
-      </header>
-      {detail.data && state === detail.data.review.state && <ReviewNote review={detail.data.review} />}
-      {erasedAt !== null && <p className="note">{t('order.erased', { time: fullTime(erasedAt) })}</p>}
-      {detail.isError && (
-        <OrderProblem error={detail.error} isThere={order !== undefined} retry={() => void detail.refetch()} />
-      )}
-      {order && (
-        <CrossHighlightArea key={orderId}>
-          {detail.data && (
-            <ResendPanel
-              detail={detail.data}
-              state={state ?? detail.data.review.state}
-              isBusy={decision.isPending}
-              onDecide={onDecide}
-            />
-          )}
+        {!order && !detail.isError && (
           <div className="order-columns">
-            <OrderFields order={order} fullOrder={detail.data?.order} editing={editor} />
-            <Raw detail={detail.data} />
-            {detail.data && <OrderHistory history={detail.data.history} />}
+            <Skeleton shape="lines" count={8} />
           </div>
-        </CrossHighlightArea>
-      )}
-    </section>
-  );
-}
-
-function Actions({ state, onReview }: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
-  const { t } = useTranslation('review');
-  return (
-    <div className="row order-actions">
-      {state === 'confirmed' && <span className="badge badge-good">{t('state.confirmed')}</span>}
-      {state === 'rejected' && <span className="badge badge-bad">{t('state.rejected')}</span>}
-      <ReviewButtons state={state} onReview={onReview} />
-    </div>
-  );
-}
-
-function ReviewNote({ review: { state, by, at, reason } }: { review: OrderDetail['review'] }): ReactNode {
-  const { t } = useTranslation('review');
-  if (state === 'needs_review' || by === null || at === null) return null;
-  return (
-    <div className="note">
-      <p>
-        {t(`order.${state}`)} <bdi dir="ltr">{by}</bdi>, <Ago at={at} />
-        {reason !== null && (
-          <>
-            : <q dir="auto">{reason}</q>
-          </>
         )}
-      </p>
-    </div>
+        {order && (
+          <CrossHighlightArea key={orderId}>
+            {detail.data && (
+              <>
+                {erasedAt === null && <OrderBlockers order={detail.data.order} editing={editor} />}
+                <SimilarOrders similar={detail.data.similar} />
+                <ResendPanel
+                  detail={detail.data}
+                  state={state ?? detail.data.review.state}
+                  isBusy={decision.isPending}
+                  onDecide={onDecide}
+                />
+              </>
+            )}
+            <div className="order-columns">
+              <OrderFields order={order} detail={detail.data} editing={editor} />
+              <div className="order-side">
+                <OrderNotes
+                  orderId={orderId}
+                  isErased={erasedAt !== null}
+                  notes={detail.data?.notes}
+                  draft={drafts[NOTE]}
+                  keep={keep}
+                  onAdded={accept}
+                />
+                <Raw detail={detail.data} />
+              </div>
+              {detail.data && <OrderHistory history={detail.data.history} />}
+            </div>
+          </CrossHighlightArea>
+        )}
+      </div>
+      {!isWide && order && actions}
+    </section>
   );
 }
 
 function Raw({ detail }: { detail: OrderDetail | undefined }): ReactNode {
   const { t } = useTranslation('review');
   if (detail?.raw) return <RawPayload text={detail.raw.text} warnings={detail.order.warnings} />;
-  return <p className="hint raw">{detail ? t('raw.gone') : t('common:state.loading')}</p>;
-}
-
-function OrderProblem({ error, isThere, retry }: { error: unknown; isThere: boolean; retry: () => void }): ReactNode {
-  const { t } = useTranslation('review');
-  if (!isProblem(error, 'order_not_found') || isThere) return <ProblemNote error={error} retry={retry} />;
-  return <p className="note">{t('common:problem.order_not_found')}</p>;
+  if (detail) return <p className="hint raw">{t('raw.gone')}</p>;
+  return (
+    <div className="raw">
+      <Skeleton shape="blocks" count={1} />
+    </div>
+  );
 }

@@ -42,7 +42,7 @@ export function RawPayload({ text, warnings }: { text: string; warnings: Warning
         <pre className="code">
           {parts.map(({ text: part, pointer }, index) =>
             // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and are always replaced together.
-            pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} />,
+            pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} warnings={warnings} />,
           )}
         </pre>
       </section>
@@ -50,13 +50,15 @@ export function RawPayload({ text, warnings }: { text: string; warnings: Warning
   );
 }
 
-function MarkedMember({ pointer, text }: { pointer: string; text: string }): ReactNode {
+function MarkedMember(props: { pointer: string; text: string; warnings: Warning[] }): ReactNode {
+  const { pointer, text, warnings } = props;
   const { isHighlighted, handlers } = useCrossHighlight(pointer);
+  const isCheck = warnings.some((warning) => warning.pointer === pointer && warning.severity === 'check');
   return (
     <a
       id={rawIdOf(pointer)}
       href={`#${encodeURIComponent(warningIdOf(pointer))}`}
-      className={isHighlighted ? 'raw-mark is-pointed' : 'raw-mark'}
+      className={`raw-mark${isCheck ? ' is-check' : ''}${isHighlighted ? ' is-pointed' : ''}`}
       onClick={(event) => {
         event.preventDefault();
         focusElement(warningIdOf(pointer));

@@ -100,7 +100,12 @@ function About(props: { resend: Resend; detail: OrderDetail; state: ReviewState 
       </p>
     );
   }
-  return <p>{t(`resend.about.${state !== 'needs_review' ? state : detail.hold_resends ? 'hold' : 'ignore'}`)}</p>;
+  const about = state !== 'needs_review' ? state : detail.hold_resends ? 'hold' : 'ignore';
+  return (
+    <p className="resend-about">
+      {t(`resend.about.${about}`, { accept: t('resend.accept'), refuse: t('resend.refuse') })}
+    </p>
+  );
 }
 
 function Decided({ resend: { decision, decided_by, decided_at } }: { resend: Resend }): ReactNode {

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../components/notices.tsx';
 import { DecisionDialogs } from './decision-dialogs.tsx';
+import { useUnsavedEdits } from './drafts.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { FilterChips } from './filter-chips.tsx';
 import { HelpDialog } from './help-dialog.tsx';
@@ -67,9 +68,10 @@ export function ReviewPage(): ReactNode {
     return [];
   };
   const stateOf = (id: number) => live.moved.get(id) ?? orderOf(id)?.review_state ?? filters.state;
+  const hasUnsavedEdit = useUnsavedEdits();
   /** A value that is typed but not saved must not be lost by confirming the old one. */
   const isBeingEdited = (ids: readonly number[]) => {
-    if (editing === null || !ids.includes(editing.orderId)) return false;
+    if (!ids.some(hasUnsavedEdit)) return false;
     notices.show({ kind: 'bad', text: t('notice.editing') });
     return true;
   };
@@ -97,7 +99,7 @@ export function ReviewPage(): ReactNode {
   };
   const editFirst = () => {
     const order = navigation.currentId === null ? undefined : listed.get(navigation.currentId);
-    if (!order || order.warning_count === 0) return;
+    if (!order || (order.warning_count === 0 && order.blockers.length === 0)) return;
     if (openId === null) open(order.order_id);
     setEditing({ orderId: order.order_id, pointer: FIRST_WARNED });
   };
@@ -124,6 +126,7 @@ export function ReviewPage(): ReactNode {
     singleKeysOn,
   );
 
+  const index = orders.findIndex(({ order_id }) => order_id === openId);
   return (
     <div className={openId === null ? 'review' : 'review has-order'}>
       <div className="review-top" inert={isCovered}>
@@ -171,11 +174,15 @@ export function ReviewPage(): ReactNode {
           orderId={openId}
           listed={listed.get(openId)}
           movedTo={live.moved.get(openId)}
+          viewers={live.updates.viewers?.filter(({ order_id }) => order_id === openId).map(({ name }) => name)}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
           onLoaded={live.replace}
           onReview={(to) => requestReview([openId], to)}
           onClose={navigation.close}
+          onPrevious={index > 0 ? () => navigation.step(-1) : undefined}
+          onNext={index < orders.length - 1 ? () => navigation.step(1) : undefined}
+          position={index < 0 ? undefined : { at: index + 1, of: orders.length, isMore: live.list.hasNextPage }}
         />
       )}
       <DecisionDialogs decisions={decisions} orderOf={orderOf} />

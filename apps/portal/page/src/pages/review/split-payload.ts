@@ -31,8 +31,8 @@ export function splitAtPointers(text: string, pointers: Iterable<string>): Paylo
   return [...parts, { text: text.slice(at), pointer: null }].filter((stretch) => stretch.text !== '');
 }
 
-/** The member or array element at a pointer; the last of duplicate members wins. */
-function findMember(root: Node, pointer: string): Node | undefined {
+/** The member or array element at a pointer (RFC 6901); the last of duplicate members wins. */
+export function findMember(root: Node, pointer: string): Node | undefined {
   let value: Node | undefined = root;
   let member: Node | undefined;
   for (const token of pointer.slice(1).split('/')) {

@@ -1,0 +1,44 @@
+import { ArrowLeft, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ListedOrder, Order } from '../../api/review.ts';
+import { Ago } from '../../components/time.tsx';
+import { CopyIcon } from './copy-icon.tsx';
+import { orderAsText } from './order-as-text.ts';
+
+/** The order's number, origin and age. */
+export function OrderHead(props: {
+  number: string;
+  order: ListedOrder | undefined;
+  fullOrder: Order | undefined;
+  isWide: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}): ReactNode {
+  const { number, order, fullOrder, isWide, onClose, children } = props;
+  const { t } = useTranslation('review');
+  return (
+    <header className="order-head">
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={t('order.close')}
+        title={t('order.close')}
+        onClick={onClose}
+      >
+        {isWide ? <X aria-hidden="true" size={18} /> : <ArrowLeft aria-hidden="true" size={20} className="flips" />}
+      </button>
+      <h2>
+        <bdi dir="auto">{number}</bdi>
+      </h2>
+      {order && <CopyIcon text={number} label={t('order.copyNumber')} />}
+      {order && (
+        <p className="hint order-origin">
+          <span className="badge">{t(`common:channel.${order.channel}`)}</span> <Ago at={order.received_at} />
+        </p>
+      )}
+      {fullOrder && <CopyIcon text={orderAsText(t, fullOrder)} label={t('order.copy')} isWhole />}
+      {children}
+    </header>
+  );
+}

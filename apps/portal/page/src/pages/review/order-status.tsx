@@ -1,0 +1,65 @@
+import { Eye } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../api/client.ts';
+import type { OrderDetail } from '../../api/review.ts';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Ago, fullTime } from '../../components/time.tsx';
+import { locale } from '../../locales/index.ts';
+
+/** Who decided the order and when; announced when it happens while the order is open. */
+export function ReviewNote({ review }: { review: OrderDetail['review'] | undefined }): ReactNode {
+  const { t } = useTranslation('review');
+  const isDecided = review && review.state !== 'needs_review' && review.by !== null && review.at !== null;
+  return (
+    <div role="status">
+      {isDecided && (
+        <p className="note">
+          <span>
+            {t(`order.${review.state}`)} <bdi dir="ltr">{review.by}</bdi>, <Ago at={review.at ?? ''} />
+            {review.reason !== null && (
+              <>
+                : <q dir="auto">{review.reason}</q>
+              </>
+            )}
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The other reviewers who have the order open; announced when one of them comes. */
+export function OrderViewers({ names }: { names: readonly string[] }): ReactNode {
+  const { t } = useTranslation('review');
+  // Each name keeps its own direction (Unicode isolates).
+  const list = new Intl.ListFormat(locale()).format(names.map((name) => `\u2068${name}\u2069`));
+  return (
+    <div role="status">
+      {names.length > 0 && (
+        <p className="hint order-viewers">
+          <Eye aria-hidden="true" size={14} />
+          <span>{t('order.viewers', { names: list })}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Why the order is missing or, while an older version is shown, since when it is not updated. */
+export function LoadProblem(props: { error: unknown; updatedAt: number | null; retry: () => void }): ReactNode {
+  const { error, updatedAt, retry } = props;
+  const { t } = useTranslation('review');
+  if (updatedAt === null) {
+    if (isProblem(error, 'order_not_found')) return <p className="note">{t('common:problem.order_not_found')}</p>;
+    return <ProblemNote error={error} retry={retry} />;
+  }
+  return (
+    <div className="note note-warn" role="status">
+      <p>{t('order.stale', { time: fullTime(new Date(updatedAt).toISOString()) })}</p>
+      <button type="button" className="button" onClick={retry}>
+        {t('common:action.retry')}
+      </button>
+    </div>
+  );
+}
