@@ -13,6 +13,7 @@ COPY packages/bench/package.json packages/bench/
 COPY packages/client/package.json packages/client/
 COPY packages/database/package.json packages/database/
 COPY packages/dev-server/package.json packages/dev-server/
+COPY packages/doc-pages/package.json packages/doc-pages/
 COPY packages/domain/package.json packages/domain/
 COPY packages/http/package.json packages/http/
 COPY packages/queue/package.json packages/queue/
@@ -38,8 +39,9 @@ FROM node:24-bookworm-slim AS sources
 WORKDIR /app
 COPY apps apps
 COPY packages packages
-# The pages that intake serves.
+# The pages that intake and the portal serve.
 COPY docs/senders docs/senders
+COPY docs/portal docs/portal
 # What `orders migrate` grants the apps.
 COPY deploy/postgres deploy/postgres
 # Of the page only what was built.

@@ -28,6 +28,8 @@ const PAGES = [
   '/orders/ids',
   '/receipts',
   '/overview',
+  '/overview/review',
+  '/views',
   '/rejected-deliveries',
   '/audit',
   '/keys',

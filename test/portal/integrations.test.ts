@@ -341,7 +341,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByRole('button', { name: 'إبطال' }).first().click();
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'إبطال المفتاح' }).click();
-    await page.getByText('مفتاح واحد لم يعد يعمل').waitFor();
+    await page.getByText('مفتاح واحد متوقف عن العمل').waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'الويب هوك', exact: true }).click();
     await page.getByRole('button', { name: 'تبديل السر' }).click();
@@ -351,9 +351,9 @@ describeWith('chromium')('in a browser', () => {
     expect((await client.get(`${base}/keys`)).body.keys).toHaveLength(2);
     await page.getByRole('link', { name: 'التجربة' }).click();
     await page.getByRole('button', { name: 'إرسال طلب تجريبي' }).click();
-    await page.getByRole('link', { name: 'افتح الطلب' }).waitFor();
+    await page.getByRole('link', { name: 'فتح الطلب' }).waitFor();
     await expectAccessible(page);
-    await page.getByRole('link', { name: 'افتح الطلب' }).click();
+    await page.getByRole('link', { name: 'فتح الطلب' }).click();
     await page.getByText('Test customer').first().waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();

@@ -127,6 +127,7 @@ const LARGEST: [what: string, ask: Ask][] = [
   ['dead receipts', ofHostile('/receipts?limit=100&state=dead')],
   ['one receipt', (index) => hostile.get(receiptOf(index))],
   ['the audit log', ofHostile('/audit')],
+  ['exports of orders', () => hostile.post('/orders/export', { order_ids: orders, format: 'json' })],
 ];
 /** These run with `npm run test:full`. */
 const OTHERS: [what: string, ask: Ask][] = [
@@ -141,6 +142,7 @@ const OTHERS: [what: string, ask: Ask][] = [
   ['users', ofOperator('/users')],
   ['accounts', ofOperator('/accounts')],
   ['the overview', ofHostile('/overview?range=month')],
+  ['the overview for reviewers', ofHostile('/overview/review')],
 ];
 
 test.each(process.env.TEST_FULL === 'on' ? [...LARGEST, ...OTHERS] : LARGEST)(

@@ -428,7 +428,7 @@ describeWith('chromium')('in a browser', () => {
     expect(page.url()).not.toContain('#');
     await page.goto('about:blank');
     await page.goto(link);
-    await page.getByText('This invitation is unknown, used or expired').waitFor();
+    await page.getByText('This link is not valid, was used already, or has expired').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
 

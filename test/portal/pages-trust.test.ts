@@ -106,14 +106,14 @@ describeWith('chromium')('in a browser', () => {
     await dialog.getByText('was used in the last hour').waitFor();
     expect(await dialog.getByText('the newest key with this name').count()).toBe(0);
     await dialog.getByRole('button', { name: `Revoke the key …${made.last_four}` }).click();
-    await page.getByText('1 key that no longer works').waitFor();
+    await page.getByText('1 inactive key').waitFor();
     const { keys } = (await client.get(`${base}/keys`)).body;
     expect(keys).toMatchObject([{ name: 'test' }, { state: 'revoked' }, { key_id: newer.key_id, state: 'active' }]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
-  test('a worker that has stopped responding is shown as silent, with its last sign of life', async () => {
+  test('a worker that has stopped responding is shown as silent, with its last heartbeat', async () => {
     const operator = await createPerson(stack, null);
     const client = await signIn(portal, operator);
     frozen = await startApp('worker', stack.env);
@@ -123,7 +123,7 @@ describeWith('chromium')('in a browser', () => {
     await row.getByText('Running').waitFor();
     await expectAccessible(page);
     process.kill(frozen.pid, 'SIGSTOP');
-    await row.getByText('No sign of life').waitFor();
+    await row.getByText('No heartbeat').waitFor();
     await row.locator('time').first().waitFor();
     await page.getByText('No worker is running').waitFor();
     await expectAccessible(page);

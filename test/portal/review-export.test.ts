@@ -186,7 +186,7 @@ test('as JSON, orders have their items and notes', async () => {
   const { account, exportOrders } = await openAccount();
   const items = [{ name: 'Karak', quantity: 2, sku: null }];
   const [first, second] = [await insert(account, { items: JSON.stringify(items) }), await insert(account)];
-  await addNote(account, first, 'Call twice');
+  await addNote(account, first, 'Call first');
   const { status, headers, text } = await exportOrders({ order_ids: [second, first], format: 'json' });
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   const { orders } = JSON.parse(text);
@@ -196,7 +196,7 @@ test('as JSON, orders have their items and notes', async () => {
       order_id: first,
       items,
       customer: { name: null, phone: null, email: null, id: null },
-      notes: [{ note_id: expect.any(Number), at: expect.any(String), by: 'a@example.test', text: 'Call twice' }],
+      notes: [{ note_id: expect.any(Number), at: expect.any(String), by: 'a@example.test', text: 'Call first' }],
     }),
   ]);
 });
@@ -301,13 +301,16 @@ test('a third export of an account at the same time is refused until one has end
   const body = { order_ids: [await insert(account)], format: 'csv' };
   const theirs = { order_ids: [await insert(other.account)], format: 'csv' };
   const lock = await lockTables(knex, 'order_notes');
-  const first = [exportOrders(body), exportOrders(body)];
-  await whoWait(knex, 2, 'relation');
-  const { status, headers } = await exportOrders(body);
-  expect([status, headers.get('retry-after')]).toEqual([429, '1']);
-  const ofOther = other.exportOrders(theirs);
-  await whoWait(knex, 3, 'relation');
-  await lock.release();
-  expect((await Promise.all([...first, ofOther])).map((reply) => reply.status)).toEqual([200, 200, 200]);
+  const waiting = [exportOrders(body), exportOrders(body)];
+  try {
+    await whoWait(knex, 2, 'relation');
+    const { status, headers } = await exportOrders(body);
+    expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+    waiting.push(other.exportOrders(theirs));
+    await whoWait(knex, 3, 'relation');
+  } finally {
+    await lock.release();
+  }
+  expect((await Promise.all(waiting)).map((reply) => reply.status)).toEqual([200, 200, 200]);
   expect((await exportOrders(body)).status).toBe(200);
 });

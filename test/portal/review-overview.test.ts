@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readReviewOverview } from '@orders/database';
 import { createPerson, signIn } from '../harness/people.ts';
-import { insertOrder, insertOrders, openShop, type Shop } from '../harness/review-list.ts';
+import {
+  createReviewDatabase,
+  insertOrder,
+  insertOrders,
+  openShop,
+  type ReviewDatabase,
+  type Shop,
+} from '../harness/review-list.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 
 const HOUR_MS = 3_600_000;
@@ -216,4 +224,60 @@ test('an overview has nothing of other accounts', async () => {
   const client = await signIn(portal, await createPerson(stack, shop.account.id));
   const { status, body } = await client.get(`/accounts/${other.account.id}/overview/review`);
   expect([status, body.code]).toEqual([404, 'account_not_found']);
+});
+
+describe('with many orders', () => {
+  const [ACCOUNT, BUSY] = [7, 8];
+  const ORDERS = 30_000;
+  let db: ReviewDatabase;
+  beforeAll(async () => {
+    db = await createReviewDatabase({ direct: true });
+  });
+  afterAll(() => db.close());
+
+  /** Both accounts have as many orders that wait; the busy one also confirmed as many in the last hour, the other two. */
+  async function fill(): Promise<void> {
+    for (const id of [ACCOUNT, BUSY]) await insertOrders(db.knex, id, ORDERS);
+    await db.knex.raw(
+      `with confirmed as (
+         insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at,
+                             review_state, reviewed_at)
+         select case when i between ?::int and ?::int + 1 then ?::int else ?::int end, 'confirmed ' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now(),
+                'confirmed', now()
+         from generate_series(1, ?::int) as i
+         returning account_id, order_id
+       )
+       insert into audit_events (account_id, actor, action, subject)
+       select account_id, 'a@example.test', 'order_confirmed', 'order:' || order_id from confirmed order by order_id`,
+      [ORDERS / 2, ORDERS / 2, ACCOUNT, BUSY, ORDERS],
+    );
+  }
+
+  /** The rows that the pool's only connection reads from tables and indexes. */
+  async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+    const total = async () => {
+      await db.database.pool.query('select pg_stat_force_next_flush()');
+      const { rows } = await db.knex.raw(`
+        select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
+      return Number(rows[0].read);
+    };
+    const before = await total();
+    await work();
+    return (await total()) - before;
+  }
+
+  test('an overview reads a bounded part of them, whether it was planned for an empty or a full database', async () => {
+    const read = (accountId: number) => readReviewOverview(db.database, accountId, 'Asia/Dubai');
+    for (let time = 0; time < 3; time += 1) await read(ACCOUNT);
+    await fill();
+    for (const statistics of ['none', 'analyzed']) {
+      if (statistics === 'analyzed') await db.knex.raw('analyze');
+      // Twice the orders counted; for the busy one, also the events and their orders.
+      expect(await rowsRead(() => read(ACCOUNT))).toBeLessThan(20_300);
+      expect(await rowsRead(() => read(BUSY))).toBeLessThan(40_300);
+    }
+    expect(await read(ACCOUNT)).toMatchObject({ waiting: { count: 10_000, capped: true } });
+    expect((await read(ACCOUNT)).confirmed).toMatchObject({ last_hour: 2, capped: false });
+    expect((await read(BUSY)).confirmed).toMatchObject({ last_hour: 10_000, capped: true });
+  });
 });

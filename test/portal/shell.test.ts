@@ -82,7 +82,7 @@ describe('the menu', () => {
     const { page, complaints } = await openPage();
     await signInOnPage(page, portal, person, `${review}?q=Fatima`);
     await rowOf(page, 'A-30').waitFor();
-    const link = page.getByRole('link', { name: 'You and your sessions' });
+    const link = page.getByRole('link', { name: 'Profile and sessions' });
     await menuButton(page).focus();
     await page.keyboard.press('Enter');
     await link.waitFor();
@@ -224,8 +224,8 @@ describe('a session that ends during work', () => {
     await page.getByLabel('New password').fill('typed before the end');
     await endSessions(person);
     await page.getByLabel('Current password').fill(person.password);
-    await page.getByRole('button', { name: 'Change it' }).click();
-    await endedDialog(page).getByText('Your session has ended. Sign in to go on.').waitFor();
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await endedDialog(page).getByText('Your session has ended. Sign in to continue.').waitFor();
     await expectAccessible(page);
     // Escape does not leave a page on which nothing works.
     await page.keyboard.press('Escape');
@@ -256,7 +256,7 @@ describe('a session that ends during work', () => {
     await page.getByLabel('New password').fill('typed by the first person');
     await endSessions(person);
     await page.getByLabel('Current password').fill(person.password);
-    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('button', { name: 'Change password' }).click();
     await endedDialog(page).waitFor();
     const reloaded = page.waitForEvent('load');
     await signInAgain(page, colleague);
@@ -278,7 +278,7 @@ describe('a session that ends during work', () => {
     );
     await page.getByLabel('Current password').fill(person.password);
     const failed = page.waitForResponse((response) => response.url().endsWith('/api/session'));
-    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('button', { name: 'Change password' }).click();
     await failed;
     await page.unroute('**/api/session');
     await endedDialog(page).waitFor();
@@ -381,7 +381,7 @@ describe('small things', () => {
     await page.getByRole('radio', { name: 'العربية' }).click();
     await page.getByRole('alert').getByText('The portal cannot be reached.').waitFor();
     expect(await page.locator('html').getAttribute('dir')).toBe('ltr');
-    await page.getByRole('link', { name: 'You and your sessions' }).waitFor();
+    await page.getByRole('link', { name: 'Profile and sessions' }).waitFor();
     await page.context().close();
   });
 
@@ -427,7 +427,7 @@ describe('small things', () => {
     await page.getByRole('link', { name: 'Receipts' }).click();
     await titleIs(`Receipts · ${accountName} · Orders`);
     await page.goto(`${portal.url}/profile`);
-    await titleIs('You and your sessions · Orders');
+    await titleIs('Profile and sessions · Orders');
     await page.context().close();
   });
 

@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { anchorOf } from '@orders/doc-pages';
 import {
   ATTEMPT_ERRORS,
   FINAL_STATES,
@@ -15,7 +16,7 @@ import {
   SOURCE_ORDER_IDS_ERROR,
   WARNINGS,
 } from '@orders/domain';
-import { anchorOf, readConfig, readSenderPages } from '@orders/intake';
+import { readConfig, readSenderPages } from '@orders/intake';
 import { readConfig as readWorkerConfig } from '@orders/worker';
 
 const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));

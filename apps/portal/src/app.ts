@@ -7,6 +7,7 @@ import { accountRoute } from './account-route.ts';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
 import { compressResponses } from './compress-responses.ts';
 import type { PortalDeps } from './deps.ts';
+import { helpPages } from './help/help-pages.ts';
 import { integrationRoutes } from './integrations/integration-routes.ts';
 import { limitResponseMemory } from './limit-response-memory.ts';
 import type { PortalMetrics } from './metrics.ts';
@@ -81,6 +82,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     requireOperator,
     queueBoard(deps.queues, QUEUE_BOARD),
   );
+  app.use(helpPages());
   app.use(servePage());
   app.use(problemHandler(logger));
   return app;

@@ -5,7 +5,7 @@ import { ConfigurationError } from '@orders/runtime';
 import express, { type RequestHandler, Router } from 'express';
 import { compressResponses } from './compress-responses.ts';
 
-const BUILT_PAGE = join(import.meta.dirname, '../page/dist');
+export const BUILT_PAGE = join(import.meta.dirname, '../page/dist');
 
 /**
  * Serves the built page. Files with a hash in their name are cached for ever, `index.html` never. Every path without a file is a route of

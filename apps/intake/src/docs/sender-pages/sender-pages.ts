@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
 import { pageSecurity } from '../page-security.ts';
 import { readSenderPages } from './read-pages.ts';
-import { renderPage } from './render-page.ts';
 
 const security = pageSecurity({ formAction: ["'none'"] });
 
@@ -24,8 +24,9 @@ export function senderPages(reference: string): Router {
       });
   };
   const pages = readSenderPages();
+  const site = senderSite(at, reference);
   for (const page of pages) {
-    serve(page.name === 'README' ? at : `${at}/${page.name}`, 'html', renderPage(page, pages, at, reference));
+    serve(page.name === 'README' ? at : `${at}/${page.name}`, 'html', renderPage(page, pages, site));
     serve(`${at}/${page.name}.md`, 'text/markdown', page.markdown);
   }
   router.get(`${at}/`, (_request, response) => {
@@ -33,7 +34,21 @@ export function senderPages(reference: string): Router {
   });
   // Its relative links must resolve from one directory further up.
   serve(`${at}.md`, 'text/markdown', pages[0]?.markdown.replaceAll(/\]\((?=[\w-]+\.md)/g, '](senders/') ?? '');
-  serve(`${at}/style.css`, 'css', readFileSync(resolve(import.meta.dirname, 'style.css'), 'utf8'));
+  serve(`${at}/style.css`, 'css', STYLESHEET);
   serve(`${at}/copy.js`, 'js', readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8'));
   return router;
+}
+
+function senderSite(at: string, reference: string): DocSite {
+  return {
+    at,
+    name: 'Order ingestion',
+    language: 'en',
+    head: ({ name }) => `<link rel="icon" href="${reference}/favicon-32x32.png">
+<link rel="alternate" type="text/markdown" href="${at}/${name}.md">
+<link rel="stylesheet" href="${at}/style.css">
+<script src="${at}/copy.js" defer></script>`,
+    links: () => [{ href: reference, text: 'API reference' }],
+    labels: { contents: 'Guides', skip: 'Skip to content', next: 'Next', anchor: 'Link to this part' },
+  };
 }

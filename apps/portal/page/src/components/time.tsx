@@ -16,6 +16,7 @@ const makeFormatters = (language: string) => ({
   exact: new Intl.DateTimeFormat(language, {
     ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
     fractionalSecondDigits: 3,
+    timeZoneName: 'shortOffset',
   }),
   relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
 });

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
+import { HelpLink } from '../components/help-link.tsx';
 import { useNotices } from '../components/notices.tsx';
 import { useProblemText } from '../components/problem-note.tsx';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
@@ -79,6 +80,7 @@ export function UserMenu(): ReactNode {
             <UserRound aria-hidden="true" size={16} />
             {t('account.profile')}
           </Link>
+          <HelpLink />
           <button type="button" onClick={signOut}>
             <LogOut aria-hidden="true" size={16} className="flips" />
             {t('account.signOut')}

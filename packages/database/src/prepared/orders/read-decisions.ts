@@ -22,7 +22,7 @@ const HOURS = 24;
 const HOUR_MS = 3_600_000;
 
 /** Max newest audit events read. A parameter of the statement, like the limit of `countNeedingReview`. */
-export const MAX_EVENTS = 20_000;
+const MAX_EVENTS = 10_000;
 /** Events commit in another order than that of their times, by less than this. */
 const SLACK_MS = 60_000;
 
@@ -33,22 +33,26 @@ select now() as now, date_trunc('day', now(), $1::text) as midnight,
        date_trunc('hour', now(), $1::text) - interval '${HOURS - 1} hours' as first_hour`,
 };
 
-const OF_ACCOUNT = 'audit_events where account_id = $1::int';
+/**
+ * SQL: audit events of account $1 from an id, in an order that only the index by account has. With a plain condition on the account, Postgres
+ * can choose the index by id and read the events of all accounts.
+ */
+const eventsFrom = (columns: string, eventId: string, direction: 'asc' | 'desc') => `
+  select ${columns} from audit_events
+  where (account_id, event_id) >= ($1::int, ${eventId}) and (account_id, event_id) <= ($1::int, ${Number.MAX_SAFE_INTEGER})
+  order by account_id ${direction}, event_id ${direction}`;
 
 const FIRST_EVENT = {
   name: 'first-audit-event-since',
   // Binary search over ids, at most 63 steps, as in `findFirstSince`: the time has no index but grows with the id.
   text: `
 with recursive halves(low, high) as (
-  select (select event_id from ${OF_ACCOUNT} order by event_id limit 1),
-         (select event_id + 1 from ${OF_ACCOUNT} order by event_id desc limit 1)
+  select (${eventsFrom('event_id', '0', 'asc')} limit 1), (${eventsFrom('event_id + 1', '0', 'desc')} limit 1)
   union all
   select case when middle.at < $2::timestamptz then middle.event_id + 1 else low end,
          case when middle.at < $2::timestamptz then high else (low + high) / 2 end
   from halves
-  left join lateral (
-    select event_id, at from ${OF_ACCOUNT} and event_id >= (low + high) / 2 order by event_id limit 1
-  ) as middle on true
+  left join lateral (${eventsFrom('event_id, at', '(low + high) / 2', 'asc')} limit 1) as middle on true
   where low < high
 )
 select low as event_id from halves where low = high`,
@@ -59,7 +63,7 @@ const DECISIONS = {
   // Of an order decided twice or undone, only its current state counts.
   text: `
 with events as materialized (
-  select subject, action from ${OF_ACCOUNT} and event_id >= $2::bigint order by event_id desc limit $3::int
+  ${eventsFrom('subject, action', '$2::bigint', 'desc')} limit $3::int
 ), decided as materialized (
   select distinct substr(subject, length('order:') + 1)::bigint as order_id
   from events where action in ('order_confirmed', 'order_rejected')

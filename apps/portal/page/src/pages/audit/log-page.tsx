@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAccountId } from '../../api/session.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { AuditList } from './audit-list.tsx';
 
@@ -10,7 +11,9 @@ export function LogPage(): ReactNode {
   const accountId = useAccountId();
   return (
     <div className="stack">
-      <PageHeader title={t('title')} about={t('aboutPage')} />
+      <PageHeader title={t('title')} about={t('aboutPage')}>
+        <HelpLink page="activity-log" />
+      </PageHeader>
       <AuditList path={`/accounts/${accountId}/audit`} searchHint={t('searchHint')} />
     </div>
   );

@@ -1,6 +1,7 @@
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../../components/field.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { AuditList } from './audit-list.tsx';
 
@@ -11,7 +12,9 @@ export function OperatorLogPage(): ReactNode {
   const accountId = useDeferredValue(/^\d{1,9}$/.test(account.trim()) ? account.trim() : '');
   return (
     <div className="stack">
-      <PageHeader title={t('titleOfAll')} about={t('aboutAll')} />
+      <PageHeader title={t('titleOfAll')} about={t('aboutAll')}>
+        <HelpLink page="activity-log" />
+      </PageHeader>
       <AuditList
         path="/operator/audit"
         accountId={accountId}

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { TabLinks } from '../../components/tab-links.tsx';
 import { KeysCard } from './keys-card.tsx';
@@ -27,7 +28,9 @@ export function IntegrationsPage(): ReactNode {
   };
   return (
     <div className="stack integrations">
-      <PageHeader title={t('title')} about={t('about')} />
+      <PageHeader title={t('title')} about={t('about')}>
+        <HelpLink page="connect-shop" />
+      </PageHeader>
       <SetupCard />
       <TabLinks
         label={t('title')}

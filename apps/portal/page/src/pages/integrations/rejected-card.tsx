@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { type Rejected, useRejected } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -16,7 +17,10 @@ export function RejectedCard(): ReactNode {
   const [shown, setShown] = useState(PAGE_SIZE);
   return (
     <section className="card stack" aria-labelledby="rejected-title">
-      <h2 id="rejected-title">{t('rejected.title')}</h2>
+      <header className="spread">
+        <h2 id="rejected-title">{t('rejected.title')}</h2>
+        <HelpLink page="rejected-deliveries" anchor="read" />
+      </header>
       <p className="hint">{t('rejected.about')}</p>
       {rejected.isError && <ProblemNote error={rejected.error} retry={() => void rejected.refetch()} />}
       {rejected.isPending && <Skeleton shape="rows" />}

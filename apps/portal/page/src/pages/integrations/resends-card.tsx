@@ -3,6 +3,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ResendsChoice, saveResendsChoice, useResendsChoice } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 
@@ -29,7 +30,10 @@ export function ResendsCard(): ReactNode {
   };
   return (
     <section className="card stack" aria-labelledby={`${id}-title`}>
-      <h2 id={`${id}-title`}>{t('resends.title')}</h2>
+      <header className="spread">
+        <h2 id={`${id}-title`}>{t('resends.title')}</h2>
+        <HelpLink page="changed-orders" anchor="hold" />
+      </header>
       <p className="hint">{t('resends.about')}</p>
       {choice.isPending && <Skeleton count={2} />}
       {choice.isError && <ProblemNote error={choice.error} retry={() => void choice.refetch()} />}

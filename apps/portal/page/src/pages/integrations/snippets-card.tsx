@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { LANGUAGES, type SnippetLanguage, snippet } from './snippets.ts';
 
@@ -23,7 +24,10 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
   });
   return (
     <section className="card stack" aria-labelledby="snippets-title">
-      <h2 id="snippets-title">{t('snippets.title')}</h2>
+      <header className="spread">
+        <h2 id="snippets-title">{t('snippets.title')}</h2>
+        <HelpLink page="connect-shop" anchor="send-first-order" />
+      </header>
       <div className="row snippet-choices">
         <Segments
           label={t('snippets.language')}

@@ -13,6 +13,7 @@ import { useAccountId, useSession } from '../../api/session.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
@@ -66,7 +67,10 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
   const textOf = (row: SecretRow) => shown?.find(({ created_at }) => created_at === row.created_at)?.secret ?? null;
   return (
     <div className="stack">
-      <h3>{t('webhook.secret')}</h3>
+      <header className="spread">
+        <h3>{t('webhook.secret')}</h3>
+        <HelpLink page="webhook-secret" anchor="reveal" />
+      </header>
       <p className="hint">{t('webhook.about')}</p>
       <ul className="plain key-list" aria-label={t('webhook.secret')}>
         {rows.map((row, index) => (

@@ -5,6 +5,7 @@ import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Field } from '../../components/field.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -31,6 +32,7 @@ export function OperatorPage(): ReactNode {
   return (
     <div className="stack">
       <PageHeader title={t('accounts.title')} about={t('accounts.about')}>
+        <HelpLink page="accounts" />
         <NewAccount />
       </PageHeader>
       <div className="narrow-search">

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { ServiceState } from '../../api/operator.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -26,6 +27,7 @@ export function ServicePage(): ReactNode {
   return (
     <div className="stack">
       <PageHeader title={t('service.title')} about={t('service.about')}>
+        <HelpLink page="service" />
         <a className="button" href="/operator/queues">
           {t('service.board')}
         </a>

@@ -7,6 +7,7 @@ import type { InvitationLink, UserPage, UserRow } from '../../api/operator.ts';
 import { useSession } from '../../api/session.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -41,7 +42,9 @@ export function UsersPage(): ReactNode {
   };
   return (
     <div className="stack">
-      <PageHeader title={t('users.title')} about={t('users.about')} />
+      <PageHeader title={t('users.title')} about={t('users.about')}>
+        <HelpLink page="users" />
+      </PageHeader>
       <InviteForm key={account} account={account} onInvited={setLink} />
       {account !== null && (
         <p className="row">

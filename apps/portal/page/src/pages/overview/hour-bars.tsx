@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 /** Confirmed orders in each of the last 24 hours, as small bars with a table for screen readers. */
 export function HourBars({ hours }: { hours: ReviewOverview['confirmed']['per_hour'] }): ReactNode {
   const { t } = useTranslation('overview');
-  const most = Math.max(1, ...hours.map(({ count }) => count));
+  const most = Math.max(0, ...hours.map(({ count }) => count));
   const hourOf = (at: string) => formatStep(at, HOUR_MS, hours.length);
   const title = t('review.perHour');
   return (
@@ -24,7 +24,7 @@ export function HourBars({ hours }: { hours: ReviewOverview['confirmed']['per_ho
       >
         {hours.map(({ at, count }, index) => {
           // An hour without a decision keeps a line, so that the axis stays visible.
-          const height = Math.max(0.4, (count / most) * 20);
+          const height = Math.max(0.4, (count / (most || 1)) * 20);
           return (
             <rect key={at} x={index + 0.1} width={0.8} y={20 - height} height={height}>
               <title>{`${hourOf(at)}: ${formatCount(count)}`}</title>

@@ -1,5 +1,5 @@
 import {
-  BookOpen,
+  CircleQuestionMark,
   Languages,
   LogOut,
   type LucideIcon,
@@ -86,7 +86,12 @@ export function useCommands(accountId: number | undefined): CommandGroupEntry[] 
       Icon: DENSITY_ICONS[value],
       run: () => density.set(value),
     })),
-    { id: 'help', label: t('palette.help'), Icon: BookOpen, run: () => window.open('/help', '_blank', 'noopener') },
+    {
+      id: 'help',
+      label: t('help.link'),
+      Icon: CircleQuestionMark,
+      run: () => window.open(`/help/${i18n.language}`, '_blank', 'noopener'),
+    },
     { id: 'sign out', label: t('account.signOut'), Icon: LogOut, run: signOut },
   ];
   return [

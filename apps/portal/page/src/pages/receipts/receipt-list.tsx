@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { type ListedReceipt, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -22,7 +23,9 @@ export function ReceiptList(): ReactNode {
   const { filters, change } = useFilters();
   return (
     <div className="stack">
-      <PageHeader title={t('title')} about={t('about')} />
+      <PageHeader title={t('title')} about={t('about')}>
+        <HelpLink page="receipts" />
+      </PageHeader>
       <SearchBox filters={filters} change={change} />
       {filters.q === '' ? <Newest /> : <Found q={filters.q} />}
     </div>
@@ -41,10 +44,11 @@ function Newest(): ReactNode {
     <>
       {isDead && (
         <section className="card stack" aria-labelledby="dead-title">
-          <div>
+          <header className="spread">
             <h2 id="dead-title">{t('dead.filter')}</h2>
-            <p className="hint">{t('dead.about')}</p>
-          </div>
+            <HelpLink page="failed-receipts" anchor="redrive" />
+          </header>
+          <p className="hint">{t('dead.about')}</p>
           <DeadFilter filters={filters} change={change} />
           {filters.error_code !== '' && <CauseNote code={filters.error_code} />}
           <div className="row">

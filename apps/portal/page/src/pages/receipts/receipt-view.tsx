@@ -7,6 +7,7 @@ import { type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -102,10 +103,13 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
       <CauseNote code={error.code} detail={error.detail} />
       {receipt.next_attempt_at && <p>{t('nextAttempt', { time: fullTime(receipt.next_attempt_at) })}</p>}
       {isDead && (
-        <button type="button" className="button button-main" onClick={() => setRedriving(true)}>
-          <RotateCcw aria-hidden="true" size={16} />
-          {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
-        </button>
+        <div className="row">
+          <button type="button" className="button button-main" onClick={() => setRedriving(true)}>
+            <RotateCcw aria-hidden="true" size={16} />
+            {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
+          </button>
+          <HelpLink page="failed-receipts" anchor="errors" />
+        </div>
       )}
       {isRedriving && (
         <RedriveDialog

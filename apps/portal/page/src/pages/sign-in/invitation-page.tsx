@@ -5,6 +5,7 @@ import { useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import { SESSION_QUERY } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { LanguageChoice } from '../preferences.tsx';
 
@@ -89,6 +90,7 @@ export function InvitationPage(): ReactNode {
         <button type="submit" className="button button-main" disabled={accept.isPending}>
           {t('invitation.submit')}
         </button>
+        <HelpLink page="sign-in" anchor="first-time" />
       </form>
       <LanguageChoice />
     </main>

@@ -6,6 +6,7 @@ import { call, isProblem } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { Json } from '../../api/types.ts';
 import { Field } from '../../components/field.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { fullTime } from '../../components/time.tsx';
@@ -19,7 +20,10 @@ export function ProfilePage(): ReactNode {
   const { name, email } = useSession();
   return (
     <div className="stack narrow">
-      <h1>{t('profile.title')}</h1>
+      <header className="spread">
+        <h1>{t('profile.title')}</h1>
+        <HelpLink page="sign-in" anchor="sessions" />
+      </header>
       <p>{t('profile.signedInAs', { name, email })}</p>
       <Sessions />
       <PasswordForm />

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SESSION_QUERY } from '../../api/session.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { usePageTitle } from '../../components/title.ts';
 import { LanguageChoice } from '../preferences.tsx';
 import { SignInForm } from './sign-in-form.tsx';
@@ -20,6 +21,7 @@ export function SignInPage(): ReactNode {
         <h1>{t('title')}</h1>
         <SignInForm onSignedIn={() => queryClient.invalidateQueries(SESSION_QUERY)} />
         <p className="hint">{t('help')}</p>
+        <HelpLink page="sign-in" />
       </div>
       <LanguageChoice />
     </main>

@@ -1,0 +1,97 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type DocPage, type DocSite, readPages, renderPage, STYLESHEET } from '@orders/doc-pages';
+import express, { Router } from 'express';
+import { compressResponses } from '../compress-responses.ts';
+import { BUILT_PAGE } from '../serve-page.ts';
+import { HELP_LANGUAGES, HELP_TEXTS, type HelpLanguage } from './help-texts.ts';
+
+/** The container image has them at the same relative path. */
+const DIRECTORY = resolve(import.meta.dirname, '../../../../docs/portal');
+
+/** The pages of docs/portal in one language: the index, then the others in the order of its links. */
+export function readHelpPages(language: HelpLanguage): DocPage[] {
+  return readPages(join(DIRECTORY, language));
+}
+
+/**
+ * `GET /help` and below: the pages of docs/portal, rendered at start. They hold nothing of an account, so they need no session; whoever
+ * cannot sign in can read them too.
+ */
+export function helpPages(): Router {
+  const router = Router({ caseSensitive: true });
+  router.use('/help', compressResponses(), (_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-cache');
+    next();
+  });
+  for (const [name, type, body] of [
+    ['style.css', 'css', STYLESHEET + fontFaces() + readFileSync(join(import.meta.dirname, 'style.css'), 'utf8')],
+    ['theme.js', 'js', readFileSync(join(import.meta.dirname, 'theme.js'), 'utf8')],
+  ] as const) {
+    router.get(`/help/${name}`, (_request, response) => {
+      response.type(type).send(body);
+    });
+  }
+  router.use('/help/pictures', express.static(join(DIRECTORY, 'pictures'), { index: false, cacheControl: false }));
+  router.get('/help', (request, response) => {
+    response.vary('Accept-Language').redirect(`/help/${request.acceptsLanguages(...HELP_LANGUAGES) || 'en'}`);
+  });
+  const sites = new Map<string, Rendered>(HELP_LANGUAGES.map((language) => [language, renderSite(language)]));
+  router.get('/help/:language{/:page}', (request, response) => {
+    const { language, page = '' } = request.params;
+    const site = sites.get(language as string) ?? (sites.get('en') as Rendered);
+    const html = sites.has(language as string) ? site.pages.get(page as string) : undefined;
+    response
+      .status(html === undefined ? 404 : 200)
+      .type('html')
+      .send(html ?? site.notFound);
+  });
+  return router;
+}
+
+/** The typeface's rules in the stylesheet of the built page, which name its files. */
+function fontFaces(): string {
+  const stylesheets = globSync('assets/index-*.css', { cwd: BUILT_PAGE });
+  return stylesheets
+    .flatMap((file) => readFileSync(join(BUILT_PAGE, file), 'utf8').match(/@font-face\s*\{[^}]*\}/g) ?? [])
+    .join('\n');
+}
+
+interface Rendered {
+  /** HTML by the name in the path; the index has none. */
+  pages: Map<string, string>;
+  notFound: string;
+}
+
+function renderSite(language: HelpLanguage): Rendered {
+  const texts = HELP_TEXTS[language];
+  const pages = readHelpPages(language);
+  const site = siteOf(language);
+  const notFound = { name: '', title: texts.notFound, markdown: `# ${texts.notFound}\n\n${texts.notFoundHint}\n` };
+  return {
+    pages: new Map(pages.map((page) => [page.name === 'README' ? '' : page.name, renderPage(page, pages, site)])),
+    notFound: renderPage(notFound, pages, site),
+  };
+}
+
+function siteOf(language: HelpLanguage): DocSite {
+  const { name, portal, direction, labels } = HELP_TEXTS[language];
+  return {
+    at: `/help/${language}`,
+    name,
+    language,
+    direction,
+    head: () => `<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/help/style.css">
+<script src="/help/theme.js"></script>`,
+    links: (page) => [
+      ...HELP_LANGUAGES.filter((other) => other !== language).map((other) => ({
+        href: ['', 'README'].includes(page.name) ? `/help/${other}` : `/help/${other}/${page.name}`,
+        text: HELP_TEXTS[other].language,
+        language: other,
+      })),
+      { href: '/', text: portal },
+    ],
+    labels,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Page } from 'playwright-core';
+
+/** A state of the portal to take a screenshot of. */
+export interface Scene {
+  name: string;
+  as: 'account_holder' | 'operator' | 'nobody';
+  path: (accountId: number) => string;
+  /** Runs before the screenshot. */
+  prepare?: (page: Page) => Promise<void>;
+}
+
+const review = (id: number) => `/accounts/${id}/review`;
+
+export const SCENES: Scene[] = [
+  { name: 'sign-in', as: 'nobody', path: () => '/' },
+  { name: 'review', as: 'account_holder', path: review },
+  { name: 'order', as: 'account_holder', path: (id) => `${review(id)}?severity=check`, prepare: openOrder },
+  { name: 'blocked', as: 'account_holder', path: (id) => `${review(id)}?severity=blocks`, prepare: openOrder },
+  { name: 'reject', as: 'account_holder', path: review, prepare: openRejectDialog },
+  { name: 'selection', as: 'account_holder', path: review, prepare: selectOrders },
+  { name: 'palette', as: 'account_holder', path: review, prepare: openPalette },
+  { name: 'shortcuts', as: 'account_holder', path: review, prepare: openShortcuts },
+  { name: 'confirmed', as: 'account_holder', path: (id) => `${review(id)}?state=confirmed` },
+  { name: 'integrations', as: 'account_holder', path: (id) => `/accounts/${id}/integrations` },
+  { name: 'rejected', as: 'account_holder', path: (id) => `/accounts/${id}/integrations?tab=rejected` },
+  { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
+  { name: 'overview', as: 'account_holder', path: (id) => `/accounts/${id}/overview` },
+  { name: 'log', as: 'account_holder', path: (id) => `/accounts/${id}/log` },
+  { name: 'profile', as: 'account_holder', path: () => '/profile' },
+  { name: 'help', as: 'account_holder', path: () => '/help' },
+  { name: 'operator', as: 'operator', path: () => '/operator' },
+  { name: 'users', as: 'operator', path: () => '/operator/users' },
+  { name: 'service', as: 'operator', path: () => '/operator/service' },
+  { name: 'operator-log', as: 'operator', path: () => '/operator/log' },
+  { name: 'queues', as: 'operator', path: () => '/operator/queues' },
+];
+
+async function openOrder(page: Page): Promise<void> {
+  await page.locator('.order-row .order-number').first().click();
+  await page.locator('.order-pane .fact').first().waitFor();
+  await page.locator('.order-pane .skeleton').first().waitFor({ state: 'detached' });
+}
+
+async function openRejectDialog(page: Page): Promise<void> {
+  await openOrder(page);
+  await page.keyboard.press('r');
+  await page.locator('dialog[open]').waitFor();
+}
+
+async function selectOrders(page: Page): Promise<void> {
+  const boxes = page.locator('.order-row input[type="checkbox"]');
+  for (const index of [0, 1, 2]) await boxes.nth(index).check();
+}
+
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.locator('dialog[open]').waitFor();
+}
+
+async function openShortcuts(page: Page): Promise<void> {
+  await page.keyboard.press('?');
+  await page.locator('dialog[open]').waitFor();
+}

@@ -1,0 +1,65 @@
+import { escapeHtml } from './escape-html.ts';
+import type { DocPage } from './read-pages.ts';
+import { toHtml } from './to-html.ts';
+
+export { anchorOf } from './to-html.ts';
+
+/** What the pages of one directory have in common. */
+export interface DocSite {
+  /** Path of the index; the other pages are below it. */
+  at: string;
+  name: string;
+  language: string;
+  direction?: 'rtl' | undefined;
+  /** Tags for the head of a page: icon, stylesheets, scripts. */
+  head: (page: DocPage) => string;
+  /** Links in the header. */
+  links: (page: DocPage) => { href: string; text: string; language?: string }[];
+  labels: { contents: string; skip: string; next: string; anchor: string };
+}
+
+/** Renders a page as HTML without inline scripts or styles. */
+export function renderPage(page: DocPage, pages: readonly DocPage[], site: DocSite): string {
+  const { at, labels } = site;
+  const hrefOf = (name: string) => (name === 'README' ? at : `${at}/${name}`);
+  const next = pages.includes(page) ? pages[pages.indexOf(page) + 1] : undefined;
+  const links = site.links(page).map(({ href, text, language }) => {
+    const attributes = language ? ` lang="${language}" hreflang="${language}"` : '';
+    return `<a href="${href}"${attributes}>${escapeHtml(text)}</a>`;
+  });
+  return `<!doctype html>
+<html lang="${site.language}"${site.direction ? ` dir="${site.direction}"` : ''}>
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(page.title)} · ${escapeHtml(site.name)}</title>
+${site.head(page)}
+</head>
+<body>
+<a class="skip" href="#content">${labels.skip}</a>
+<header><a class="brand" href="${at}">${escapeHtml(site.name)}</a>${links.join('')}</header>
+<div class="columns">
+<nav aria-label="${labels.contents}"><details><summary>${labels.contents}</summary>${contents(page, pages, hrefOf)}</details></nav>
+<main id="content">
+${toHtml(page.markdown, hrefOf, labels.anchor)}
+${next ? `<p class="next">${labels.next}: <a rel="next" href="${hrefOf(next.name)}">${escapeHtml(next.title)}</a></p>` : ''}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+/** The list of pages, one list for each section. */
+function contents(page: DocPage, pages: readonly DocPage[], hrefOf: (name: string) => string): string {
+  const sections = Map.groupBy(pages, ({ section }) => section);
+  return [...sections]
+    .map(([section, members]) => {
+      const items = members.map(({ name, title }) => {
+        const current = name === page.name ? ' aria-current="page"' : '';
+        return `<li><a href="${hrefOf(name)}"${current}>${escapeHtml(title)}</a></li>`;
+      });
+      return `${section ? `<p class="section">${escapeHtml(section)}</p>` : ''}<ul>${items.join('')}</ul>`;
+    })
+    .join('');
+}
