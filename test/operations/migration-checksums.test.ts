@@ -107,8 +107,9 @@ test('an existing trigger of 010 is unchanged, and the repair does not wait for 
   const knex = await openOld(before('018'));
   const writer = await knex.transaction();
   await writer.raw('lock table orders in row exclusive mode');
-  expect(await migrate(knex)).toEqual(['018-erase-changes-trigger']);
+  expect(await runMigrations(knex, before('019'))).toEqual(['018-erase-changes-trigger']);
   await writer.rollback();
+  await migrate(knex);
   expect(await compareSchemas(knex, fresh)).toEqual(SAME);
 });
 
@@ -120,12 +121,14 @@ test('a migration that ran under its former name does not run again', async () =
     ['017-outbox-and-resends-indexes', '019-outbox-and-resends-indexes'],
   ]);
   const knex = await openOld(before('018').map(({ name, up }) => ({ name: former.get(name) ?? name, up })));
+  const others = MIGRATIONS.slice(before('018').length).map(({ name }) => name);
+  expect(others[0]).toBe('018-erase-changes-trigger');
   expect(await planMigrations(knex)).toEqual({
-    pending: [{ name: '018-erase-changes-trigger', transaction: true }],
+    pending: others.map((name) => expect.objectContaining({ name })),
     drift: [],
     unknown: [],
   });
-  expect(await migrate(knex)).toEqual(['018-erase-changes-trigger']);
+  expect(await migrate(knex)).toEqual(others);
   expect(await compareSchemas(knex, fresh)).toEqual(SAME);
   // The version with these names still finds them, so that an upgrade can be rolled back.
   expect(await ranIn(knex)).toEqual(expect.arrayContaining([...former.keys(), ...former.values()]));

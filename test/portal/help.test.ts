@@ -139,6 +139,10 @@ describe('the help', () => {
   });
 });
 
+const isFull = process.env.TEST_FULL === 'on';
+/** All pages have one template, so that axe checks only some of them, with every kind of content, unless all tests run. */
+const hasAxe = (name: string) => isFull || ['README', 'warning-list', 'connect-shop', 'review-orders'].includes(name);
+
 describeWith('chromium')('the help in a browser', () => {
   test.each(LANGUAGES)(
     'each page in %s is accessible and fits, light on a desktop and dark on a phone',
@@ -149,14 +153,14 @@ describeWith('chromium')('the help in a browser', () => {
         await page.setViewportSize({ width: 1280, height: 800 });
         await page.goto(portal.url + pathOf(language, name));
         expect(await page.evaluate('document.documentElement.dir')).toBe(language === 'ar' ? 'rtl' : '');
-        await expectAccessible(page);
+        if (hasAxe(name)) await expectAccessible(page);
         await page.emulateMedia({ colorScheme: 'dark' });
         await page.setViewportSize({ width: 320, height: 700 });
         const contents = page.getByRole('navigation').getByRole('link');
         expect(await contents.first().isVisible()).toBe(false);
         await page.locator('summary').click();
         await contents.last().waitFor();
-        await expectAccessible(page);
+        if (hasAxe(name)) await expectAccessible(page);
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         expect({ name, overflow }).toEqual({ name, overflow: 0 });
       }

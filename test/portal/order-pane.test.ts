@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
 import { sendOrder } from '../harness/erasure.ts';
+import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { openShop, type Shop } from '../harness/review-list.ts';
+import { below, openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -217,6 +218,20 @@ describeWith('chromium')('the open order', () => {
     );
   });
 
+  test('names the other reviewers who have it open', async () => {
+    const orderId = await begin();
+    const person = await createPerson(stack, shop.account.id);
+    const other = below(await signIn(portal, person), shop.account.id);
+    await visit(orderId, async (page) => {
+      const seen = page.locator('.order-viewers', { hasText: `Also viewing: \u2068${person.name}\u2069` });
+      await until('it is shown', async () => {
+        await other.get(`/orders/updates?after=0&open=${orderId}`);
+        return (await seen.count()) === 1;
+      });
+      await expectAccessible(page);
+    });
+  });
+
   test('has notes, and one that cannot be saved is kept', async () => {
     const orderId = await begin();
     await visit(orderId, async (page) => {
@@ -267,12 +282,17 @@ describeWith('chromium')('the open order', () => {
   });
 });
 
-describeWith('chromium').each([
+const NARROW_AND_WIDE = [
   [320, 'en-GB', 'dark'],
+  [1600, 'ar', 'dark'],
+] as const;
+const BETWEEN = [
   [768, 'ar', 'light'],
   [1024, 'en-GB', 'light'],
-  [1600, 'ar', 'dark'],
-] as const)('%i px wide, in %s, %s', (width, locale, colorScheme) => {
+] as const;
+const SIZES = process.env.TEST_FULL === 'on' ? [...NARROW_AND_WIDE, ...BETWEEN] : NARROW_AND_WIDE;
+
+describeWith('chromium').each(SIZES)('%i px wide, in %s, %s', (width, locale, colorScheme) => {
   test('an order with everything to note fits, and so do its editors', async () => {
     await begin(numbered('P-2'));
     const orderId = await begin(

@@ -310,7 +310,7 @@ describeWith('chromium')('on the page', () => {
         Total: ['Now', '1,250.50', 'Sent again', '1.00'],
         Items: ['Sent again', 'too long to be shown here; its receipt has it whole'],
       });
-      const link = panelOf(page).getByRole('link');
+      const link = panelOf(page).locator('.resend-when');
       expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
       await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
       await panelOf(page).getByText('New version used by').waitFor();

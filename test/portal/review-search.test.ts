@@ -47,11 +47,11 @@ test('any order is found by any prefix of its values', () =>
 /** All matches, newest first, over all pages. `between` runs after each page. */
 async function allPages(accountId: number, searchTerms: string, between: () => Promise<unknown>): Promise<number[]> {
   const found: number[] = [];
-  for (let below: number | null | undefined; below !== null; ) {
+  for (let after: number | null | undefined; after !== null; ) {
     const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
-    const page = await listReview(db.database, filter, { ...(below && { below }), limit: 50 });
+    const page = await listReview(db.database, filter, { after: after ?? null, limit: 50 });
     found.push(...page.orders.map(({ order_id }) => order_id));
-    below = page.next;
+    after = page.next;
     await between();
   }
   return found;

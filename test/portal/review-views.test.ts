@@ -105,7 +105,7 @@ test('a view of another user or another account is like an unknown one', async (
 test('views go with their user', async () => {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
-  await viewsOf(await signIn(portal, person), account).save('Mine');
+  expect((await viewsOf(await signIn(portal, person), account).save('Mine')).status).toBe(201);
   const { knex } = stack.database;
   const { id } = await knex('users').where({ email: person.email }).first('id');
   const operator = await signIn(portal, await createPerson(stack, null));

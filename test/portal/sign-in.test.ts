@@ -77,8 +77,8 @@ describe('signing in', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.locator('input[type="email"]').fill(person.email);
     await page.locator('input[type="password"]').fill(person.password);
-    await page.locator('button[type="submit"]').click();
-    await page.getByText('No receipt is dead').waitFor();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Nothing failed for good').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -151,7 +151,17 @@ describe('migrations', () => {
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
       where i.indisunique and t.relname not like 'schema_migrations%' and not t.relname = any(?) group by 1`,
       // These tables belong to no account.
-      [['users', 'user_sessions', 'user_credentials', 'user_verifications', 'invitations', 'sign_in_attempts']],
+      [
+        [
+          'users',
+          'user_sessions',
+          'user_credentials',
+          'user_verifications',
+          'invitations',
+          'sign_in_attempts',
+          'workers',
+        ],
+      ],
     );
     expect(rows.length).toBeGreaterThan(5);
     for (const { index, columns } of rows)

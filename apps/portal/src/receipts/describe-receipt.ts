@@ -46,9 +46,13 @@ async function eventsOf(knex: Knex, receipt: ReceiptRecord): Promise<ReceiptEven
   const redrives = history.some((entry) => 'redriven_at' in entry)
     ? await listAudit(knex, { accountId: account_id, subject: `receipt:${receipt_id}`, limit: 100 })
     : [];
-  // An audit entry and the redrive it records have the time of their common transaction.
-  const actors = new Map(redrives.map(({ at, actor }) => [at.getTime(), actor]));
-  const events = history.flatMap((entry, index) => pastEvents(entry, history[index - 1], actors));
+  const times = history.flatMap((entry) => ('redriven_at' in entry ? [Date.parse(entry.redriven_at as string)] : []));
+  // A redrive has the time when its transaction began, its audit entry a later one; a redrive without an actor has no entry.
+  const actorOf = (time: number) => {
+    const next = times.find((other) => other > time) ?? Number.POSITIVE_INFINITY;
+    return redrives.find(({ at }) => at.getTime() >= time && at.getTime() < next)?.actor ?? null;
+  };
+  const events = history.flatMap((entry, index) => pastEvents(entry, history[index - 1], actorOf));
   const isLastMissing = normalized_at !== null && !history.some((entry) => isSame(entry.normalized_at, normalized_at));
   if (isLastMissing) events.push({ kind: 'normalized', at: normalized_at.toISOString() });
   if (state === 'written' || state === 'duplicate' || state === 'dead')
@@ -64,14 +68,18 @@ function isSame(time: unknown, at: Date): boolean {
 type Entry = Record<string, unknown>;
 
 /** Events of a history entry: kept, a failed attempt, a lapsed lease, or a redrive. The entry before a redrive tells why the receipt became dead. */
-function pastEvents(entry: Entry, before: Entry | undefined, actors: ReadonlyMap<number, string>): ReceiptEvent[] {
+function pastEvents(
+  entry: Entry,
+  before: Entry | undefined,
+  actorOf: (redriven: number) => string | null,
+): ReceiptEvent[] {
   const at = (time: unknown) => new Date(time as string).toISOString();
   if ('redriven_at' in entry) {
     const redriven = at(entry.redriven_at);
     const died = before?.failed_at ?? before?.lease_lapsed_at ?? before?.kept_at;
     return [
       ...(died ? [{ kind: 'dead' as const, at: at(died) }] : []),
-      { kind: 'redriven', at: redriven, actor: actors.get(Date.parse(redriven)) ?? null },
+      { kind: 'redriven', at: redriven, actor: actorOf(Date.parse(redriven)) },
     ];
   }
   if ('kept_at' in entry) return [{ kind: 'kept', at: at(entry.kept_at), kept_from: entry.kept_from as string }];

@@ -7,18 +7,27 @@ import './help-link.css';
 export function HelpLink({
   page,
   anchor,
+  isIcon = false,
 }: {
   /** File name without `.md`; the index without it. */
   page?: string;
   /** An `<a id>` of the page, the same in both languages. */
   anchor?: string;
+  /** Shows no text, for a toolbar. */
+  isIcon?: boolean;
 }): ReactNode {
   const { t, i18n } = useTranslation();
   const path = page ? `/help/${i18n.language}/${page}` : `/help/${i18n.language}`;
   return (
-    <a href={anchor ? `${path}#${anchor}` : path} target="_blank" rel="noopener" className="help-link">
-      <CircleQuestionMark aria-hidden="true" size={16} />
-      {t('help.link')}
+    <a
+      href={anchor ? `${path}#${anchor}` : path}
+      target="_blank"
+      rel="noopener"
+      className={isIcon ? 'icon-button' : 'help-link'}
+      title={isIcon ? t('help.link') : undefined}
+    >
+      <CircleQuestionMark aria-hidden="true" size={isIcon ? 20 : 16} />
+      <span className={isIcon ? 'visually-hidden' : undefined}>{t('help.link')}</span>
       <span className="visually-hidden">{t('help.newTab')}</span>
     </a>
   );

@@ -2,6 +2,7 @@ import type { ReviewState } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { LISTED_COLUMNS, type ListedOrder, type ListedRow, orderRow, toListed } from '../../orders/order-rows.ts';
 import { run } from '../run.ts';
+import { eventsOfAccount } from './events-sql.ts';
 
 /** An order that somebody confirmed, rejected, reopened or whose decision was undone, with its current state. */
 export interface ChangedOrder {
@@ -48,7 +49,7 @@ const EVENTS = {
   name: 'newest-events-of-account',
   text: `
 select subject, action, actor as by, at from (
-  select subject, action, actor, at, event_id from audit_events where account_id = $1::int order by event_id desc limit $3::int
+  ${eventsOfAccount('subject, action, actor, at, event_id', 'desc')} limit $3::int
 ) as newest
 where at > $2::timestamptz
 order by event_id desc`,

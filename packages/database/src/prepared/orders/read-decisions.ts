@@ -1,5 +1,6 @@
 import { orderRow } from '../../orders/order-rows.ts';
 import { type Connection, run } from '../run.ts';
+import { eventsOfAccount } from './events-sql.ts';
 import { type Money, moneyOf } from './read-waiting.ts';
 
 /** Confirmations and rejections of an account that were not undone. Days and hours are those of a time zone. */
@@ -33,26 +34,17 @@ select now() as now, date_trunc('day', now(), $1::text) as midnight,
        date_trunc('hour', now(), $1::text) - interval '${HOURS - 1} hours' as first_hour`,
 };
 
-/**
- * SQL: audit events of account $1 from an id, in an order that only the index by account has. With a plain condition on the account, Postgres
- * can choose the index by id and read the events of all accounts.
- */
-const eventsFrom = (columns: string, eventId: string, direction: 'asc' | 'desc') => `
-  select ${columns} from audit_events
-  where (account_id, event_id) >= ($1::int, ${eventId}) and (account_id, event_id) <= ($1::int, ${Number.MAX_SAFE_INTEGER})
-  order by account_id ${direction}, event_id ${direction}`;
-
 const FIRST_EVENT = {
   name: 'first-audit-event-since',
   // Binary search over ids, at most 63 steps, as in `findFirstSince`: the time has no index but grows with the id.
   text: `
 with recursive halves(low, high) as (
-  select (${eventsFrom('event_id', '0', 'asc')} limit 1), (${eventsFrom('event_id + 1', '0', 'desc')} limit 1)
+  select (${eventsOfAccount('event_id', 'asc')} limit 1), (${eventsOfAccount('event_id + 1', 'desc')} limit 1)
   union all
   select case when middle.at < $2::timestamptz then middle.event_id + 1 else low end,
          case when middle.at < $2::timestamptz then high else (low + high) / 2 end
   from halves
-  left join lateral (${eventsFrom('event_id, at', '(low + high) / 2', 'asc')} limit 1) as middle on true
+  left join lateral (${eventsOfAccount('event_id, at', 'asc', '(low + high) / 2')} limit 1) as middle on true
   where low < high
 )
 select low as event_id from halves where low = high`,
@@ -63,7 +55,7 @@ const DECISIONS = {
   // Of an order decided twice or undone, only its current state counts.
   text: `
 with events as materialized (
-  ${eventsFrom('subject, action', '$2::bigint', 'desc')} limit $3::int
+  ${eventsOfAccount('subject, action', 'desc', '$2::bigint')} limit $3::int
 ), decided as materialized (
   select distinct substr(subject, length('order:') + 1)::bigint as order_id
   from events where action in ('order_confirmed', 'order_rejected')

@@ -15,6 +15,7 @@ export function CommandPalette(props: {
   const { t } = useTranslation();
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
+  const [chosen, setChosen] = useState('');
   const commands = useCommands(accountId);
   const orders = useFoundOrders(scope === 'all' ? accountId : undefined, text);
   const accounts = useFoundAccounts(scope, accountId, text);
@@ -27,6 +28,9 @@ export function CommandPalette(props: {
   const groups = [orders.group, accounts.group, ...(scope === 'all' ? matching(commands, text) : [])].filter(
     ({ commands }) => commands.length > 0,
   );
+  const ids = groups.flatMap(({ commands }) => commands.map(({ id }) => id));
+  // What is found later must be chosen without another key press.
+  const current = ids.includes(chosen) ? chosen : (ids[0] ?? '');
   const isLoading = orders.isLoading || accounts.isLoading;
   const label = t(scope === 'all' ? 'palette.label' : 'account.switch');
   return (
@@ -38,7 +42,14 @@ export function CommandPalette(props: {
       onClose={(event) => event.currentTarget.open || onClose()}
       onClick={(event) => event.target === event.currentTarget && onClose()}
     >
-      <CommandRoot label={label} shouldFilter={false} vimBindings={false} loop>
+      <CommandRoot
+        label={label}
+        value={current}
+        onValueChange={setChosen}
+        shouldFilter={false}
+        vimBindings={false}
+        loop
+      >
         <CommandInput
           dir="auto"
           value={text}
@@ -71,11 +82,7 @@ export function CommandPalette(props: {
         </CommandList>
         <p className="palette-note hint" role="status">
           {groups.length === 0 && t(isLoading ? 'state.loading' : 'palette.nothing')}
-          {groups.length > 0 && (
-            <span className="visually-hidden">
-              {t('palette.found', { count: groups.flatMap(({ commands }) => commands).length })}
-            </span>
-          )}
+          {groups.length > 0 && <span className="visually-hidden">{t('palette.found', { count: ids.length })}</span>}
         </p>
       </CommandRoot>
     </dialog>

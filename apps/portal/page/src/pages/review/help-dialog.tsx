@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Dialog } from '../../components/dialog.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 
 const KEYS: [keys: string[], name: string][] = [
   [['J', '↓'], 'next'],
@@ -47,6 +48,7 @@ export function HelpDialog({
           {t('help.switch')}
         </label>
         <p className="hint">{t('help.switchHint')}</p>
+        <HelpLink page="shortcuts" />
       </div>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import { OctagonAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Order } from '../../api/review.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { locale } from '../../locales/index.ts';
 import { blockerReasons } from './blocker-text.ts';
 import type { Editing } from './editing.ts';
@@ -33,6 +34,7 @@ export function OrderBlockers({ order, editing }: { order: Order; editing: Editi
               {t(`blocker.fix.${blocker}`)}
             </button>
           ))}
+          <HelpLink page="warnings" anchor="missing-value" />
         </div>
       )}
     </section>

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { isHeld, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ChangeList } from '../../components/change-list.tsx';
+import { HelpLink } from '../../components/help-link.tsx';
 import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
 import { RESEND_PANEL } from './order-marks.ts';
@@ -44,6 +45,7 @@ export function ResendPanel(props: {
       {isHeld(detail) && state === 'needs_review' && (
         <DecisionButtons key={receipt_id} isBusy={isBusy} onDecide={(decision) => onDecide({ receipt_id, decision })} />
       )}
+      <HelpLink page="changed-orders" anchor="decide" />
       {earlier.length > 0 && (
         <details>
           <summary className="hint">{t('resend.earlier', { count: earlier.length })}</summary>

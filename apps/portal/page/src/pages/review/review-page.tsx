@@ -3,6 +3,7 @@ import { Keyboard } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { DecisionDialogs } from './decision-dialogs.tsx';
 import { useUnsavedEdits } from './drafts.ts';
@@ -140,15 +141,18 @@ export function ReviewPage(): ReactNode {
           onSubmit={openFirst.request}
         />
         {!isCompact && <Viewers viewers={live.updates.viewers ?? []} />}
-        <button
-          type="button"
-          className="icon-button review-help"
-          aria-label={t('help.title')}
-          title={t('help.title')}
-          onClick={() => setHelping(true)}
-        >
-          <Keyboard aria-hidden="true" size={20} />
-        </button>
+        <div className="review-help">
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={t('help.title')}
+            title={t('help.title')}
+            onClick={() => setHelping(true)}
+          >
+            <Keyboard aria-hidden="true" size={20} />
+          </button>
+          <HelpLink page="review-orders" isIcon />
+        </div>
         <FilterChips filters={filters} onChange={url.filter} />
       </div>
       <ReviewList

@@ -5,6 +5,7 @@ import { Link, useSearch } from 'wouter';
 import type { SimilarOrder } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { formatAmount } from '../../components/format-value.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { Ago } from '../../components/time.tsx';
 
 /** Likely duplicates: the same phone, a similar total, within a day. */
@@ -20,7 +21,10 @@ export function SimilarOrders({ similar }: { similar: SimilarOrder[] }): ReactNo
         <CopyCheck aria-hidden="true" size={16} />
         {t('similar.title')}
       </h3>
-      <p className="hint">{t('similar.why')}</p>
+      <p className="hint">
+        {t('similar.why')}
+        <HelpLink page="duplicates" anchor="compare" />
+      </p>
       <ul className="plain">
         {similar.map(({ order_id, order_number, customer_name, total, currency, review_state, received_at }) => (
           <li key={order_id}>

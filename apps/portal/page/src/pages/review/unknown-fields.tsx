@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, Warning } from '../../api/review.ts';
+import { HelpLink } from '../../components/help-link.tsx';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { payloadValue, pointerText } from './payload-value.ts';
@@ -16,7 +17,10 @@ export function UnknownFields(props: { warnings: Warning[]; detail: OrderDetail;
   if (warnings.length === 0) return null;
   return (
     <section className="stack-tight">
-      <h3>{t('unknown.title')}</h3>
+      <header className="spread">
+        <h3>{t('unknown.title')}</h3>
+        <HelpLink page="warnings" anchor="unknown" />
+      </header>
       <ul className="plain unknown-fields">
         {warnings.map(({ pointer }) => (
           <li key={pointer}>
