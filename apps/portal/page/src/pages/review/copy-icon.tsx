@@ -1,8 +1,9 @@
 import { Check, ClipboardCopy, Copy } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCopy } from '../../components/use-copy.ts';
 
-/** Copies a text; a small button beside it. */
+/** A small button that copies the text beside it. */
 export function CopyIcon(props: {
   text: string;
   label: string;
@@ -11,12 +12,7 @@ export function CopyIcon(props: {
 }): ReactNode {
   const { text, label, isWhole = false } = props;
   const { t } = useTranslation('review');
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
-  };
+  const { isCopied, copy } = useCopy(text);
   const Icon = isCopied ? Check : isWhole ? ClipboardCopy : Copy;
   return (
     <>

@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../api/review.ts';
 import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { type BlockedOrder, blockerTexts } from './blocker-text.ts';
@@ -118,11 +119,8 @@ function readNumber(text: string): number {
 function TypedNumber(props: { count: number; to: ReviewState; onTyped: () => void; onClose: () => void }): ReactNode {
   const { count, to, onTyped, onClose } = props;
   const { t } = useTranslation('review');
-  const id = useId();
   const [text, setText] = useState('');
   const [isWrong, setWrong] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
   const formatted = formatCount(count);
   return (
     <Dialog title={t(`bulk.many.${to}`, { count, formatted })} onClose={onClose}>
@@ -134,28 +132,18 @@ function TypedNumber(props: { count: number; to: ReviewState; onTyped: () => voi
           else setWrong(true);
         }}
       >
-        <div className="field">
-          <label htmlFor={id}>{t('bulk.type', { formatted })}</label>
-          <input
-            id={id}
-            ref={input}
-            inputMode="numeric"
-            autoComplete="off"
-            required
-            aria-invalid={isWrong || undefined}
-            aria-describedby={isWrong ? `${id}-error` : undefined}
-            value={text}
-            onChange={(event) => {
-              setText(event.target.value);
-              setWrong(false);
-            }}
-          />
-          {isWrong && (
-            <p id={`${id}-error`} className="field-error" role="alert">
-              {t('bulk.wrong', { formatted })}
-            </p>
-          )}
-        </div>
+        <Field
+          label={t('bulk.type', { formatted })}
+          inputMode="numeric"
+          autoComplete="off"
+          required
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setWrong(false);
+          }}
+          error={isWrong ? t('bulk.wrong', { formatted }) : null}
+        />
         <FormButtons
           submit={t(`bulk.many.${to}`, { count, formatted })}
           isDestructive={to === 'rejected'}

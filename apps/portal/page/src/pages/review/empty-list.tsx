@@ -1,10 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, Inbox, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { call } from '../../api/client.ts';
-import type { ListedOrder } from '../../api/review.ts';
+import { useSetup } from '../../api/integrations.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { type Filters, isNarrowed, NO_FILTERS } from './filters.ts';
 import type { ChangeFilters } from './search-box.tsx';
@@ -70,17 +68,8 @@ export function EmptyList({
 
 /** Whether the account has decided orders, or undefined until that is known. */
 function useHasDecided(accountId: number, isAsked: boolean): boolean | undefined {
-  const read = async (state: string, signal: AbortSignal) => {
-    const query = { state, limit: 1 };
-    const page = await call<{ orders: ListedOrder[] }>('GET', `/accounts/${accountId}/orders`, { query, signal });
-    return page.orders.length > 0;
-  };
-  const decided = useQuery({
-    queryKey: ['has decided', accountId],
-    queryFn: async ({ signal }) => (await read('confirmed', signal)) || (await read('rejected', signal)),
-    enabled: isAsked,
-    gcTime: 0,
-  });
-  // An account without orders may get one and lose it to another reviewer while this page is open.
-  return decided.isError ? true : decided.data;
+  const { data, isError, isFetchedAfterMount } = useSetup(accountId, isAsked);
+  if (isError) return true;
+  // An earlier answer may be from before the first decision.
+  return isFetchedAfterMount ? data?.has_decision : undefined;
 }

@@ -34,14 +34,14 @@ export function EditButton({
   );
 }
 
-/** Returns the focus to the edit button when the editor closes. */
-export function useRestoreFocus<T extends HTMLElement>(isEdited: boolean) {
+/** Returns the focus to the button that opened the editor when it closes. */
+export function useRestoreFocus<T extends HTMLElement>(isEdited: boolean, button = '.edit-button') {
   const container = useRef<T>(null);
   const wasEdited = useRef(isEdited);
   useEffect(() => {
-    if (wasEdited.current && !isEdited) container.current?.querySelector<HTMLElement>('.edit-button')?.focus();
+    if (wasEdited.current && !isEdited) container.current?.querySelector<HTMLElement>(button)?.focus();
     wasEdited.current = isEdited;
-  }, [isEdited]);
+  }, [isEdited, button]);
   return container;
 }
 

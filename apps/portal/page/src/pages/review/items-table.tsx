@@ -1,5 +1,5 @@
 import { Plus, Trash2 } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
 import { formatCount } from '../../components/numbers.ts';
@@ -177,18 +177,13 @@ const NO_ITEM: Item = { name: null, quantity: null, sku: null };
 function NewItem({ editing }: { editing: Editing }): ReactNode {
   const { t } = useTranslation('review');
   const isEdited = editing.pointer === NEW_ITEM;
-  const wasEdited = useRef(isEdited);
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (wasEdited.current && !isEdited) button.current?.focus();
-    wasEdited.current = isEdited;
-  }, [isEdited]);
+  const container = useRestoreFocus<HTMLDivElement>(isEdited, '.quiet-chip');
   const { begin } = editing;
   if (isEdited) return <ItemEditor item={NO_ITEM} pointer={NEW_ITEM} editing={editing} />;
   return (
-    <div>
+    <div ref={container}>
       {begin && (
-        <button ref={button} type="button" className="quiet-chip" onClick={() => begin(NEW_ITEM)}>
+        <button type="button" className="quiet-chip" onClick={() => begin(NEW_ITEM)}>
           <Plus aria-hidden="true" size={14} />
           {t('item.add')}
         </button>

@@ -3,9 +3,9 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import type { OrderDetail } from '../../api/review.ts';
+import { joinNames } from '../../components/join-names.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
-import { locale } from '../../locales/index.ts';
 
 /** Who decided the order and when; announced when it happens while the order is open. */
 export function ReviewNote({ review }: { review: OrderDetail['review'] | undefined }): ReactNode {
@@ -32,14 +32,12 @@ export function ReviewNote({ review }: { review: OrderDetail['review'] | undefin
 /** The other reviewers who have the order open; announced when one of them comes. */
 export function OrderViewers({ names }: { names: readonly string[] }): ReactNode {
   const { t } = useTranslation('review');
-  // Each name keeps its own direction (Unicode isolates).
-  const list = new Intl.ListFormat(locale()).format(names.map((name) => `\u2068${name}\u2069`));
   return (
     <div role="status">
       {names.length > 0 && (
         <p className="hint order-viewers">
           <Eye aria-hidden="true" size={14} />
-          <span>{t('order.viewers', { names: list })}</span>
+          <span>{t('order.viewers', { names: joinNames(names) })}</span>
         </p>
       )}
     </div>
