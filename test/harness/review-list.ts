@@ -54,6 +54,19 @@ export async function createReviewDatabase({ direct = false } = {}): Promise<Rev
   };
 }
 
+/** The rows that the only connection of the pool reads from tables and indexes. */
+export async function rowsRead({ database, knex }: ReviewDatabase, work: () => Promise<unknown>): Promise<number> {
+  const total = async () => {
+    await database.pool.query('select pg_stat_force_next_flush()');
+    const { rows } = await knex.raw(`
+      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
+    return Number(rows[0].read);
+  };
+  const before = await total();
+  await work();
+  return (await total()) - before;
+}
+
 /** A filter that matches every order. */
 export const NO_FILTER = {
   searchTerms: null,

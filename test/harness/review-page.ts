@@ -1,8 +1,8 @@
-import { expect } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openPage, signInOnPage } from './browser.ts';
 import { createPerson, type TestPerson } from './people.ts';
-import type { RunningIntake, RunningPortal, Stack, TestAccount } from './stack.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
 /** An account with a reviewer. */
@@ -27,11 +27,31 @@ export const numbered = (number: string, more: object = {}) => ({
   ...more,
 });
 
+/** The running apps of a test file. */
+interface Apps {
+  stack: Stack;
+  portal: RunningPortal;
+  intake: RunningIntake;
+}
+
+/** Starts the apps for the tests of a file. `open` makes an account with orders, `review` opens its list. `apps` is set when tests run. */
+export function startReviewApps() {
+  const apps = {} as Apps;
+  beforeAll(async () => {
+    apps.stack = await startStack('postgres');
+    [apps.portal, apps.intake] = await Promise.all([apps.stack.portal(), apps.stack.intake(), apps.stack.worker()]);
+  });
+  afterAll(() => apps.stack.close());
+  return {
+    apps,
+    open: (...orders: object[]) => openReviewedShop(apps, ...orders),
+    review: (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
+      reviewOnPage(apps.portal, shop, work, options),
+  };
+}
+
 /** An account with these orders, in this order, and a reviewer. */
-export async function openReviewedShop(
-  { stack, intake }: { stack: Stack; intake: RunningIntake },
-  ...orders: object[]
-): Promise<ReviewedShop> {
+async function openReviewedShop({ stack, intake }: Apps, ...orders: object[]): Promise<ReviewedShop> {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   for (const order of orders) {
@@ -42,7 +62,7 @@ export async function openReviewedShop(
 }
 
 /** Opens the list as its reviewer. Errors in the page fail the test at the end. */
-export async function reviewOnPage(
+async function reviewOnPage(
   portal: RunningPortal,
   { person, account }: ReviewedShop,
   work: (page: Page) => Promise<void>,
@@ -55,6 +75,26 @@ export async function reviewOnPage(
   await page.context().close();
 }
 
+/** Opens an order as its reviewer, with its payload loaded. Errors in the page fail the test at the end. */
+export async function visitOrder(
+  portal: RunningPortal,
+  { person, account }: ReviewedShop,
+  orderId: number,
+  work: (page: Page) => Promise<void>,
+  options: BrowserContextOptions = {},
+): Promise<void> {
+  const { page, complaints } = await openPage(options);
+  page.setDefaultTimeout(15_000);
+  await signInOnPage(page, portal, person, `/accounts/${account.id}/review/${orderId}`);
+  await page.locator('.raw pre').waitFor();
+  await work(page);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+}
+
+export const factOf = (page: Page, label: string) =>
+  page.locator('.fact').filter({ has: page.getByText(label, { exact: true }) });
+export const inputOf = (page: Page) => page.locator('.field-editor').locator('input, textarea, select');
 export const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
 export const currentRow = (page: Page, number: string) => page.locator('.order-row.is-current', { hasText: number });
 

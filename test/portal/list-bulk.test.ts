@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -7,37 +7,24 @@ import {
   becomes,
   insertBulk,
   numbered,
-  openReviewedShop,
   type ReviewedShop,
-  reviewOnPage,
   rowOf,
+  startReviewApps,
   statesOf,
   watchDecisions,
 } from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
+const { apps, open, review } = startReviewApps();
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(() => stack.close());
-
-const open = (...orders: object[]) => openReviewedShop({ stack, intake }, ...orders);
-const review = (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
-  reviewOnPage(portal, shop, work, options);
 const selectAll = (page: Page) => page.getByRole('checkbox', { name: 'Select all' }).check();
 const bulk = (page: Page) => page.getByRole('toolbar', { name: 'Selected orders' });
 const dialogOf = (page: Page, title: string) => page.getByRole('dialog', { name: title });
 
 async function countIn(shop: ReviewedShop, state: string): Promise<number> {
-  return Object.values(await statesOf(stack, shop)).filter((other) => other === state).length;
+  return Object.values(await statesOf(apps.stack, shop)).filter((other) => other === state).length;
 }
 
 /** An order without a phone number and without a warning. */
@@ -61,8 +48,8 @@ describe('confirming an order that cannot be delivered', () => {
       expect(decisions).toEqual([]);
       await page.keyboard.press('c');
       await dialog.getByRole('button', { name: 'Confirm anyway' }).click();
-      await becomes(stack, shop, 'A-1', 'confirmed');
-      expect(await statesOf(stack, shop)).toMatchObject({ 'A-2': 'needs_review' });
+      await becomes(apps.stack, shop, 'A-1', 'confirmed');
+      expect(await statesOf(apps.stack, shop)).toMatchObject({ 'A-2': 'needs_review' });
     });
   });
 
@@ -76,9 +63,9 @@ describe('confirming an order that cannot be delivered', () => {
       await dialog.waitFor();
       await expectAccessible(page);
       await dialog.getByRole('button', { name: 'Confirm the 2 deliverable ones' }).click();
-      await becomes(stack, shop, 'B-2', 'confirmed');
-      await becomes(stack, shop, 'B-4', 'confirmed');
-      expect(await statesOf(stack, shop)).toMatchObject({ 'B-1': 'needs_review', 'B-3': 'needs_review' });
+      await becomes(apps.stack, shop, 'B-2', 'confirmed');
+      await becomes(apps.stack, shop, 'B-4', 'confirmed');
+      expect(await statesOf(apps.stack, shop)).toMatchObject({ 'B-1': 'needs_review', 'B-3': 'needs_review' });
       await rowOf(page, 'B-1').waitFor();
       expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
     });
@@ -88,7 +75,7 @@ describe('confirming an order that cannot be delivered', () => {
 describe('a decision about more than 50 orders', () => {
   test('is taken only after their number was typed', async () => {
     const shop = await open();
-    await insertBulk(stack, shop, 60);
+    await insertBulk(apps.stack, shop, 60);
     await review(shop, async (page) => {
       const decisions = watchDecisions(page);
       await rowOf(page, 'BULK-0060').waitFor();
@@ -110,7 +97,7 @@ describe('a decision about more than 50 orders', () => {
 
   test('asks for the reason of a rejection after their number', async () => {
     const shop = await open();
-    await insertBulk(stack, shop, 51);
+    await insertBulk(apps.stack, shop, 51);
     await review(shop, async (page) => {
       await rowOf(page, 'BULK-0051').waitFor();
       await selectAll(page);
@@ -127,7 +114,7 @@ describe('a decision about more than 50 orders', () => {
 describe('all orders that match', () => {
   test('are selected on request, also those that are not loaded, and those that cannot be delivered are told', async () => {
     const shop = await open(blocked('OLD-1'), numbered('OLD-2', { emirate: 'Sharjah' }));
-    await insertBulk(stack, shop, 230);
+    await insertBulk(apps.stack, shop, 230);
     await review(
       shop,
       async (page) => {
@@ -144,7 +131,7 @@ describe('all orders that match', () => {
         await dialogOf(page, 'Confirm 230 orders').getByRole('textbox').fill('230');
         await page.keyboard.press('Enter');
         await until('they are confirmed', async () => (await countIn(shop, 'confirmed')) === 230);
-        expect(await statesOf(stack, shop)).toMatchObject({ 'OLD-1': 'needs_review', 'OLD-2': 'needs_review' });
+        expect(await statesOf(apps.stack, shop)).toMatchObject({ 'OLD-1': 'needs_review', 'OLD-2': 'needs_review' });
         await rowOf(page, 'OLD-1').waitFor();
         expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
       },
@@ -154,7 +141,7 @@ describe('all orders that match', () => {
 
   test('are selected no more once one of them is deselected or the filters change', async () => {
     const shop = await open();
-    await insertBulk(stack, shop, 120);
+    await insertBulk(apps.stack, shop, 120);
     await review(shop, async (page) => {
       await rowOf(page, 'BULK-0120').waitFor();
       await selectAll(page);

@@ -1,35 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
-import {
-  afterKeys,
-  insertBulk,
-  numbered,
-  openReviewedShop,
-  type ReviewedShop,
-  reviewOnPage,
-  rowOf,
-  watchDecisions,
-} from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { afterKeys, insertBulk, numbered, rowOf, startReviewApps, watchDecisions } from '../harness/review-page.ts';
 
 const describe = describeWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
+const { apps, open, review } = startReviewApps();
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(() => stack.close());
-
-const open = (...orders: object[]) => openReviewedShop({ stack, intake }, ...orders);
-const review = (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
-  reviewOnPage(portal, shop, work, options);
 const bulk = (page: Page) => page.getByRole('toolbar', { name: 'Selected orders' });
 const select = (page: Page, number: string) => rowOf(page, number).getByRole('checkbox').check();
 
@@ -85,7 +64,7 @@ describe('the selected orders', () => {
 
   test('of more than 1,000 are neither downloaded nor printed, and the buttons say why', async () => {
     const shop = await open();
-    await insertBulk(stack, shop, 1001);
+    await insertBulk(apps.stack, shop, 1001);
     await review(shop, async (page) => {
       await rowOf(page, 'BULK-1001').waitFor();
       await page.getByRole('checkbox', { name: 'Select all' }).check();

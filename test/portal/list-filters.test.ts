@@ -1,34 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
-import {
-  becomes,
-  currentRow,
-  numbered,
-  openReviewedShop,
-  type ReviewedShop,
-  reviewOnPage,
-  rowOf,
-} from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { becomes, currentRow, numbered, rowOf, startReviewApps } from '../harness/review-page.ts';
 import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(() => stack.close());
-
-const open = (...orders: object[]) => openReviewedShop({ stack, intake }, ...orders);
-const review = (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
-  reviewOnPage(portal, shop, work, options);
+const { apps, open, review } = startReviewApps();
 
 async function listed(page: Page): Promise<string[]> {
   return page.locator('.order-row .order-number').allTextContents();
@@ -91,7 +70,7 @@ describe('the order of the list', () => {
       await page.keyboard.press('j');
       await currentRow(page, 'S-1').waitFor();
       await page.keyboard.press('c');
-      await becomes(stack, shop, 'S-1', 'confirmed');
+      await becomes(apps.stack, shop, 'S-1', 'confirmed');
       await currentRow(page, 'S-2').waitFor();
     });
   });

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
-import {
-  insertBulk,
-  numbered,
-  openReviewedShop,
-  type ReviewedShop,
-  reviewOnPage,
-  rowOf,
-} from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { insertBulk, numbered, type ReviewedShop, rowOf, startReviewApps } from '../harness/review-page.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
+const { apps, open, review: reviewShop } = startReviewApps();
 let shop: ReviewedShop;
 
 const LONG = numbered('W-1', {
@@ -26,13 +16,10 @@ const LONG = numbered('W-1', {
 const BLOCKED = numbered('W-2', { customer: { name: 'Fatima' }, emirate: 'Atlantis' });
 
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-  shop = await openReviewedShop({ stack, intake }, LONG, BLOCKED);
+  shop = await open(LONG, BLOCKED);
 });
-afterAll(() => stack.close());
 
-const review = (work: (page: Page) => Promise<void>, options = {}) => reviewOnPage(portal, shop, work, options);
+const review = (work: (page: Page) => Promise<void>, options = {}) => reviewShop(shop, work, options);
 const heightOf = async (page: Page, selector: string) => (await page.locator(selector).boundingBox())?.height ?? 0;
 const overflowOf = (page: Page) => page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
 
@@ -108,9 +95,9 @@ describeWith('chromium')('the list', () => {
   });
 
   test('the compact density shows more orders, and the list stays where it was', async () => {
-    const many = await openReviewedShop({ stack, intake });
-    await insertBulk(stack, many, 200);
-    await reviewOnPage(portal, many, async (page) => {
+    const many = await open();
+    await insertBulk(apps.stack, many, 200);
+    await reviewShop(many, async (page) => {
       await rowOf(page, 'BULK-0200').waitFor();
       const comfortable = await heightOf(page, '.order-row >> nth=0');
       await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, 3000));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -8,29 +8,15 @@ import {
   becomes,
   currentRow,
   numbered,
-  openReviewedShop,
   type ReviewedShop,
-  reviewOnPage,
   rowOf,
+  startReviewApps,
   watchDecisions,
 } from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 
 const describe = describeWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(() => stack.close());
-
-const open = (...orders: object[]) => openReviewedShop({ stack, intake }, ...orders);
-const review = (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
-  reviewOnPage(portal, shop, work, options);
+const { apps, open, review } = startReviewApps();
 
 /** Far below the time after which the list would be loaded again for another reason. */
 const SOON = { timeout: 10_000 };
@@ -41,8 +27,8 @@ async function colleagueOf(shop: ReviewedShop): Promise<{
   client: PortalClient;
   decide: (number: string, to: string) => Promise<void>;
 }> {
-  const person = await createPerson(stack, shop.account.id);
-  const client = await signIn(portal, person);
+  const person = await createPerson(apps.stack, shop.account.id);
+  const client = await signIn(apps.portal, person);
   return {
     person,
     client,
@@ -56,7 +42,10 @@ async function colleagueOf(shop: ReviewedShop): Promise<{
 }
 
 async function idOf({ account }: ReviewedShop, number: string): Promise<number> {
-  const order = await stack.database.knex('orders').where({ account_id: account.id, order_number: number }).first();
+  const order = await apps.stack.database
+    .knex('orders')
+    .where({ account_id: account.id, order_number: number })
+    .first();
   return order.order_id;
 }
 
@@ -156,7 +145,7 @@ describe('a list that is not updated', () => {
       await page.keyboard.press('j');
       await currentRow(page, 'H-2').waitFor();
       await page.keyboard.press('c');
-      await becomes(stack, shop, 'H-2', 'confirmed');
+      await becomes(apps.stack, shop, 'H-2', 'confirmed');
       for (const route of held) await route.continue().catch(() => {});
       await page.unrouteAll();
       await currentRow(page, 'H-1').waitFor();

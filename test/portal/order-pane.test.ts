@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible } from '../harness/browser.ts';
 import { sendOrder } from '../harness/erasure.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { below, openShop, type Shop } from '../harness/review-list.ts';
+import { factOf, inputOf, visitOrder } from '../harness/review-page.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -40,24 +41,10 @@ const numbered = (source_order_id: string, more: object = {}) => ({ ...ORDER, so
 const orderOf = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).body.order;
 const stateOf = async (orderId: number) => (await orderOf(orderId)).review_state;
 
-async function visit(
-  orderId: number,
-  work: (page: Page) => Promise<void>,
-  options: BrowserContextOptions = {},
-): Promise<void> {
-  const { page, complaints } = await openPage(options);
-  page.setDefaultTimeout(15_000);
-  await signInOnPage(page, portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`);
-  await page.locator('.raw pre').waitFor();
-  await work(page);
-  expect(complaints).toEqual([]);
-  await page.context().close();
-}
+const visit = (orderId: number, work: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) =>
+  visitOrder(portal, shop, orderId, work, options);
 
 const paneOf = (page: Page) => page.locator('.order-pane');
-const factOf = (page: Page, label: string) =>
-  page.locator('.fact').filter({ has: page.getByText(label, { exact: true }) });
-const inputOf = (page: Page) => page.locator('.field-editor').locator('input, textarea, select');
 
 describeWith('chromium')('the open order', () => {
   test('says what is missing for the delivery, and each reason opens the editor of its field', async () => {

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible } from '../harness/browser.ts';
 import { sendOrder } from '../harness/erasure.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { below, openShop, type Shop } from '../harness/review-list.ts';
+import { factOf, inputOf, rowOf, visitOrder } from '../harness/review-page.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 
 const ORDER = {
@@ -40,26 +41,10 @@ const colleague = async () => {
   return { person, ...below(await signIn(portal, person), shop.account.id) };
 };
 
-async function visit(
-  orderId: number,
-  work: (page: Page) => Promise<void>,
-  options: BrowserContextOptions = {},
-): Promise<void> {
-  const { page, complaints } = await openPage(options);
-  page.setDefaultTimeout(15_000);
-  await signInOnPage(page, portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`);
-  // The full order is there.
-  await page.locator('.raw pre').waitFor();
-  await work(page);
-  expect(complaints).toEqual([]);
-  await page.context().close();
-}
+const visit = (orderId: number, work: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) =>
+  visitOrder(portal, shop, orderId, work, options);
 
 const edit = (page: Page, field: string) => page.getByRole('button', { name: `Edit: ${field}`, exact: true }).click();
-const inputOf = (page: Page) => page.locator('.field-editor').locator('input, textarea, select');
-const factOf = (page: Page, label: string) =>
-  page.locator('.fact').filter({ has: page.getByText(label, { exact: true }) });
-const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
 const unsaved = (page: Page) => page.locator('.draft-note');
 
 describeWith('chromium')('a value that is typed', () => {

@@ -20,7 +20,13 @@ import {
   type ReviewFilter,
 } from '@orders/database';
 import type { Knex } from 'knex';
-import { createReviewDatabase, insertOrders, NO_FILTER, type ReviewDatabase } from '../harness/review-list.ts';
+import {
+  createReviewDatabase,
+  insertOrders,
+  NO_FILTER,
+  type ReviewDatabase,
+  rowsRead,
+} from '../harness/review-list.ts';
 import { until } from '../harness/until.ts';
 
 const FEW_ROWS = 120;
@@ -61,18 +67,6 @@ async function apart<T>(work: (knex: Knex) => PromiseLike<T>): Promise<T> {
     return rows.length === 0;
   });
   return done;
-}
-
-async function rowsRead(work: () => Promise<unknown>): Promise<number> {
-  const total = async () => {
-    await db.database.pool.query('select pg_stat_force_next_flush()');
-    const { rows } = await db.knex.raw(`
-      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
-    return Number(rows[0].read);
-  };
-  const before = await total();
-  await work();
-  return (await total()) - before;
 }
 
 const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
@@ -154,7 +148,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
     if (statistics === 'analyzed') await db.knex.raw('analyze');
     const tooMany: [string, number][] = [];
     for (const [name, most, work] of CASES) {
-      const rows = await rowsRead(work);
+      const rows = await rowsRead(db, work);
       if (rows > most) tooMany.push([name, rows]);
     }
     expect([statistics, tooMany]).toEqual([statistics, []]);
@@ -167,13 +161,13 @@ test('filling search terms reads each account once and no orders of other accoun
   // Each second one more of these reaches the age of a minute.
   await apart((knex) => knex('orders').where('order_id', '>', 59_900).delete());
   const fillOnce = () => apart((knex) => fillSearchTerms(knex));
-  const idleReads = await rowsRead(async () => {
+  const idleReads = await rowsRead(db, async () => {
     expect(await fillOnce()).toBe(0);
   });
   expect(idleReads).toBeLessThan(ACCOUNTS + FEW_ROWS);
   await insertOrders(db.knex, 4000, 500);
   await insertOrders(db.knex, 8, 500);
-  const batchReads = await rowsRead(async () => {
+  const batchReads = await rowsRead(db, async () => {
     expect(await fillOnce()).toBe(1000);
   });
   expect(batchReads).toBeLessThan(ACCOUNTS + 2 * 1000 + FEW_ROWS);

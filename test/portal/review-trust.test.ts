@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
 import { describeWith } from '../harness/programs.ts';
 import {
@@ -7,32 +7,18 @@ import {
   currentRow,
   insertBulk,
   numbered,
-  openReviewedShop,
-  type ReviewedShop,
-  reviewOnPage,
   rowOf,
+  startReviewApps,
   statesOf,
   watchDecisions,
 } from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(() => stack.close());
+const { apps, open, review } = startReviewApps();
 
 const PHONE = { viewport: { width: 390, height: 844 } };
-const open = (...orders: object[]) => openReviewedShop({ stack, intake }, ...orders);
-const review = (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
-  reviewOnPage(portal, shop, work, options);
 const paneOf = (page: Page, number: string) => page.locator('.order-pane', { hasText: number });
 const scrollOf = (page: Page) => page.locator('.order-scroll').evaluate((list) => list.scrollTop);
 const isInSight = (page: Page, number: string) =>
@@ -55,8 +41,8 @@ describe('a decision', () => {
       await page.keyboard.press('Enter');
       await paneOf(page, 'A-1').waitFor();
       await page.keyboard.press('c');
-      await becomes(stack, shop, 'A-1', 'confirmed');
-      expect(await statesOf(stack, shop)).toMatchObject({ 'A-2': 'needs_review', 'A-3': 'needs_review' });
+      await becomes(apps.stack, shop, 'A-1', 'confirmed');
+      expect(await statesOf(apps.stack, shop)).toMatchObject({ 'A-2': 'needs_review', 'A-3': 'needs_review' });
     });
   });
 
@@ -85,13 +71,13 @@ describe('a decision', () => {
 
   test('after the list was loaded again is never about an order that it has not shown since', async () => {
     const shop = await open();
-    await insertBulk(stack, shop, 30);
+    await insertBulk(apps.stack, shop, 30);
     await review(shop, async (page) => {
       const decisions = watchDecisions(page);
       await rowOf(page, 'BULK-0030').waitFor();
       await page.keyboard.press('j');
       await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, 300));
-      await insertBulk(stack, shop, 1200, 'BURST');
+      await insertBulk(apps.stack, shop, 1200, 'BURST');
       await page.getByRole('button', { name: 'new orders' }).click();
       await rowOf(page, 'BURST-1200').waitFor();
       await page.keyboard.press('c');
@@ -103,7 +89,7 @@ describe('a decision', () => {
 
   test('about a current order that is scrolled out of sight first shows it', async () => {
     const shop = await open();
-    await insertBulk(stack, shop, 90);
+    await insertBulk(apps.stack, shop, 90);
     await review(shop, async (page) => {
       const decisions = watchDecisions(page);
       await rowOf(page, 'BULK-0090').waitFor();
@@ -115,7 +101,7 @@ describe('a decision', () => {
       await until('the order is in sight', () => isInSight(page, 'BULK-0090'));
       expect(decisions).toEqual([]);
       await page.keyboard.press('c');
-      await becomes(stack, shop, 'BULK-0090', 'confirmed');
+      await becomes(apps.stack, shop, 'BULK-0090', 'confirmed');
     });
   });
 
@@ -136,13 +122,13 @@ describe('a decision', () => {
         press(false);
       })()`);
       await currentRow(page, 'D-2').waitFor();
-      await becomes(stack, shop, 'D-3', 'confirmed');
+      await becomes(apps.stack, shop, 'D-3', 'confirmed');
       await page.evaluate(`document.body.dispatchEvent(
         new KeyboardEvent('keydown', { key: 'c', code: 'KeyC', bubbles: true, cancelable: true, repeat: true }))`);
       await afterKeys(page);
       expect(decisions).toHaveLength(1);
       await page.keyboard.press('c');
-      await becomes(stack, shop, 'D-2', 'confirmed');
+      await becomes(apps.stack, shop, 'D-2', 'confirmed');
       expect(decisions).toHaveLength(2);
     });
   });
@@ -156,8 +142,8 @@ describe('a decision', () => {
         await rowOf(page, 'E-1').getByRole('link').click();
         await paneOf(page, 'E-1').waitFor();
         await page.keyboard.press('c');
-        await becomes(stack, shop, 'E-1', 'confirmed');
-        expect(await statesOf(stack, shop)).toMatchObject({ 'E-2': 'needs_review' });
+        await becomes(apps.stack, shop, 'E-1', 'confirmed');
+        expect(await statesOf(apps.stack, shop)).toMatchObject({ 'E-2': 'needs_review' });
       },
       PHONE,
     );
@@ -242,10 +228,10 @@ describe('the shortcuts', () => {
       await press(page, 'ت', 'KeyJ');
       await currentRow(page, 'H-2').waitFor();
       await press(page, 'ؤ', 'KeyC');
-      await becomes(stack, shop, 'H-2', 'confirmed');
+      await becomes(apps.stack, shop, 'H-2', 'confirmed');
       await currentRow(page, 'H-1').waitFor();
       await press(page, 'ع', 'KeyU');
-      await becomes(stack, shop, 'H-2', 'needs_review');
+      await becomes(apps.stack, shop, 'H-2', 'needs_review');
       await press(page, '؟', 'Slash', true);
       await page.getByRole('dialog').waitFor();
       await page.keyboard.press('Escape');
@@ -268,7 +254,7 @@ describe('the shortcuts', () => {
       await afterKeys(page);
       expect(decisions).toEqual([]);
       await press(page, 'c', 'KeyI');
-      await becomes(stack, shop, 'I-2', 'confirmed');
+      await becomes(apps.stack, shop, 'I-2', 'confirmed');
     });
   });
 });
@@ -276,7 +262,7 @@ describe('the shortcuts', () => {
 describe('the way back', () => {
   test('from an order and from another page restores the scroll position and the loaded orders', async () => {
     const shop = await open();
-    await insertBulk(stack, shop, 350);
+    await insertBulk(apps.stack, shop, 350);
     await review(shop, async (page) => {
       await rowOf(page, 'BULK-0350').waitFor();
       const list = page.locator('.order-scroll');
