@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { freePort } from '@orders/test-services';
 import { chromium } from 'playwright-core';
-import { type DevFile, LOCAL_DIRECTORY, readJson } from './local-state.ts';
+import { chromiumPath, fail, readRunning, signInAs } from './open-portal.ts';
 import { weighPage } from './page-weight.ts';
 
 const HELP = `Measures a page of the portal with Lighthouse, as a phone and as a desktop, and the weight of its start. Needs a running npm start.
@@ -40,11 +39,8 @@ if (help) {
   process.stdout.write(`${HELP}\n`);
   process.exit(0);
 }
-const dev = await readJson<DevFile>(join(LOCAL_DIRECTORY, 'dev.json'));
-const user = dev?.signIns.find(({ role }) => role === 'account_holder');
-if (!dev?.portalUrl || !user) fail('npm start is not running here; start it first.', 1);
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-if (!existsSync(executablePath)) fail('There is no Chromium; install it, or set CHROMIUM_PATH.', 1);
+const dev = await readRunning();
+const executablePath = chromiumPath();
 const path = pageName === 'profile' ? '/profile' : `/accounts/${dev.accounts[0]?.id ?? 1}/${pageName}`;
 const directory = await mkdtemp(join(tmpdir(), 'lighthouse-'));
 const port = await freePort();
@@ -52,11 +48,7 @@ const args = ['--no-sandbox', `--remote-debugging-port=${port}`];
 const browser = await chromium.launchPersistentContext(directory, { executablePath, args });
 try {
   const page = await browser.newPage();
-  await page.goto(dev.portalUrl);
-  await page.locator('input[type="email"]').fill(user.email);
-  await page.locator('input[type="password"]').fill(user.password);
-  await page.locator('button[type="submit"]').click();
-  await page.locator('.shell').waitFor();
+  await signInAs(page, dev, 'account_holder');
   const devtools = await browser.newCDPSession(page);
   const rows: Record<string, Record<string, string>> = {};
   for (const device of ['mobile', 'desktop'] as const) {
@@ -80,7 +72,7 @@ async function measure(device: 'mobile' | 'desktop'): Promise<Report> {
   const options = ['--quiet', '--output=json', `--output-path=${output}`, `--port=${port}`, '--disable-storage-reset'];
   if (device === 'desktop') options.push('--preset=desktop');
   const categories = `--only-categories=${CATEGORIES.join(',')}`;
-  await promisify(execFile)('npx', ['--yes', LIGHTHOUSE, dev?.portalUrl + path, ...options, categories]);
+  await promisify(execFile)('npx', ['--yes', LIGHTHOUSE, dev.portalUrl + path, ...options, categories]);
   return JSON.parse(await readFile(output, 'utf8'));
 }
 
@@ -102,9 +94,4 @@ function readArguments(): { pageName: string; help: boolean } {
   } catch (error) {
     return fail(`${(error as Error).message}; see: npm run lighthouse -- --help`, 2);
   }
-}
-
-function fail(line: string, exitCode: number): never {
-  process.stderr.write(`${line}\n`);
-  process.exit(exitCode);
 }

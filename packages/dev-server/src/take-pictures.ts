@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { type DevFile, LOCAL_DIRECTORY, readJson } from './local-state.ts';
+import type { DevFile } from './local-state.ts';
+import { chromiumPath, fail, readRunning, signInAs } from './open-portal.ts';
 import { DOCUMENT_PICTURES } from './pictures/document-pictures.ts';
 import { sendRejectedWebhooks } from './pictures/rejected-webhooks.ts';
 import { SCENES, type Scene } from './pictures/scenes.ts';
@@ -27,12 +27,9 @@ if (help) {
   process.stdout.write(`${HELP}\n`);
   process.exit(0);
 }
-const dev = await readJson<DevFile>(join(LOCAL_DIRECTORY, 'dev.json'));
-if (!dev?.portalUrl) fail('npm start is not running here; start it first.', 1);
+const dev = await readRunning();
 await sendRejectedWebhooks(dev);
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-if (!existsSync(executablePath)) fail('There is no Chromium; install it, or set CHROMIUM_PATH.', 1);
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
 let failures = 0;
 try {
   const sessions = await signIn(browser, dev);
@@ -75,14 +72,8 @@ function pictures(): Picture[] {
 /** Signs in once for each role. */
 async function signIn(browser: Browser, dev: DevFile) {
   const stateOf = async (role: DevFile['signIns'][number]['role']) => {
-    const user = dev.signIns.find((signIn) => signIn.role === role);
     const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(dev.portalUrl);
-    await page.locator('input[type="email"]').fill(user?.email ?? '');
-    await page.locator('input[type="password"]').fill(user?.password ?? '');
-    await page.locator('button[type="submit"]').click();
-    await page.locator('.shell').waitFor();
+    await signInAs(await context.newPage(), dev, role);
     const storageState = await context.storageState();
     await context.close();
     return { storageState };
@@ -125,9 +116,4 @@ function readArguments(): { all: boolean; only: string[]; to: string; help: bool
   } catch (error) {
     return fail(`${(error as Error).message}; see: npm run pictures -- --help`, 2);
   }
-}
-
-function fail(line: string, exitCode: number): never {
-  process.stderr.write(`${line}\n`);
-  process.exit(exitCode);
 }
