@@ -15,8 +15,8 @@ export function readHelpPages(language: HelpLanguage): DocPage[] {
 }
 
 /**
- * `GET /help` and below: the pages of docs/portal, rendered at start. They hold nothing of an account, so they need no session; whoever
- * cannot sign in can read them too.
+ * `GET /help` and below: the pages of docs/portal, rendered at start. They contain no account data and need no session, so that people who
+ * cannot sign in can read them.
  */
 export function helpPages(): Router {
   const router = Router({ caseSensitive: true });

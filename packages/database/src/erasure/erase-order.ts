@@ -15,8 +15,7 @@ interface ErasedOrder {
 
 /**
  * Removes personal data from an order, its receipts and bodies, its search terms and its audit events, deletes its notes (by a trigger), and
- * audits the erasure. The order is
- * redacted by `redactOrder`; a receipt that is not written yet will be written in that form. Idempotent.
+ * audits the erasure. The order is redacted by `redactOrder`; a receipt that is not written yet will be written in that form. Idempotent.
  *
  * Many receipts take several transactions, as `dispatchable_orders` waits for each. The receipt that the customer was found in is in the
  * last one, so that an interrupted erasure finds the order again.

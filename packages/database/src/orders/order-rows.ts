@@ -33,10 +33,10 @@ export type ListColumns = {
   severity: Severity;
   /** Why it cannot be delivered. */
   blockers: Blocker[];
-  /** Who confirmed or rejected it, and when; null while it needs review. */
-  reviewed_by: string | null;
-  reviewed_at: Date | null;
-};
+} & Decided;
+
+/** Who confirmed or rejected an order, and when; null while it needs review. */
+export type Decided = { reviewed_by: string | null; reviewed_at: Date | null };
 
 type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
   customer_name: string | null;
@@ -65,14 +65,21 @@ export function toListed(row: ListedRow): ListedOrder {
 }
 
 export function listColumns(row: ListedRow): ListColumns {
-  const isReviewed = row.review_state !== 'needs_review';
   return {
     item_count: row.item_count,
     warning_count: row.warning_count,
     ...severityColumns(row),
-    reviewed_by: isReviewed ? row.reviewed_by : null,
-    reviewed_at: isReviewed ? row.reviewed_at : null,
+    ...decidedColumns(row),
   };
+}
+
+/** The columns of a reopened order name who reopened it. */
+export function decidedColumns({
+  review_state,
+  reviewed_by,
+  reviewed_at,
+}: Decided & { review_state: ReviewState }): Decided {
+  return review_state === 'needs_review' ? { reviewed_by: null, reviewed_at: null } : { reviewed_by, reviewed_at };
 }
 
 export function toJson(row: OrderRow): OrderJson {

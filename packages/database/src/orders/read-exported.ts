@@ -1,15 +1,14 @@
 import { MAX_ITEMS } from '@orders/domain';
 import type { Knex } from 'knex';
 import type { Note } from '../prepared/orders/find-notes.ts';
-import { type OrderJson, type OrderRow, orderRow, toJson } from './order-rows.ts';
+import { type Decided, decidedColumns, type OrderJson, type OrderRow, orderRow, toJson } from './order-rows.ts';
 
 /** The normalized fields of an order, without its payload and warnings. */
-export type ExportedOrder = Omit<OrderJson, 'warnings'> & {
-  reviewed_by: string | null;
-  reviewed_at: Date | null;
-  /** Oldest first, the newest 100. */
-  notes: Note[];
-};
+export type ExportedOrder = Omit<OrderJson, 'warnings'> &
+  Decided & {
+    /** Oldest first, the newest 100. */
+    notes: Note[];
+  };
 
 /** Orders per statement, and max bytes of their items, unless a single order has more. */
 const CHUNK = { orders: 20, bytes: 262_144 };
@@ -75,15 +74,13 @@ export async function* readExported(
   }
 }
 
-type ExportedRow = OrderRow & { place: number; reviewed_by: string | null; reviewed_at: Date | null };
+type ExportedRow = OrderRow & Decided & { place: number };
 
 function toExported(row: ExportedRow, notes: (Note & { order_id: number })[]): ExportedOrder {
   const { warnings: _, ...order } = toJson(row);
-  const isReviewed = row.review_state !== 'needs_review';
   return {
     ...order,
-    reviewed_by: isReviewed ? row.reviewed_by : null,
-    reviewed_at: isReviewed ? row.reviewed_at : null,
+    ...decidedColumns(row),
     notes: notes.map(({ order_id: _order, ...note }) => note),
   };
 }

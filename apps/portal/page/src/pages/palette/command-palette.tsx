@@ -89,7 +89,7 @@ export function CommandPalette(props: {
   );
 }
 
-/** Commands of which every typed word is in the label or the name of the group. */
+/** The commands whose label or hint contains every typed word. */
 function matching(groups: readonly CommandGroupEntry[], text: string): CommandGroupEntry[] {
   const words = plain(text).split(/\s+/);
   return groups.map((group) => ({

@@ -3,8 +3,8 @@ import type { Filters } from './filters.ts';
 import type { useLiveList } from './use-live-list.ts';
 
 /**
- * Opens the first order of the list as soon as the list for a text is there; an earlier list does not count. A change of the text
- * meanwhile ends the request.
+ * Opens the first order as soon as the list for the typed text is loaded. The list of an earlier text does not count, and typing again
+ * cancels the request.
  */
 export function useOpenFirst(live: ReturnType<typeof useLiveList>, filters: Filters, open: (id: number) => void) {
   const [requested, setRequested] = useState<string | null>(null);
