@@ -7,7 +7,9 @@ import { type DevFile, LOCAL_DIRECTORY, readJson } from './local-state.ts';
 /** The running `npm start`; ends the process if there is none. */
 export async function readRunning(): Promise<DevFile> {
   const dev = await readJson<DevFile>(join(LOCAL_DIRECTORY, 'dev.json'));
-  return dev?.portalUrl ? dev : fail('npm start is not running here; start it first.', 1);
+  // A process that was killed leaves the file behind.
+  const isRunning = dev?.portalUrl && (await fetch(dev.portalUrl, { method: 'HEAD' }).catch(() => null));
+  return isRunning ? dev : fail('npm start is not running here; start it first.', 1);
 }
 
 /** The path of Chromium; ends the process if there is none. */
