@@ -95,8 +95,12 @@ export async function visitOrder(
 export const factOf = (page: Page, label: string) =>
   page.locator('.fact').filter({ has: page.getByText(label, { exact: true }) });
 export const inputOf = (page: Page) => page.locator('.field-editor').locator('input, textarea, select');
-export const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
-export const currentRow = (page: Page, number: string) => page.locator('.order-row.is-current', { hasText: number });
+
+/** The row of an order. Its number is compared whole: `R-2` is also in the name `reviewer-2f`. */
+export const rowOf = (page: Page, number: string) =>
+  page.locator('.order-row').filter({ has: page.getByText(number, { exact: true }) });
+export const currentRow = (page: Page, number: string) =>
+  page.locator('.order-row.is-current').and(rowOf(page, number));
 
 /** The review states of an account's orders by order number. */
 export async function statesOf({ database }: Stack, { account }: ReviewedShop): Promise<Record<string, string>> {

@@ -8,6 +8,7 @@ import { erase, sendOrder } from '../harness/erasure.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { below, openShop, type Shop } from '../harness/review-list.ts';
+import { rowOf } from '../harness/review-page.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -225,7 +226,6 @@ async function visit(
   await page.context().close();
 }
 
-const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
 const panelOf = (page: Page) => page.locator('.resend-panel');
 const confirmButton = (place: Locator) => place.getByRole('button', { name: 'Confirm', exact: true });
 /** The fields of the panel by name, each with its labels and values. */

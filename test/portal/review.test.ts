@@ -6,6 +6,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
+import { rowOf } from '../harness/review-page.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -68,7 +69,6 @@ async function review(
   await page.context().close();
 }
 
-const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
 const openOrder = (page: Page, number: string) => rowOf(page, number).getByRole('link').click();
 const paneOf = (page: Page) => page.locator('.order-pane');
 const factOf = (page: Page, label: string) =>

@@ -4,6 +4,7 @@ import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts'
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
+import { rowOf } from '../harness/review-page.ts';
 import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
 const describe = describeWith('chromium');
@@ -54,7 +55,6 @@ async function endSessions({ email }: TestPerson): Promise<void> {
   await knex('user_sessions').whereIn('user_id', knex('users').where({ email }).select('user_id')).delete();
 }
 
-const rowOf = (page: Page, number: string) => page.locator('.order-row', { hasText: number });
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
 const menuButton = (page: Page) => page.getByRole('button', { name: /^Menu/ });
 const endedDialog = (page: Page) => page.getByRole('dialog', { name: 'Sign in' });
