@@ -6,7 +6,8 @@ import './styles/components.css';
 import './styles/forms.css';
 import './styles/layout.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { StrictMode } from 'react';
+import { options } from 'preact';
+import { Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { isProblem, onSignedOut } from './api/client.ts';
 import { SESSION_QUERY } from './api/session.ts';
@@ -14,6 +15,9 @@ import { App } from './app.tsx';
 import { Notices } from './components/notices.tsx';
 import { initLocales } from './locales/index.ts';
 import { preloadPage } from './pages/pages.ts';
+
+// Preact runs effects after the next frame. A key press could come before, and find neither the focus nor the page where it should be.
+options.requestAnimationFrame = queueMicrotask;
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -38,13 +42,13 @@ async function start(root: HTMLElement): Promise<void> {
   preloadPage(window.location.pathname);
   await texts;
   createRoot(root).render(
-    <StrictMode>
-      <QueryClientProvider client={queryClient}>
+    <QueryClientProvider client={queryClient}>
+      <Suspense>
         <Notices>
           <App />
         </Notices>
-      </QueryClientProvider>
-    </StrictMode>,
+      </Suspense>
+    </QueryClientProvider>,
   );
 }
 

@@ -39,7 +39,8 @@ export function Dialog({
       className="dialog"
       tabIndex={-1}
       aria-labelledby={titleId}
-      onClose={(event) => event.currentTarget.open || onClose()}
+      // The event comes later: this dialog may be gone, and another one open.
+      onClose={({ currentTarget: { isConnected, open } }) => isConnected && !open && onClose()}
     >
       <header>
         <h2 id={titleId}>{title}</h2>

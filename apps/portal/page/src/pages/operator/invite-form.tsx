@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useDeferredValue, useId, useState } from 'react';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import type { AccountPage, InvitationLink } from '../../api/operator.ts';
 import { Field } from '../../components/field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useDebounced } from '../../components/use-debounced.ts';
 
 /** Invites an account holder or an operator. */
 export function InviteForm({
@@ -74,7 +75,7 @@ export function InviteForm({
 function AccountField({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
   const { t } = useTranslation('operator');
   const listId = useId();
-  const searched = useDeferredValue(value.trim());
+  const searched = useDebounced(value.trim());
   const found = useQuery({
     queryKey: ['operator', 'accounts', 'choice', searched],
     queryFn: ({ signal }) => call<AccountPage>('GET', '/operator/accounts', { query: { q: searched }, signal }),

@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
@@ -9,6 +9,7 @@ import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { useDebounced } from '../../components/use-debounced.ts';
 import { AccountTable } from './account-table.tsx';
 import { NewAccount } from './new-account.tsx';
 import './operator.css';
@@ -17,7 +18,7 @@ import './operator.css';
 export function OperatorPage(): ReactNode {
   const { t } = useTranslation('operator');
   const [text, setText] = useState('');
-  const searched = useDeferredValue(text.trim());
+  const searched = useDebounced(text.trim());
   const accounts = useInfiniteQuery({
     queryKey: ['operator', 'accounts', searched],
     queryFn: ({ pageParam, signal }) =>

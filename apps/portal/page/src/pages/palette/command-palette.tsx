@@ -39,7 +39,8 @@ export function CommandPalette(props: {
       ref={dialog}
       className="palette"
       aria-label={label}
-      onClose={(event) => event.currentTarget.open || onClose()}
+      // The event comes later: this dialog may be gone, and another one open.
+      onClose={({ currentTarget: { isConnected, open } }) => isConnected && !open && onClose()}
       onClick={(event) => event.target === event.currentTarget && onClose()}
     >
       <CommandRoot

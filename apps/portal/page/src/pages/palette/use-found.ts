@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Building2, Package } from 'lucide-react';
-import { useDeferredValue } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
 import type { ListedOrder, ReviewState } from '../../api/review.ts';
 import { useSession } from '../../api/session.ts';
+import { useDebounced } from '../../components/use-debounced.ts';
 import type { CommandGroupEntry, PaletteScope } from './use-commands.ts';
 
 const STATES: readonly ReviewState[] = ['needs_review', 'confirmed', 'rejected'];
@@ -24,7 +24,7 @@ interface Found {
 export function useFoundOrders(accountId: number | undefined, text: string): Found {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
-  const q = useDeferredValue(text.trim());
+  const q = useDebounced(text.trim());
   const isSearched = accountId !== undefined && q.length >= MIN_LENGTH;
   const { data, isFetching } = useQuery({
     queryKey: ['palette', 'orders', accountId, q],
@@ -57,7 +57,7 @@ function stateQuery(state: ReviewState): string {
 export function useFoundAccounts(scope: PaletteScope, accountId: number | undefined, text: string): Found {
   const { role } = useSession();
   const [location, navigate] = useLocation();
-  const q = useDeferredValue(text.trim());
+  const q = useDebounced(text.trim());
   const isSearched = role === 'operator' && (scope === 'accounts' || q.length >= MIN_LENGTH);
   const { data, isFetching } = useQuery({
     queryKey: ['palette', 'accounts', q],
