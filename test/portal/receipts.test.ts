@@ -274,7 +274,7 @@ describeWith('chromium')('in a browser', () => {
     await kill('the dead one');
     const { page, complaints: pageErrors } = await openPage();
     await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts`);
-    await page.getByLabel('State').selectOption('dead');
+    await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: 'failed for good' }).click();
     await page.getByLabel('source_order_id begins with').fill('the dead');
     await page.getByRole('link', { name: 'the dead one' }).waitFor();
     await expectAccessible(page);

@@ -73,7 +73,7 @@ describe('signing in', () => {
     await signInOnPage(page, portal, person, `/accounts/${person.accountId}/receipts`);
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await stack.database.knex('user_sessions').delete();
-    await page.getByLabel('State').selectOption('dead');
+    await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: 'failed for good' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.locator('input[type="email"]').fill(person.email);
     await page.locator('input[type="password"]').fill(person.password);

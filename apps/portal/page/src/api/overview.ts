@@ -45,6 +45,8 @@ export interface ReviewOverview {
     /** The last 24 hours, oldest first. */
     per_hour: { at: string; count: number }[];
     money_today: Money[];
+    /** Whether there were more decisions than were counted. */
+    capped: boolean;
   };
   rejected: { today: number };
 }

@@ -27,7 +27,7 @@ export function TabLinks({ label, tabs }: { label: string; tabs: Tab[] }): React
           ref={isCurrent ? current : undefined}
           aria-current={isCurrent ? 'page' : undefined}
         >
-          {name}
+          <span>{name}</span>
           {count && <span className="badge">{count}</span>}
         </Link>
       ))}

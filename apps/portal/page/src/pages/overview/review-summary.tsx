@@ -67,7 +67,10 @@ function Cards({ overview: { waiting, confirmed, rejected } }: { overview: Revie
       <section className="card summary-card">
         <h2>{t('review.confirmedToday')}</h2>
         <p className="summary-number">
-          <Link href={`${list}?state=confirmed`}>{formatCount(confirmed.today)}</Link>
+          <Link href={`${list}?state=confirmed`}>
+            {formatCount(confirmed.today)}
+            {confirmed.capped && '+'}
+          </Link>
         </p>
         <p className="hint">
           {t('review.lastHour', { count: confirmed.last_hour })}

@@ -33,8 +33,7 @@ export function Tiles({ totals }: { totals: Overview['totals'] }): ReactNode {
         kind={totals.dead > 0 ? 'is-bad' : ''}
         href={totals.dead > 0 ? `${receipts}?state=dead` : null}
       />
-      <Tile name="p50" value={ms(totals.p50_ms)} />
-      <Tile name="p99" value={ms(totals.p99_ms)} />
+      <Tile name="p50" value={ms(totals.p50_ms)} hint={t('within99', { time: ms(totals.p99_ms) })} />
     </dl>
   );
 }

@@ -1,9 +1,11 @@
 import { Search } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import { TabLinks } from '../../components/tab-links.tsx';
 import { type Filters, STATES } from './filters.ts';
 
-/** Searches receipts by one of their three ids, or filters by state. */
+/** Searches receipts by one of their three ids, or shows those of one state. */
 export function SearchBox({
   filters,
   change,
@@ -14,9 +16,10 @@ export function SearchBox({
   const { t } = useTranslation('receipts');
   const [q, setQ] = useState(filters.q);
   const id = useId();
+  const [location] = useLocation();
   useEffect(() => setQ(filters.q), [filters.q]);
   return (
-    <div className="receipts-tools">
+    <>
       <search>
         <form
           className="field"
@@ -47,21 +50,14 @@ export function SearchBox({
           </div>
         </form>
       </search>
-      <div className="field">
-        <label htmlFor={`${id}-state`}>{t('state.label')}</label>
-        <select
-          id={`${id}-state`}
-          value={filters.state}
-          onChange={(event) => change({ state: event.target.value, q: '' })}
-        >
-          <option value="">{t('state.any')}</option>
-          {STATES.map((state) => (
-            <option key={state} value={state}>
-              {t(`state.${state}`)}
-            </option>
-          ))}
-        </select>
-      </div>
-    </div>
+      <TabLinks
+        label={t('state.label')}
+        tabs={['', ...STATES].map((state) => ({
+          name: t(`state.${state || 'any'}`),
+          href: state ? `${location}?state=${state}` : location,
+          isCurrent: filters.q === '' && filters.state === state,
+        }))}
+      />
+    </>
   );
 }

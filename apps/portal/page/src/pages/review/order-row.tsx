@@ -30,7 +30,7 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
   const { order, href, top, position, total, isCurrent, isEntrance, isOpen, isSelected, onSelect, onVisit } = props;
   const { t } = useTranslation('review');
   const { order_id, order_number, customer, area } = order;
-  const place = [emirateText(t, order), area].filter(Boolean).join(' · ');
+  const emirate = emirateText(t, order);
   return (
     <li
       className={['order-row', isCurrent && 'is-current', isSelected && 'is-selected'].filter(Boolean).join(' ')}
@@ -56,8 +56,10 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
       <span className="order-phone">
         <bdi dir="ltr">{customer.phone === null ? '–' : formatPhone(customer.phone)}</bdi>
       </span>
-      <span className="order-place" dir="auto">
-        {place || '–'}
+      <span className="order-place">
+        {emirate && <bdi>{emirate}</bdi>}
+        {emirate && area && ' · '}
+        {(area || !emirate) && <bdi className="order-area">{area || '–'}</bdi>}
       </span>
       <span className="order-warnings">
         <Marks order={order} viewers={props.viewers} />
@@ -91,21 +93,12 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
 /** For orders that need review their age, for others who decided and when. */
 function WhoAndWhen({ order: { channel, received_at, reviewed_at, reviewed_by } }: { order: ListedOrder }): ReactNode {
   const { t } = useTranslation('review');
+  const reviewer = reviewed_by === null ? null : <bdi title={reviewed_by}>{reviewed_by.split('@')[0]}</bdi>;
   return (
     <>
-      <span className="order-channel">
-        {reviewed_at === null ? (
-          t(`common:channel.${channel}`)
-        ) : (
-          <bdi title={reviewed_by ?? ''}>{reviewed_by ?? '–'}</bdi>
-        )}
-      </span>
+      <span className="order-channel">{reviewed_at === null ? t(`common:channel.${channel}`) : (reviewer ?? '–')}</span>
       <span className="order-age">
-        {reviewed_by !== null && (
-          <span className="order-by" title={reviewed_by}>
-            <bdi>{reviewed_by.split('@')[0]}</bdi> ·{' '}
-          </span>
-        )}
+        {reviewer && <span className="order-by">{reviewer} · </span>}
         <Ago at={reviewed_at ?? received_at} />
       </span>
     </>
