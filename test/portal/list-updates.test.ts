@@ -88,7 +88,7 @@ describe('the decision of another reviewer', () => {
     await review(
       shop,
       async (page) => {
-        await rowOf(page, 'C-1').getByText(colleague.person.email).waitFor();
+        await rowOf(page, 'C-1').locator('.order-channel').getByTitle(colleague.person.email).waitFor();
         await rowOf(page, 'C-1').getByText('ago').waitFor();
         await expectAccessible(page);
         await page.setViewportSize({ width: 375, height: 700 });
