@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { openPage, signInOnPage } from './browser.ts';
+import { openPage, visitAs } from './browser.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
@@ -69,7 +69,7 @@ async function reviewOnPage(
   { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
 ): Promise<void> {
   const { page, complaints } = await openPage(options);
-  await signInOnPage(page, portal, person, `/accounts/${account.id}/review${path}`);
+  await visitAs(page, portal, person, `/accounts/${account.id}/review${path}`);
   await work(page);
   expect(complaints).toEqual([]);
   await page.context().close();
@@ -85,7 +85,7 @@ export async function visitOrder(
 ): Promise<void> {
   const { page, complaints } = await openPage(options);
   page.setDefaultTimeout(15_000);
-  await signInOnPage(page, portal, person, `/accounts/${account.id}/review/${orderId}`);
+  await visitAs(page, portal, person, `/accounts/${account.id}/review/${orderId}`);
   await page.locator('.raw pre').waitFor();
   await work(page);
   expect(complaints).toEqual([]);

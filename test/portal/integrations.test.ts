@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listAudit, rotateSigning, setSuspended } from '@orders/database';
 import { REJECTIONS } from '@orders/domain';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { sign } from '../harness/sign.ts';
@@ -244,7 +244,7 @@ describeWith('chromium')('in a browser', () => {
   test('a developer creates a key, and the displayed code runs unchanged', async () => {
     const { account, person } = await holder({ signing: true });
     const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/integrations`);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('What is the key for?').fill('shop back end');
@@ -293,7 +293,7 @@ describeWith('chromium')('in a browser', () => {
     const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
     const { page, complaints: pageErrors } = await openPage();
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
     await page.getByText('Nothing was rejected').waitFor();
     await expectAccessible(page);
     const body = '{"source_order_id":"five-1","total":"10.00"}';
@@ -323,7 +323,7 @@ describeWith('chromium')('in a browser', () => {
     const { account, person } = await holder();
     expect((await intake.api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
     const item = page.locator('.rejected-list > li');
     await item.getByText('POST /ingest/orders/batch').waitFor();
     await item.getByText('The batch could not be read').waitFor();
@@ -334,7 +334,7 @@ describeWith('chromium')('in a browser', () => {
   test('in Arabic and dark mode a test order, a key replacement, a revocation and a secret rotation work', async () => {
     const { account, person, client, base } = await holder({ signing: true });
     const { page, complaints: pageErrors } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/integrations`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/integrations`);
     await page.getByRole('button', { name: 'استبدال' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'استبدال' }).click();
     await page.getByRole('button', { name: 'حفظته' }).click();

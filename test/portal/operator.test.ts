@@ -3,7 +3,7 @@ import { runCli } from '@orders/cli';
 import { closeDatabase, createInvitation, findAuthenticatedKeys, listAudit, openDatabase } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
 import { openSeed } from '../cli/seed.ts';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith, testWith } from '../harness/programs.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
@@ -274,7 +274,7 @@ describe('the service', () => {
         expect((await pause({ Origin: there.url })).status).toBe(405);
 
         const { page, complaints: pageErrors } = await openPage();
-        await signInOnPage(page, there, person);
+        await visitAs(page, there, person);
         await page.goto(`${board}/queue/receipts?status=waiting`);
         await page.getByText('wake-up', { exact: true }).first().waitFor();
         expect(pageErrors).toEqual([]);
@@ -358,7 +358,7 @@ describeWith('chromium')('in a browser', () => {
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
     for (const options of [{}, phone]) {
       const { page, complaints: pageErrors } = await openPage(options);
-      await signInOnPage(page, portal, operator);
+      await visitAs(page, portal, operator);
       for (const path of PATHS) {
         await page.goto(portal.url + path);
         await page.locator('table').first().waitFor();
@@ -375,7 +375,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('an operator creates an account, suspends it and invites its holder', async () => {
     const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
-    await signInOnPage(page, portal, operator, '/operator');
+    await visitAs(page, portal, operator, '/operator');
     await page.getByRole('button', { name: 'New account' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Desert Rose');
@@ -433,7 +433,7 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
 
     const again = await openPage();
-    await signInOnPage(again.page, portal, {
+    await visitAs(again.page, portal, {
       email: 'salim@example.test',
       password: 'a desert rose in spring',
       name: 'سالم',

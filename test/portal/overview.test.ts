@@ -19,7 +19,7 @@ import {
 } from '@orders/database';
 import { normalizeOrder, type Warning } from '@orders/domain';
 import { whoWait } from '../harness/barriers.ts';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { PREPARED } from '../harness/database.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
@@ -270,7 +270,7 @@ testInBrowser('the numbers with their words, each chart with its table, in both 
   await fail(dead, 1);
   await rollUpActivity(stack.database.knex);
   const { page, complaints: pageErrors } = await openPage();
-  await signInOnPage(page, portal, person, `/accounts/${account.id}/overview`);
+  await visitAs(page, portal, person, `/accounts/${account.id}/overview`);
   const tile = (name: string) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd');
   await page.locator('rect[data-series="written"]').first().waitFor();
   expect(await tile('Received').textContent()).toBe('3');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -41,7 +41,7 @@ describeWith('chromium')('in a browser', () => {
   test('a key is created with the keyboard alone: the name has the focus, and Enter creates the key', async () => {
     const { base, person } = await holder();
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, `${base}/integrations`);
+    await visitAs(page, portal, person, `${base}/integrations`);
     await page.getByRole('button', { name: 'Create a key' }).click();
     expect(await focused(page)).toBe('What is the key for?');
     await page.keyboard.type('shop back end');
@@ -55,7 +55,7 @@ describeWith('chromium')('in a browser', () => {
   test('a key and a secret are replaced with the keyboard alone, and Enter never revokes a key by mistake', async () => {
     const { base, person, client } = await holder({ signing: true });
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, `${base}/integrations`);
+    await visitAs(page, portal, person, `${base}/integrations`);
     await page.getByRole('button', { name: 'Revoke' }).click();
     expect(await focused(page)).toBe('Keep the key');
     await page.keyboard.press('Enter');
@@ -80,7 +80,7 @@ describeWith('chromium')('in a browser', () => {
     const made = (await client.post(`${base}/keys`, { name: 'shop' })).body;
     const newer = (await client.post(`${base}/keys/${made.key_id}/replace`, { grace: '24h' })).body;
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, `${base}/integrations`);
+    await visitAs(page, portal, person, `${base}/integrations`);
     const row = (lastFour: string) => page.getByRole('row', { name: new RegExp(`shop.*…${lastFour}`) });
     await row(made.last_four).getByText('Replaced: works until').waitFor();
     expect(await row(newer.last_four).getByText('Replaced').count()).toBe(0);
@@ -118,7 +118,7 @@ describeWith('chromium')('in a browser', () => {
     const client = await signIn(portal, operator);
     frozen = await startApp('worker', stack.env);
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, operator, '/operator/service');
+    await visitAs(page, portal, operator, '/operator/service');
     const row = page.getByRole('row', { name: new RegExp(`process ${frozen.pid}`) });
     await row.getByText('Running').waitFor();
     await expectAccessible(page);
@@ -146,7 +146,7 @@ describeWith('chromium')('in a browser', () => {
     await client.post(`${base}/orders/review`, { order_ids: [orderId], to: 'rejected', reason: 'a test' });
     const key = (await client.post(`${base}/keys`, { name: 'till' })).body;
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, `${base}/log`);
+    await visitAs(page, portal, person, `${base}/log`);
     const rejected = page.getByRole('row', { name: /Rejected the order/ });
     await rejected.getByText('Reason: a test').waitFor();
     await page
@@ -171,7 +171,7 @@ describeWith('chromium')('in a browser', () => {
     const { base, person, client } = await holder();
     await client.post(`${base}/keys`, { name: 'till' });
     const { page } = await openPage({ timezoneId: 'Asia/Dubai' });
-    await signInOnPage(page, portal, person, `${base}/log`);
+    await visitAs(page, portal, person, `${base}/log`);
     expect(
       await page
         .getByRole('row', { name: /Created an API key/ })

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase, recordReceipts, searchReceipts } from '@orders/database';
 import { hold } from '../harness/barriers.ts';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { PREPARED } from '../harness/database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
@@ -247,7 +247,7 @@ describeWith('chromium')('in a browser', () => {
     const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key', Prefer: 'wait=20' });
     const receiptId: string = sent.body.receipt_id;
     const { page, complaints: pageErrors } = await openPage();
-    await signInOnPage(page, portal, person);
+    await visitAs(page, portal, person);
     await page.getByRole('link', { name: 'Receipts' }).click();
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await expectAccessible(page);
@@ -273,7 +273,7 @@ describeWith('chromium')('in a browser', () => {
   test('a dead receipt shows its cause, the preview of its redrive, and its outcome', async () => {
     await kill('the dead one');
     const { page, complaints: pageErrors } = await openPage();
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/receipts`);
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: 'failed for good' }).click();
     await page.getByLabel('source_order_id begins with').fill('the dead');
     await page.getByRole('link', { name: 'the dead one' }).waitFor();
@@ -298,7 +298,7 @@ describeWith('chromium')('in a browser', () => {
     const { body } = await intake.api.order(account, { source_order_id: 'came later' }, reused);
     expect(body).toMatchObject({ receipt_id: original, payload_mismatch: true });
     const { page, complaints: pageErrors } = await openPage();
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
     await page.getByLabel('Cause').selectOption('idempotency_key_reused');
     await page.getByRole('link', { name: 'came later' }).click();
     await page.getByText('It was kept and not processed, so it is not on the list.').waitFor();
@@ -326,7 +326,7 @@ describeWith('chromium')('in a browser', () => {
     );
     const { page, complaints: pageErrors } = await openPage();
     const query = '?state=dead&source_prefix=many-';
-    await signInOnPage(page, portal, person, `/accounts/${account.id}/receipts${query}`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/receipts${query}`);
     await page.getByRole('link', { name: 'many-1' }).waitFor();
     await page.getByRole('button', { name: 'Process all of these again…' }).click();
     await page.getByText('2 would become orders').waitFor();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { erase, sendOrder } from '../harness/erasure.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -220,7 +220,7 @@ async function visit(
   options: BrowserContextOptions = {},
 ): Promise<void> {
   const { page, complaints: pageErrors } = await openPage(options);
-  await signInOnPage(page, portal, shop.person, `/accounts/${shop.account.id}${path}`);
+  await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}${path}`);
   await work(page);
   expect(pageErrors).toEqual([]);
   await page.context().close();

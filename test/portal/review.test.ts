@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WARNINGS } from '@orders/domain';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { rowOf } from '../harness/review-page.ts';
@@ -63,7 +63,7 @@ async function review(
   { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
 ): Promise<void> {
   const { page, complaints: pageErrors } = await openPage(options);
-  await signInOnPage(page, portal, person, `/accounts/${account.id}/review${path}`);
+  await visitAs(page, portal, person, `/accounts/${account.id}/review${path}`);
   await work(page);
   expect(pageErrors).toEqual([]);
   await page.context().close();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
@@ -70,7 +70,7 @@ describe('the menu', () => {
   test('is above the list on a wide screen, and no click in it reaches an order', async () => {
     const { person, review } = await openShop();
     const { page, complaints } = await openPage(WIDE);
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await menuButton(page).click();
     await page.getByRole('radio', { name: 'Dark' }).check();
@@ -87,7 +87,7 @@ describe('the menu', () => {
   test('closes on Escape and on a click outside, and returns the focus', async () => {
     const { person, review } = await openShop();
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, `${review}?q=Fatima`);
+    await visitAs(page, portal, person, `${review}?q=Fatima`);
     await rowOf(page, 'A-30').waitFor();
     const link = page.getByRole('link', { name: 'Profile and sessions' });
     await menuButton(page).focus();
@@ -110,7 +110,7 @@ describe('the menu', () => {
   test('takes no key that would decide about an order', async () => {
     const { person, account, review } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('j');
     await menuButton(page).click();
@@ -134,7 +134,7 @@ describe('a page whose file does not load', () => {
   test('loads by one automatic reload after a deploy', async () => {
     const { person, review } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.route(FILE, (route) => route.fulfill({ status: 404, body: '' }));
     // The new document names the new files.
@@ -149,7 +149,7 @@ describe('a page whose file does not load', () => {
   test('shows a message instead of reloading for ever, and loads by Try again', async () => {
     const { person, review } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     let documents = 0;
     page.on('request', (request) => {
@@ -175,7 +175,7 @@ describe('a page whose file does not load', () => {
   test('shows the message without a network, and loads by itself once it is back', async () => {
     const { person, review } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Integrations' }).click();
@@ -190,7 +190,7 @@ describe('the account of the page', () => {
   test('is named in the sidebar for its holder, on a phone too', async () => {
     const { account, person, review } = await openShop();
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     const name = page.locator('.bar').getByText(await nameOf(account), { exact: true });
     await name.waitFor();
     await page.setViewportSize(PHONE.viewport);
@@ -204,7 +204,7 @@ describe('the account of the page', () => {
     const [one, other] = [await openShop(), await openShop()];
     const operator = await createPerson(stack, null);
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, operator, one.review);
+    await visitAs(page, portal, operator, one.review);
     await rowOf(page, 'A-30').waitFor();
     const switcher = (name: string) => page.locator('.bar').getByRole('button', { name });
     const [oneName, otherName] = [await nameOf(one.account), await nameOf(other.account)];
@@ -227,7 +227,7 @@ describe('a session that ends during work', () => {
   test('asks to sign in over the page, which keeps what is typed', async () => {
     const { person, review } = await openShop();
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, '/profile');
+    await visitAs(page, portal, person, '/profile');
     await page.getByLabel('New password').fill('typed before the end');
     await endSessions(person);
     await page.getByLabel('Current password').fill(person.password);
@@ -259,7 +259,7 @@ describe('a session that ends during work', () => {
     const { person, account } = await openShop();
     const colleague = await createPerson(stack, account.id);
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, '/profile');
+    await visitAs(page, portal, person, '/profile');
     await page.getByLabel('New password').fill('typed by the first person');
     await endSessions(person);
     await page.getByLabel('Current password').fill(person.password);
@@ -277,7 +277,7 @@ describe('a session that ends during work', () => {
   test('is not confused with a service that fails to answer about the session', async () => {
     const { person } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, '/profile');
+    await visitAs(page, portal, person, '/profile');
     await page.getByLabel('New password').fill('typed before the failure');
     await endSessions(person);
     await page.route('**/api/session', (route) =>
@@ -307,7 +307,7 @@ describe('the command palette', () => {
       reviewed_by: person.email,
     });
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('Control+k');
     await page.locator('dialog [role=combobox]:focus').waitFor();
@@ -324,7 +324,7 @@ describe('the command palette', () => {
   test('opens pages and changes the language, in Arabic too', async () => {
     const { person, review } = await openShop();
     const { page, complaints } = await openPage({ locale: 'ar-AE' });
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('Control+k');
     await page.locator('dialog [role=combobox]:focus').waitFor();
@@ -349,7 +349,7 @@ describe('the command palette', () => {
   test('opens with the key of K on an Arabic keyboard', async () => {
     const { person, review } = await openShop();
     const { page } = await openPage({ locale: 'ar-AE' });
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page
       .locator('body')
@@ -361,7 +361,7 @@ describe('the command palette', () => {
   test('leaves the page as it was after Escape, and decides about no order', async () => {
     const { account, person, review } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Control+k');
@@ -382,7 +382,7 @@ describe('small things', () => {
   test('a language whose texts cannot be loaded is not chosen', async () => {
     const { person } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, '/profile');
+    await visitAs(page, portal, person, '/profile');
     await page.context().setOffline(true);
     await menuButton(page).click();
     await page.getByRole('radio', { name: 'العربية' }).click();
@@ -395,7 +395,7 @@ describe('small things', () => {
   test('a notice stays while the focus is in it, and F8 moves the focus there and back', async () => {
     const { person, review } = await openShop();
     const { page, complaints } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').getByRole('link').focus();
     await page.keyboard.press('j');
     await page.keyboard.press('c');
@@ -414,7 +414,7 @@ describe('small things', () => {
   test('the profile names browser and system in words', async () => {
     const { person } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, '/profile');
+    await visitAs(page, portal, person, '/profile');
     await page.getByText(/^Chrome( Headless)? \d+ on Linux$/).waitFor();
     await expectAccessible(page);
     await page.context().close();
@@ -423,7 +423,7 @@ describe('small things', () => {
   test('the title names the page, the account and the open order', async () => {
     const { account, person, review } = await openShop();
     const { page } = await openPage();
-    await signInOnPage(page, portal, person, review);
+    await visitAs(page, portal, person, review);
     const accountName = await nameOf(account);
     const titleIs = (title: string) => page.locator(`xpath=//title[.="${title}"]`).waitFor({ state: 'attached' });
     await titleIs(`Needs review · ${accountName} · Orders`);
@@ -441,7 +441,7 @@ describe('small things', () => {
   test('an account that does not exist offers no further try', async () => {
     const operator = await createPerson(stack, null);
     const { page } = await openPage();
-    await signInOnPage(page, portal, operator, '/accounts/999999/receipts');
+    await visitAs(page, portal, operator, '/accounts/999999/receipts');
     await page.getByText('There is no account with this id.').first().waitFor();
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     await page.context().close();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
-import { expectAccessible, openPage, signInOnPage } from '../harness/browser.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
@@ -61,7 +61,7 @@ describe('signing in', () => {
     await page.goto(portal.url);
     await page.locator('form').waitFor();
     await expectAccessible(page);
-    await signInOnPage(page, portal, person);
+    await visitAs(page, portal, person);
     await page.getByRole('heading', { name: 'Needs review' }).waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -70,7 +70,7 @@ describe('signing in', () => {
   testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {
     const person = await newPerson();
     const { page, complaints: pageErrors } = await openPage();
-    await signInOnPage(page, portal, person, `/accounts/${person.accountId}/receipts`);
+    await visitAs(page, portal, person, `/accounts/${person.accountId}/receipts`);
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await stack.database.knex('user_sessions').delete();
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: 'failed for good' }).click();

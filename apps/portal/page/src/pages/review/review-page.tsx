@@ -99,7 +99,7 @@ export function ReviewPage(): ReactNode {
     decisions.request(ids, to);
   };
   const editFirst = () => {
-    const order = navigation.currentId === null ? undefined : listed.get(navigation.currentId);
+    const order = navigation.currentId === null ? undefined : orderOf(navigation.currentId);
     if (!order || (order.warning_count === 0 && order.blockers.length === 0)) return;
     if (openId === null) open(order.order_id);
     setEditing({ orderId: order.order_id, pointer: FIRST_WARNED });
