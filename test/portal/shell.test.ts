@@ -6,6 +6,7 @@ import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
 import { rowOf } from '../harness/review-page.ts';
 import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 
@@ -277,17 +278,28 @@ describe('a session that ends during work', () => {
   test('is not confused with a service that fails to answer about the session', async () => {
     const { person } = await openShop();
     const { page } = await openPage();
+    await page.clock.install();
     await visitAs(page, portal, person, '/profile');
     await page.getByLabel('New password').fill('typed before the failure');
     await endSessions(person);
     await page.route('**/api/session', (route) =>
       route.fulfill({ status: 503, json: { code: 'storage_unavailable' } }),
     );
+    let failures = 0;
+    page.on('response', (response) => {
+      if (response.url().endsWith('/api/session')) failures += 1;
+    });
     await page.getByLabel('Current password').fill(person.password);
-    const failed = page.waitForResponse((response) => response.url().endsWith('/api/session'));
     await page.getByRole('button', { name: 'Change password' }).click();
-    await failed;
+    // The page asks again until it gives up, and stays as it was.
+    await until('the page gives up', async () => {
+      await page.clock.fastForward(5000);
+      return failures === 4;
+    });
+    await page.getByLabel('Current password').fill(person.password);
+    expect(await endedDialog(page).count()).toBe(0);
     await page.unroute('**/api/session');
+    await page.getByRole('button', { name: 'Change password' }).click();
     await endedDialog(page).waitFor();
     await signInAgain(page, person);
     await endedDialog(page).waitFor({ state: 'detached' });
@@ -395,6 +407,7 @@ describe('small things', () => {
   test('a notice stays while the focus is in it, and F8 moves the focus there and back', async () => {
     const { person, review } = await openShop();
     const { page, complaints } = await openPage();
+    await page.clock.install();
     await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').getByRole('link').focus();
     await page.keyboard.press('j');
@@ -403,6 +416,8 @@ describe('small things', () => {
     await undo.waitFor();
     await page.keyboard.press('F8');
     await page.locator('.notice button:focus').waitFor();
+    // Longer than a notice is shown without the focus.
+    await page.clock.fastForward(10_000);
     await page.keyboard.press('Enter');
     await rowOf(page, 'A-30').waitFor();
     await page.locator('.order-number:focus').waitFor();
