@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { closeDatabase, type Database, openDatabase } from '@orders/database';
+import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database';
 import type { Knex } from 'knex';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './people.ts';
 import type { RunningPortal, Stack, TestAccount } from './stack.ts';
+import { until } from './until.ts';
 
 /** The routes below an account in the portal's API. */
 export type ShopClient = Pick<PortalClient, 'get' | 'post'> & {
@@ -65,6 +66,18 @@ export async function rowsRead({ database, knex }: ReviewDatabase, work: () => P
   const before = await total();
   await work();
   return (await total()) - before;
+}
+
+/** Runs work on its own connections, because Postgres counts reads of a connection at its end or seconds later. */
+export async function apart<T>(db: ReviewDatabase, work: (knex: Knex) => PromiseLike<T>): Promise<T> {
+  const knex = openKnex({ url: db.directUrl, applicationName: 'apart' });
+  const done = await work(knex);
+  await knex.destroy();
+  await until('its connections are gone', async () => {
+    const { rows } = await db.knex.raw("select from pg_stat_activity where application_name = 'apart'");
+    return rows.length === 0;
+  });
+  return done;
 }
 
 /** A filter that matches every order. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readReviewOverview } from '@orders/database';
+import { listAudit, readReviewOverview } from '@orders/database';
 import { createPerson, signIn } from '../harness/people.ts';
 import {
+  apart,
   createReviewDatabase,
   insertOrder,
   insertOrders,
@@ -267,5 +268,24 @@ describe('with many orders', () => {
     expect(await read(ACCOUNT)).toMatchObject({ waiting: { count: 10_000, capped: true } });
     expect((await read(ACCOUNT)).confirmed).toMatchObject({ last_hour: 2, capped: false });
     expect((await read(BUSY)).confirmed).toMatchObject({ last_hour: 10_000, capped: true });
+  });
+
+  test('the activity log of an account reads no newer events of others', async () => {
+    for (const id of [ACCOUNT, BUSY]) {
+      await db.knex.raw(
+        `insert into audit_events (account_id, actor, action, subject)
+         select ?, 'a@example.test', 'key_created', 'key:' || i from generate_series(1, ?::int) as i`,
+        [id, ORDERS],
+      );
+    }
+    await db.knex.raw('analyze audit_events');
+    const rows = await rowsRead(db, () =>
+      apart(db, async (knex) => {
+        const events = await listAudit(knex, { accountId: ACCOUNT, limit: 51 });
+        const rest = await listAudit(knex, { accountId: ACCOUNT, before: events[49]?.event_id, limit: 51 });
+        expect([events.length, rest[0]]).toEqual([51, events[50]]);
+      }),
+    );
+    expect(rows).toBeLessThan(500);
   });
 });

@@ -16,18 +16,16 @@ import {
   listSorted,
   listUpdates,
   markResent,
-  openKnex,
   type ReviewFilter,
 } from '@orders/database';
-import type { Knex } from 'knex';
 import {
+  apart,
   createReviewDatabase,
   insertOrders,
   NO_FILTER,
   type ReviewDatabase,
   rowsRead,
 } from '../harness/review-list.ts';
-import { until } from '../harness/until.ts';
 
 const FEW_ROWS = 120;
 const ACCOUNT = 7;
@@ -56,18 +54,6 @@ const fill = (orders: number) =>
      from generate_series(1, ?::int) as i`,
     [orders, orders, orders],
   );
-
-/** Runs work on its own connections, because Postgres counts reads of a connection at its end or seconds later. */
-async function apart<T>(work: (knex: Knex) => PromiseLike<T>): Promise<T> {
-  const knex = openKnex({ url: db.directUrl, applicationName: 'apart' });
-  const done = await work(knex);
-  await knex.destroy();
-  await until('its connections are gone', async () => {
-    const { rows } = await db.knex.raw("select from pg_stat_activity where application_name = 'apart'");
-    return rows.length === 0;
-  });
-  return done;
-}
 
 const page = (filter: Partial<ReviewFilter>, below: number | null = null) =>
   listReview(db.database, { ...ALL, ...filter }, { after: below, limit: 50 });
@@ -140,7 +126,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
   );
   await fill(60_000);
   await fillResends(20_000);
-  await apart(async (knex) => {
+  await apart(db, async (knex) => {
     while ((await fillSearchTerms(knex)) > 0);
   });
   // The second time with statistics of a full list.
@@ -159,8 +145,8 @@ test('no list query reads a full list, whether it was planned for an empty or a 
 
 test('filling search terms reads each account once and no orders of other accounts', async () => {
   // Each second one more of these reaches the age of a minute.
-  await apart((knex) => knex('orders').where('order_id', '>', 59_900).delete());
-  const fillOnce = () => apart((knex) => fillSearchTerms(knex));
+  await apart(db, (knex) => knex('orders').where('order_id', '>', 59_900).delete());
+  const fillOnce = () => apart(db, (knex) => fillSearchTerms(knex));
   const idleReads = await rowsRead(db, async () => {
     expect(await fillOnce()).toBe(0);
   });

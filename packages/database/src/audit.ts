@@ -66,9 +66,16 @@ export async function listAudit(
 ): Promise<AuditEvent[]> {
   const query: Knex.QueryBuilder<AuditEvent, AuditEvent[]> = db('audit_events')
     .select('event_id', 'account_id', 'at', 'actor', 'action', 'subject', db.raw(DETAILS))
-    .orderBy('event_id', 'desc')
     .limit(filter.limit);
-  if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
+  if (filter.accountId !== undefined) {
+    // An order that only the index by account has. With a plain condition, Postgres can choose the index by id and read the events of all.
+    query
+      .whereRaw('(account_id, event_id) between (?::int, 0) and (?::int, ?)', [
+        ...[filter.accountId, filter.accountId, Number.MAX_SAFE_INTEGER],
+      ])
+      .orderBy('account_id', 'desc');
+  }
+  query.orderBy('event_id', 'desc');
   if (filter.actor !== undefined) query.where({ actor: filter.actor });
   if (filter.subject !== undefined) query.where({ subject: filter.subject });
   if (filter.before !== undefined) query.where('event_id', '<', filter.before);
