@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import type { AccountRateLimit } from '@orders/domain';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
@@ -21,9 +21,10 @@ describeWith('redis-server')('rate limits', () => {
     stack = await startStack('redis', { queue: redis });
     limited = [await stack.intake({ RATE_LIMIT: '3/1m' }), await stack.intake({ RATE_LIMIT: '3/1m' })];
     free = [await stack.intake(), await stack.intake()];
-    await untilCountersShared(stack, limited);
     await untilCountersShared(stack, free);
   });
+  // An intake that had to wait for Redis counts alone for a moment.
+  beforeEach(() => untilCountersShared(stack, limited));
   afterAll(() => stack.close());
 
   async function accountWith(limit: AccountRateLimit): Promise<TestAccount> {
@@ -233,7 +234,6 @@ describeWith('redis-server')('rate limits', () => {
     } finally {
       redis.thaw();
     }
-    await untilCountersShared(stack, limited);
   });
 
   test('with Redis frozen a batch is not delayed, and its intake alone counts the excess', async () => {
@@ -249,7 +249,6 @@ describeWith('redis-server')('rate limits', () => {
     } finally {
       redis.thaw();
     }
-    await untilCountersShared(stack, limited);
   });
 
   test('with Redis killed each intake counts alone until Redis is back', async () => {
@@ -257,6 +256,5 @@ describeWith('redis-server')('rate limits', () => {
     await redis.stop();
     for (const intake of limited) expect(await granted(account, 6, [intake])).toBe(3);
     await redis.startEmpty();
-    await untilCountersShared(stack, limited);
   });
 });

@@ -62,7 +62,7 @@ describe('confirming an order that cannot be delivered', () => {
       const dialog = dialogOf(page, '2 of 4 cannot be delivered');
       await dialog.waitFor();
       await expectAccessible(page);
-      await dialog.getByRole('button', { name: 'Confirm the 2 deliverable ones' }).click();
+      await dialog.getByRole('button', { name: 'Confirm 2 deliverable orders' }).click();
       await becomes(apps.stack, shop, 'B-2', 'confirmed');
       await becomes(apps.stack, shop, 'B-4', 'confirmed');
       expect(await statesOf(apps.stack, shop)).toMatchObject({ 'B-1': 'needs_review', 'B-3': 'needs_review' });
@@ -126,7 +126,7 @@ describe('all orders that match', () => {
         await expectAccessible(page);
         await page.keyboard.press('c');
         await dialogOf(page, '1 of 231 cannot be delivered')
-          .getByRole('button', { name: 'Confirm the 230 deliverable ones' })
+          .getByRole('button', { name: 'Confirm 230 deliverable orders' })
           .click();
         await dialogOf(page, 'Confirm 230 orders').getByRole('textbox').fill('230');
         await page.keyboard.press('Enter');

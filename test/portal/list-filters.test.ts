@@ -62,7 +62,7 @@ describe('the order of the list', () => {
       await shows(page, 'S-2', 'S-3', 'S-1', 'S-4');
       await choose('By emirate');
       await until('by emirate', async () => (await listed(page))[0] === 'S-3');
-      await choose('Problems first');
+      await choose('Issues first');
       await until('by severity', async () => (await listed(page)).slice(0, 2).join() === 'S-4,S-3');
       await choose('Oldest first');
       await shows(page, 'S-1', 'S-2', 'S-3', 'S-4');

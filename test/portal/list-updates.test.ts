@@ -101,7 +101,7 @@ describe('the decision of another reviewer', () => {
 });
 
 describe('a list that is not updated', () => {
-  const note = (page: Page) => page.getByText('Not updating since');
+  const note = (page: Page) => page.getByText('Not updated since');
 
   test('says so and since when, until it is updated again', async () => {
     const shop = await open(numbered('E-1'));
@@ -176,8 +176,8 @@ describe('another reviewer', () => {
       await review({ ...shop, person }, async (other) => {
         await viewers.waitFor();
         await rowOf(other, 'G-1').getByRole('link').click();
-        await rowOf(page, 'G-1').getByText('has this order open').waitFor({ state: 'attached' });
-        expect(await rowOf(page, 'G-2').getByText('has this order open').count()).toBe(0);
+        await rowOf(page, 'G-1').getByText('Being viewed by').waitFor({ state: 'attached' });
+        expect(await rowOf(page, 'G-2').getByText('Being viewed by').count()).toBe(0);
         await expectAccessible(page);
       });
       await viewers.waitFor({ state: 'detached' });

@@ -125,11 +125,11 @@ describeWith('chromium')('the open order', () => {
       expect((await long.textContent())?.length).toBeLessThan(210);
       await fieldOf('long').getByRole('button', { name: 'Show all' }).click();
       expect(await long.textContent()).toBe('word '.repeat(100));
-      await fieldOf('notes').getByRole('button', { name: 'Use as instructions' }).click();
+      await fieldOf('notes').getByRole('button', { name: 'Add to the instructions' }).click();
       await fieldOf('notes').getByText('In the instructions').waitFor();
       expect((await orderOf(orderId)).delivery_instructions).toBe('Knock twice\nTwo deliveries: 10:00 and 15:00');
       await page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
-      await fieldOf('notes').getByRole('button', { name: 'Use as instructions' }).waitFor();
+      await fieldOf('notes').getByRole('button', { name: 'Add to the instructions' }).waitFor();
       expect((await orderOf(orderId)).delivery_instructions).toBe('Knock twice');
     });
   });

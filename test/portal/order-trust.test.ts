@@ -217,12 +217,12 @@ describeWith('chromium')('the open order', () => {
     const other = await colleague();
     await visit(orderId, async (page) => {
       await page.route(`**/orders/${orderId}`, (route) => route.abort());
-      await page.locator('.order-pane').getByText('Not updating since').waitFor();
+      await page.locator('.order-pane').getByText('Not updated since').waitFor();
       await expectAccessible(page);
       await other.post('/orders/review', { order_ids: [orderId], to: 'rejected', reason: 'twice' });
       await page.unroute(`**/orders/${orderId}`);
       await page.locator('.order-pane').getByText(`Rejected by ${other.person.email}`).waitFor();
-      await page.locator('.order-pane').getByText('Not updating since').waitFor({ state: 'detached' });
+      await page.locator('.order-pane').getByText('Not updated since').waitFor({ state: 'detached' });
       expect(
         await page
           .locator('.order-pane')

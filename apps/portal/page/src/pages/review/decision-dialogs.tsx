@@ -5,7 +5,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { formatCount } from '../../components/numbers.ts';
-import { type BlockedOrder, blockerTexts } from './blocker-text.ts';
+import { type BlockedOrder, blockerList } from './blocker-text.ts';
 import { nameOfOrder } from './name-of-order.ts';
 import { RejectDialog } from './reject-dialog.tsx';
 import type { useDecisions } from './use-decisions.ts';
@@ -59,7 +59,6 @@ export function DecisionDialogs({
 function OneBlocked(props: { order: BlockedOrder | undefined; onConfirm: () => void; onClose: () => void }): ReactNode {
   const { order, onConfirm, onClose } = props;
   const { t } = useTranslation('review');
-  const list = order && blockerTexts(t, order).join(' · ');
   return (
     <Dialog title={t('bulk.blockedOne', { name: nameOfOrder(order) })} onClose={onClose}>
       <form
@@ -69,7 +68,7 @@ function OneBlocked(props: { order: BlockedOrder | undefined; onConfirm: () => v
           onConfirm();
         }}
       >
-        <p>{t('bulk.why', { list })}</p>
+        {order && <p>{t('bulk.why', { list: blockerList(t, order) })}</p>}
         <FormButtons submit={t('bulk.confirmAnyway')} isDestructive onClose={onClose} />
       </form>
     </Dialog>

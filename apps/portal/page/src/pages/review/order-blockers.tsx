@@ -3,8 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Order } from '../../api/review.ts';
 import { HelpLink } from '../../components/help-link.tsx';
-import { locale } from '../../locales/index.ts';
-import { blockerReasons } from './blocker-text.ts';
+import { blockerList } from './blocker-text.ts';
 import type { Editing } from './editing.ts';
 import { BLOCKED_FIELD } from './fields.ts';
 
@@ -12,15 +11,12 @@ import { BLOCKED_FIELD } from './fields.ts';
 export function OrderBlockers({ order, editing }: { order: Order; editing: Editing }): ReactNode {
   const { t } = useTranslation('review');
   if (order.blockers.length === 0) return null;
-  const list = new Intl.ListFormat(locale(), { type: 'unit' }).format(
-    blockerReasons(order).map((reason) => t(`blocker.${reason}`)),
-  );
   const { begin } = editing;
   return (
     <section className="order-box blockers" aria-label={t('blocker.label')}>
       <p>
         <OctagonAlert aria-hidden="true" size={18} />
-        <strong>{t('blocker.sentence', { list })}</strong>
+        <strong>{t('blocker.sentence', { list: blockerList(t, order) })}</strong>
       </p>
       {begin && (
         <div className="row">

@@ -54,7 +54,7 @@ export function LoadProblem(props: { error: unknown; updatedAt: number | null; r
   }
   return (
     <div className="note note-warn" role="status">
-      <p>{t('order.stale', { time: fullTime(new Date(updatedAt).toISOString()) })}</p>
+      <p>{t('list.stale', { time: fullTime(new Date(updatedAt).toISOString()) })}</p>
       <button type="button" className="button" onClick={retry}>
         {t('common:action.retry')}
       </button>
