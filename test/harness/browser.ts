@@ -39,6 +39,16 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
   return { page, complaints };
 }
 
+/** Holds the requests of a page for these addresses, until the returned function is called. */
+export async function holdRequests(page: Page, address: RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(address, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WCAG_2_2_AA = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 

@@ -87,7 +87,7 @@ describeWith('chromium')('a value that is typed', () => {
       await edit(page, 'Total');
       await inputOf(page).fill('6750');
       await inputOf(page).press('Enter');
-      await page.locator('.notice', { hasText: 'Total changed to 6,750.00' }).waitFor();
+      await page.locator('.notice', { hasText: 'Total changed to \u20686,750.00' }).waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
       await factOf(page, 'Total').locator('.fact-value').getByText('6,750.50').waitFor();
       await edit(page, 'Address');
@@ -181,6 +181,8 @@ describeWith('chromium')('a value that is typed', () => {
     await visit(orderId, async (page) => {
       await edit(page, 'Address');
       await inputOf(page).fill('Villa 13');
+      const content = page.locator('.order-content');
+      await content.evaluate((element) => element.scrollTo(0, 40));
       await page.context().clearCookies();
       await inputOf(page).press('Enter');
       await page.locator('input[type="password"]').waitFor();
@@ -192,6 +194,7 @@ describeWith('chromium')('a value that is typed', () => {
       await open.waitFor();
       if ((await inputOf(page).count()) === 0) await open.click();
       expect(await inputOf(page).inputValue()).toBe('Villa 13');
+      expect(await content.evaluate((element) => element.scrollTop)).toBe(40);
     });
   });
 });

@@ -167,6 +167,24 @@ describeWith('chromium')('in a browser', () => {
     await worker.close();
   });
 
+  test('the activity log keeps the focus in its search when the first change of fields is found', async () => {
+    const worker = await stack.worker();
+    const { account, base, person, client } = await holder();
+    const { body } = await intake.api.order(account, { source_order_id: 'log-2' }, { Prefer: 'wait=20' });
+    const { page } = await openPage();
+    await visitAs(page, portal, person, `${base}/log`);
+    const search = page.getByRole('searchbox');
+    await search.waitFor();
+    await client.patch(`${base}/orders/${body.order_id}`, { edits: { '/customer/name': 'Fatima Ali' } });
+    await search.focus();
+    await page.keyboard.type('log-2');
+    await page.locator('.change-list').waitFor();
+    await page.keyboard.type('0');
+    expect(await search.inputValue()).toBe('log-20');
+    await page.context().close();
+    await worker.close();
+  });
+
   test('a full time names its time zone', async () => {
     const { base, person, client } = await holder();
     await client.post(`${base}/keys`, { name: 'till' });

@@ -246,7 +246,7 @@ describeWith('chromium')('on the page', () => {
     await resend();
     await visit(`/review/${orderId}`, async (page) => {
       await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
-      await panelOf(page).getByText('cannot be confirmed until somebody decides').waitFor();
+      await panelOf(page).getByText('cannot be confirmed until somebody chooses a version').waitFor();
       expect(await fieldsIn(page)).toEqual({
         Phone: ['Now', '+971 50 123 4567', 'Sent again', '+971 50 765 4321'],
         Emirate: ['Now', 'Dubai', 'Sent again', 'Sharjah'],
@@ -283,7 +283,7 @@ describeWith('chromium')('on the page', () => {
         Address: ['Now', 'Villa 12, blue gate', 'Sent again', 'Villa 13', 'Sent before', 'Villa 12, Street 4'],
         Items: ['Now', '2 × Karak (K-1)', 'Sent again', '1 × Water\n2 × Karak (K-1)'],
       });
-      await panelOf(page).getByText('The one before it').click();
+      await panelOf(page).getByText('Earlier version').click();
       await panelOf(page).locator('.change-list', { hasText: '1,250.50' }).waitFor();
       await panelOf(page).getByRole('button', { name: 'Keep the current version' }).click();
       await panelOf(page).getByText('Current version kept by').waitFor();
@@ -308,7 +308,7 @@ describeWith('chromium')('on the page', () => {
       await panelOf(page).waitFor();
       expect(await fieldsIn(page)).toEqual({
         Total: ['Now', '1,250.50', 'Sent again', '1.00'],
-        Items: ['Sent again', 'too long to be shown here; its receipt has it whole'],
+        Items: ['Sent again', 'too long to show here; its receipt has the whole text'],
       });
       const link = panelOf(page).locator('.resend-when');
       expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
@@ -348,17 +348,17 @@ describeWith('chromium')('on the page', () => {
     await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'twice' });
     for (const source_order_id of ['R-1', 'R-2', 'R-3']) await resend({ ...AGAIN, source_order_id });
     await visit(`/review/${orderId}`, async (page) => {
-      await panelOf(page).getByText('can be confirmed as it is').waitFor();
+      await panelOf(page).getByText('you can confirm it as it is').waitFor();
       expect(await panelOf(page).getByRole('button').count()).toBe(0);
       await page.keyboard.press('c');
       await page.locator('.notice', { hasText: /^Confirmed / }).waitFor();
       await page.getByRole('link', { name: 'Confirmed' }).click();
       await rowOf(page, 'R-2').getByRole('link').click();
-      await panelOf(page).getByText('is confirmed and stays as it is: nothing was changed').waitFor();
+      await panelOf(page).getByText('is confirmed and has not changed').waitFor();
       expect(await panelOf(page).getByRole('button').count()).toBe(0);
       await page.getByRole('link', { name: 'Rejected' }).click();
       await rowOf(page, 'R-3').getByRole('link').click();
-      await panelOf(page).getByText('is rejected and stays as it is: nothing was changed').waitFor();
+      await panelOf(page).getByText('is rejected and has not changed').waitFor();
     });
     expect(await stateOf(orderId)).toBe('confirmed');
   });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
+import { holdRequests } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import {
   afterKeys,
@@ -19,7 +20,9 @@ const describe = describeWith('chromium');
 const { apps, open, review } = startReviewApps();
 
 const PHONE = { viewport: { width: 390, height: 844 } };
-const paneOf = (page: Page, number: string) => page.locator('.order-pane', { hasText: number });
+/** The open order; others are named in it as its likely duplicates. */
+const paneOf = (page: Page, number: string) =>
+  page.locator('.order-pane').filter({ has: page.getByRole('heading', { name: number }) });
 const scrollOf = (page: Page) => page.locator('.order-scroll').evaluate((list) => list.scrollTop);
 const isInSight = (page: Page, number: string) =>
   rowOf(page, number).evaluate((row) => {
@@ -44,6 +47,65 @@ describe('a decision', () => {
       await becomes(apps.stack, shop, 'A-1', 'confirmed');
       expect(await statesOf(apps.stack, shop)).toMatchObject({ 'A-2': 'needs_review', 'A-3': 'needs_review' });
     });
+  });
+
+  test('after a search waits for the first result, also while another order is open', async () => {
+    const shop = await open(numbered('A-1'), numbered('A-2'), numbered('A-3'));
+    await review(shop, async (page) => {
+      const decisions = watchDecisions(page);
+      await rowOf(page, 'A-3').waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await paneOf(page, 'A-3').waitFor();
+      const release = await holdRequests(page, /\/orders\?.*q=A-1/);
+      await page.keyboard.press('/');
+      await page.keyboard.type('A-1');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('c');
+      await afterKeys(page);
+      release();
+      await paneOf(page, 'A-1').waitFor();
+      expect(decisions).toEqual([]);
+      await page.keyboard.press('c');
+      await becomes(apps.stack, shop, 'A-1', 'confirmed');
+    });
+  });
+
+  test('is not made of letters that are typed before the editor is open', async () => {
+    const shop = await open(numbered('E-1', { total: 'abc' }), numbered('E-2', { total: 'abc' }));
+    await review(shop, async (page) => {
+      const decisions = watchDecisions(page);
+      await rowOf(page, 'E-2').waitFor();
+      const release = await holdRequests(page, /\/orders\/\d+$/);
+      await page.keyboard.press('j');
+      await currentRow(page, 'E-2').waitFor();
+      await page.keyboard.press('e');
+      await page.keyboard.type('curt');
+      release();
+      await page.locator('.field-editor input:focus').waitFor();
+      expect(decisions).toEqual([]);
+      expect(await page.getByRole('dialog').count()).toBe(0);
+    });
+  });
+
+  test('on a phone waits until the order is shown', async () => {
+    const shop = await open(numbered('P-1'));
+    await review(
+      shop,
+      async (page) => {
+        const decisions = watchDecisions(page);
+        const address = await rowOf(page, 'P-1').getByRole('link').getAttribute('href');
+        const release = await holdRequests(page, /order-pane.*js/);
+        await page.goto(new URL(address ?? '', page.url()).href);
+        await rowOf(page, 'P-1').waitFor({ state: 'attached' });
+        await page.keyboard.press('c');
+        await afterKeys(page);
+        release();
+        await paneOf(page, 'P-1').waitFor();
+        expect(decisions).toEqual([]);
+      },
+      PHONE,
+    );
   });
 
   test('needs a current order: one that a search hid is current no more, also when it is back', async () => {

@@ -101,13 +101,13 @@ describe('a dispatcher', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await paneOf(page).getByText('None of the seven emirates').waitFor();
+    await paneOf(page).getByText('Not one of the seven emirates').waitFor();
     await page.keyboard.press('e');
     await page.locator('.field-editor select:focus').waitFor();
     await page.keyboard.type('Shar');
     await page.keyboard.press('Enter');
     await factOf(page, 'Emirate').getByText('AE-SH').waitFor();
-    expect(await paneOf(page).getByText('None of the seven emirates').count()).toBe(0);
+    expect(await paneOf(page).getByText('Not one of the seven emirates').count()).toBe(0);
     await paneOf(page).getByText('Atlantis').first().waitFor();
     await page.keyboard.press('c');
     await rowOf(page, 'K-1').waitFor({ state: 'detached' });
@@ -161,7 +161,7 @@ describe('a dispatcher', () => {
       await note.hover();
       await page.locator('.raw-mark.is-pointed', { hasText: 'Atlantis' }).waitFor();
       await mark.click();
-      expect(await focused.textContent()).toContain('None of the seven emirates');
+      expect(await focused.textContent()).toContain('Not one of the seven emirates');
       await note.press('Enter');
       expect(await focused.textContent()).toBe('"emirate": "Atlantis"');
       await factOf(page, 'Phone').locator('.warning-note').waitFor();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, holdRequests, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
-import { rowOf } from '../harness/review-page.ts';
+import { rowOf, watchDecisions } from '../harness/review-page.ts';
 import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -370,6 +370,24 @@ describe('the command palette', () => {
     await page.context().close();
   });
 
+  test('receives what is typed before it is loaded, and no letter decides about an order', async () => {
+    const { person, review } = await openShop();
+    const { page } = await openPage();
+    const decisions = watchDecisions(page);
+    const release = await holdRequests(page, /command-palette.*js/);
+    await visitAs(page, portal, person, review);
+    await rowOf(page, 'A-30').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('curt');
+    release();
+    const input = page.locator('dialog [role=combobox]:focus');
+    await input.waitFor();
+    expect(await input.inputValue()).toBe('curt');
+    expect(decisions).toEqual([]);
+    await page.context().close();
+  });
+
   test('leaves the page as it was after Escape, and decides about no order', async () => {
     const { account, person, review } = await openShop();
     const { page } = await openPage();
@@ -401,6 +419,10 @@ describe('small things', () => {
     await page.getByRole('alert').getByText('The portal cannot be reached.').waitFor();
     expect(await page.locator('html').getAttribute('dir')).toBe('ltr');
     await page.getByRole('link', { name: 'Profile and sessions' }).waitFor();
+    // The choice is shown as it is, and can be made again.
+    await page.context().setOffline(false);
+    await page.getByRole('radio', { name: 'العربية' }).click();
+    await page.locator('html[dir=rtl]').waitFor();
     await page.context().close();
   });
 

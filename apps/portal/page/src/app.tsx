@@ -39,7 +39,12 @@ function Portal(): ReactNode {
     return (
       <SessionContext value={user}>
         <Shell />
-        {session.data === null && <EndedSession email={user.email} />}
+        {session.data === null && (
+          // Its own, so that loading its texts does not take the page out of the document.
+          <Suspense>
+            <EndedSession email={user.email} />
+          </Suspense>
+        )}
       </SessionContext>
     );
   if (session.isError)

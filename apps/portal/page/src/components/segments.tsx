@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useReducer } from 'react';
 import './segments.css';
 
 /** A segmented control: a choice between a few visible options. */
@@ -12,12 +12,22 @@ export function Segments<T extends string>(props: {
   onChange: (value: T) => void;
 }): ReactNode {
   const group = useId();
+  // Preact leaves a refused choice checked; rendering again takes it back.
+  const [, render] = useReducer((count: number) => count + 1, 0);
   return (
     <fieldset className="segments">
       <legend className={props.hidesLabel ? 'visually-hidden' : 'hint'}>{props.label}</legend>
       {props.options.map(({ value, name, lang }) => (
         <label key={value}>
-          <input type="radio" name={group} checked={value === props.value} onChange={() => props.onChange(value)} />
+          <input
+            type="radio"
+            name={group}
+            checked={value === props.value}
+            onChange={() => {
+              props.onChange(value);
+              render();
+            }}
+          />
           <span lang={lang}>{name}</span>
         </label>
       ))}

@@ -32,13 +32,19 @@ export const ACCOUNT_PAGES: PageEntry[] = [
     path: '/receipts',
     name: 'receipts',
     Icon: ReceiptText,
-    Page: lazyPage('receipts', async () => (await import('./receipts/receipts-page.tsx')).ReceiptsPage, ['receipts']),
+    Page: lazyPage('receipts', async () => (await import('./receipts/receipts-page.tsx')).ReceiptsPage, [
+      'receipts',
+      'review',
+    ]),
   },
   {
     path: '/overview',
     name: 'overview',
     Icon: ChartColumn,
-    Page: lazyPage('overview', async () => (await import('./overview/overview-page.tsx')).OverviewPage, ['overview']),
+    Page: lazyPage('overview', async () => (await import('./overview/overview-page.tsx')).OverviewPage, [
+      'overview',
+      'review',
+    ]),
   },
   {
     path: '/integrations',
@@ -47,14 +53,18 @@ export const ACCOUNT_PAGES: PageEntry[] = [
     Page: lazyPage(
       'integrations',
       async () => (await import('./integrations/integrations-page.tsx')).IntegrationsPage,
-      ['integrations'],
+      ['integrations', 'receipts'],
     ),
   },
   {
     path: '/log',
     name: 'log',
     Icon: History,
-    Page: lazyPage('log', async () => (await import('./audit/log-page.tsx')).LogPage, ['audit']),
+    Page: lazyPage('log', async () => (await import('./audit/log-page.tsx')).LogPage, [
+      'audit',
+      'integrations',
+      'review',
+    ]),
   },
 ];
 
@@ -76,7 +86,10 @@ export const OPERATOR_PAGES: PageEntry[] = [
     path: '/service',
     name: 'service',
     Icon: Activity,
-    Page: lazyPage('service', async () => (await import('./operator/service-page.tsx')).ServicePage, ['operator']),
+    Page: lazyPage('service', async () => (await import('./operator/service-page.tsx')).ServicePage, [
+      'operator',
+      'receipts',
+    ]),
   },
   {
     path: '/log',
@@ -84,6 +97,8 @@ export const OPERATOR_PAGES: PageEntry[] = [
     Icon: ScrollText,
     Page: lazyPage('operatorLog', async () => (await import('./audit/operator-log-page.tsx')).OperatorLogPage, [
       'audit',
+      'integrations',
+      'review',
     ]),
   },
 ];

@@ -9,12 +9,14 @@ import './palette.css';
 export function CommandPalette(props: {
   scope: PaletteScope;
   accountId: number | undefined;
+  /** Typed before the palette was loaded. */
+  typed: string;
   onClose: () => void;
 }): ReactNode {
   const { scope, accountId, onClose } = props;
   const { t } = useTranslation();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [text, setText] = useState('');
+  const [text, setText] = useState(props.typed);
   const [chosen, setChosen] = useState('');
   const commands = useCommands(accountId);
   const orders = useFoundOrders(scope === 'all' ? accountId : undefined, text);

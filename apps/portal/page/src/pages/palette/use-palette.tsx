@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNotices } from '../../components/notices.tsx';
 import type { PaletteScope } from './use-commands.ts';
@@ -11,15 +11,31 @@ export function usePalette(accountId: number | undefined): { palette: ReactNode;
   const { t } = useTranslation();
   const notices = useNotices();
   const [palette, setPalette] = useState<ReactNode>(null);
+  /** What is typed while the palette loads; null otherwise. */
+  const typed = useRef<string | null>(null);
   const open = (scope: PaletteScope) => {
     const close = () => setPalette(null);
-    import('./command-palette.tsx').then(
-      ({ CommandPalette }) => setPalette(<CommandPalette scope={scope} accountId={accountId} onClose={close} />),
-      () => notices.show({ kind: 'bad', text: t('problem.unreachable') }),
-    );
+    typed.current ??= '';
+    import('./command-palette.tsx')
+      .then(
+        ({ CommandPalette }) => {
+          const text = typed.current ?? '';
+          setPalette(<CommandPalette scope={scope} accountId={accountId} typed={text} onClose={close} />);
+        },
+        () => notices.show({ kind: 'bad', text: t('problem.unreachable') }),
+      )
+      .finally(() => {
+        typed.current = null;
+      });
   };
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const isKey = event.code === 'KeyK' && event.ctrlKey !== event.metaKey && !event.altKey && !event.shiftKey;
+    if (typed.current !== null && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      typed.current += event.key;
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     if (!isKey || document.querySelector('dialog[open]')) return;
     event.preventDefault();
     open('all');

@@ -36,7 +36,7 @@ export function SearchBox({
               dir="auto"
               maxLength={255}
               autoComplete="off"
-              spellCheck={false}
+              spellCheck="false"
               value={q}
               onChange={(event) => {
                 setQ(event.target.value);

@@ -61,10 +61,12 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     if (!isWide) pane.current?.focus();
   }, [orderId]);
   // The list does not contain warnings, so this waits for the full order.
-  const resolveFirst = useEffectEvent((loaded: OrderDetail) => onEdit(firstWarnedField(loaded.order)));
+  const resolveFirst = useEffectEvent((loaded: OrderDetail | undefined) =>
+    onEdit(loaded ? firstWarnedField(loaded.order) : null),
+  );
   useEffect(() => {
-    if (editing === FIRST_WARNED && detail.data) resolveFirst(detail.data);
-  }, [editing, detail.data]);
+    if (editing === FIRST_WARNED && (detail.data || detail.isError)) resolveFirst(detail.data);
+  }, [editing, detail.data, detail.isError]);
   const state = movedTo ?? detail.data?.review.state ?? order?.review_state;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a decision that the list reports is loaded at once, to say who made it.
   useEffect(() => {

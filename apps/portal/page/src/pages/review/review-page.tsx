@@ -33,6 +33,9 @@ import './review.css';
 
 const PrintView = lazy(() => import('./print-view.tsx'));
 
+/** Whether the code of the order pane is loaded; before, it shows no order. */
+const isPaneShown = () => document.querySelector('.order-pane h2') !== null;
+
 /** The orders of an account, for review by dispatchers. */
 export function ReviewPage(): ReactNode {
   const { t } = useTranslation('review');
@@ -62,9 +65,12 @@ export function ReviewPage(): ReactNode {
   /** The orders that a key decides about, as far as they are shown: the selected ones, or else the current one. */
   const targetIds = () => {
     const { currentId } = navigation;
+    // The reviewer already means the first result.
+    if (openFirst.isPending) return [];
     if (selection.ids.length > 0 && !isCovered) return selection.ids;
     if (currentId === null || !navigation.isPainted() || !orderOf(currentId)) return [];
-    if (openId !== null || isRowInSight(currentId)) return [currentId];
+    if (openId !== null) return isPaneShown() ? [openId] : [];
+    if (isRowInSight(currentId)) return [currentId];
     navigation.reveal();
     return [];
   };
@@ -108,22 +114,26 @@ export function ReviewPage(): ReactNode {
     if (openId !== null) navigation.close();
     else selection.clear();
   };
+  /** The editor is about to open: letters are meant for it. */
+  const isAwaitingEditor = editing?.pointer === FIRST_WARNED && editing.orderId === openId;
   useShortcuts(
-    {
-      j: () => navigation.step(1),
-      k: () => navigation.step(-1),
-      arrowdown: () => navigation.step(1),
-      arrowup: () => navigation.step(-1),
-      enter: () => navigation.currentId !== null && openId === null && open(navigation.currentId),
-      escape: goBack,
-      c: () => requestReview(targetIds(), 'confirmed'),
-      r: () => requestReview(targetIds(), 'rejected'),
-      e: editFirst,
-      x: () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId),
-      u: live.undoLast,
-      '/': () => search.current?.select(),
-      '?': () => setHelping(true),
-    },
+    isAwaitingEditor
+      ? { escape: () => setEditing(null) }
+      : {
+          j: () => navigation.step(1),
+          k: () => navigation.step(-1),
+          arrowdown: () => navigation.step(1),
+          arrowup: () => navigation.step(-1),
+          enter: () => navigation.currentId !== null && openId === null && open(navigation.currentId),
+          escape: goBack,
+          c: () => requestReview(targetIds(), 'confirmed'),
+          r: () => requestReview(targetIds(), 'rejected'),
+          e: editFirst,
+          x: () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId),
+          u: live.undoLast,
+          '/': () => search.current?.select(),
+          '?': () => setHelping(true),
+        },
     singleKeysOn,
   );
 

@@ -54,7 +54,7 @@ export function SearchBox({
         aria-label={t('filter.search')}
         placeholder={t('filter.searchHint')}
         autoComplete="off"
-        spellCheck={false}
+        spellCheck="false"
         maxLength={200}
         value={text}
         onChange={(event) => {

@@ -18,6 +18,7 @@ export function useOpenFirst(live: ReturnType<typeof useLiveList>, filters: Filt
     if (requested === null) return;
     if (requested !== filters.q) setRequested(null);
     else if (isLoaded) openFirst();
-  }, [requested, filters, isLoaded]);
-  return { request: setRequested };
+    else if (live.list.isError) setRequested(null);
+  }, [requested, filters, isLoaded, live.list.isError]);
+  return { request: setRequested, isPending: requested !== null };
 }
