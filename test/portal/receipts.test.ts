@@ -332,7 +332,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('2 would become orders').waitFor();
     await page.getByRole('button', { name: 'Process 9 receipts again' }).click();
     await page.getByText('2 receipts are being processed again.').waitFor();
-    await page.getByText('7 more are left.').waitFor();
+    await page.getByText('Still left: 7.').waitFor();
     await knex('dead_letters').where({ source_order_id: 'many-lost' }).delete();
     await page.reload();
     await page.getByText('Nothing failed for good').waitFor();

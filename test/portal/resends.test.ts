@@ -264,7 +264,7 @@ describeWith('chromium')('on the page', () => {
       await page.locator('.notice', { hasText: 'the order has the values that were sent again' }).waitFor();
       await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
       await page.locator('.history').getByText('New version used').waitFor();
-      await rowOf(page, 'R-1').getByText('which were decided').waitFor({ state: 'attached' });
+      await rowOf(page, 'R-1').getByText('with changes (decided)').waitFor({ state: 'attached' });
       await page.keyboard.press('c');
       await rowOf(page, 'R-1').waitFor({ state: 'detached' });
       await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
