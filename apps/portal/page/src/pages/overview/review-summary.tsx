@@ -18,7 +18,7 @@ export function ReviewSummary(): ReactNode {
   return (
     <section className="stack review-summary" aria-label={t('review.title')}>
       {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Skeleton shape="blocks" count={1} />}
+      {query.isPending && <Skeleton shape="blocks" count={4} />}
       {query.data && <Cards overview={query.data} />}
     </section>
   );
