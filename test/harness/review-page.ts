@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openPage, visitAs } from './browser.ts';
-import { createPerson, type TestPerson } from './people.ts';
+import { sendOrder } from './erasure.ts';
+import { createPerson, signIn, type TestPerson } from './people.ts';
+import { below, openShop, type Shop } from './review-list.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
@@ -34,19 +36,47 @@ interface Apps {
   intake: RunningIntake;
 }
 
-/** Starts the apps for the tests of a file. `open` makes an account with orders, `review` opens its list. `apps` is set when tests run. */
-export function startReviewApps() {
+/** Starts the apps for the tests of a file; they are set when tests run. */
+function startApps(): Apps {
   const apps = {} as Apps;
   beforeAll(async () => {
     apps.stack = await startStack('postgres');
     [apps.portal, apps.intake] = await Promise.all([apps.stack.portal(), apps.stack.intake(), apps.stack.worker()]);
   });
   afterAll(() => apps.stack.close());
+  return apps;
+}
+
+/** Starts the apps for tests of the list. `open` makes an account with orders, `review` opens its list. */
+export function startReviewApps() {
+  const apps = startApps();
   return {
     apps,
     open: (...orders: object[]) => openReviewedShop(apps, ...orders),
     review: (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
       reviewOnPage(apps.portal, shop, work, options),
+  };
+}
+
+/** Starts the apps for tests of the open order, with a new account, `apps.shop`, before each of them. */
+export function startOrderApps() {
+  const apps = startApps() as Apps & { shop: Shop };
+  beforeEach(async () => {
+    apps.shop = await openShop(apps.stack, apps.portal);
+  });
+  return {
+    apps,
+    /** Sends an order; returns its id. */
+    begin: async (order: object): Promise<number> => (await sendOrder(apps.intake, apps.shop.account, order)).order_id,
+    orderOf: async (orderId: number) => (await apps.shop.get(`/orders/${orderId}`)).body.order,
+    /** A second reviewer of the account. */
+    async colleague() {
+      const { account } = apps.shop;
+      const person = await createPerson(apps.stack, account.id);
+      return { person, ...below(await signIn(apps.portal, person), account.id) };
+    },
+    visit: (orderId: number, work: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) =>
+      visitOrder(apps.portal, apps.shop, orderId, work, options),
   };
 }
 
@@ -76,7 +106,7 @@ async function reviewOnPage(
 }
 
 /** Opens an order as its reviewer, with its payload loaded. Errors in the page fail the test at the end. */
-export async function visitOrder(
+async function visitOrder(
   portal: RunningPortal,
   { person, account }: ReviewedShop,
   orderId: number,

@@ -68,8 +68,8 @@ describe('the help', () => {
     expect(new Set(files)).toEqual(new Set(PAGES[language].map(({ name }) => `${name}.md`)));
   });
 
-  // The rule of docs/portal: what is bold is a text of the portal, and nothing else is.
-  test.each(LANGUAGES)('each bold text of the pages in %s is a text of the portal in that language', (language) => {
+  // docs/portal writes texts of the portal in bold, and nothing else.
+  test.each(LANGUAGES)('the texts in bold in %s are texts of the portal', (language) => {
     const texts = textsOf(language);
     const unknown = PAGES[language].flatMap(({ name, markdown }) =>
       matches(markdown, /\*\*([^*]+)\*\*/g)

@@ -53,7 +53,7 @@ describe('confirming an order that cannot be delivered', () => {
     });
   });
 
-  test('among others offers to confirm only the deliverable ones', async () => {
+  test('in a larger selection offers to confirm only the deliverable orders', async () => {
     const shop = await open(blocked('B-1'), numbered('B-2'), numbered('B-3', { emirate: 'Atlantis' }), numbered('B-4'));
     await review(shop, async (page) => {
       await rowOf(page, 'B-3').getByText('Emirate unknown', { exact: true }).waitFor();

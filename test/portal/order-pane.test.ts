@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
-import { sendOrder } from '../harness/erasure.ts';
-import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { below, openShop, type Shop } from '../harness/review-list.ts';
-import { factOf, inputOf, visitOrder } from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { factOf, inputOf, startOrderApps } from '../harness/review-page.ts';
 import { until } from '../harness/until.ts';
 
 const ORDER = {
@@ -22,27 +18,11 @@ const ORDER = {
 };
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let shop: Shop;
+const { apps, begin: send, orderOf, visit, colleague } = startOrderApps();
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(() => stack.close());
-beforeEach(async () => {
-  shop = await openShop(stack, portal);
-});
-
-const begin = async (order: object = ORDER): Promise<number> => (await sendOrder(intake, shop.account, order)).order_id;
+const begin = (order: object = ORDER): Promise<number> => send(order);
 const numbered = (source_order_id: string, more: object = {}) => ({ ...ORDER, source_order_id, ...more });
-const orderOf = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).body.order;
 const stateOf = async (orderId: number) => (await orderOf(orderId)).review_state;
-
-const visit = (orderId: number, work: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) =>
-  visitOrder(portal, shop, orderId, work, options);
 
 const paneOf = (page: Page) => page.locator('.order-pane');
 
@@ -138,14 +118,14 @@ describeWith('chromium')('the open order', () => {
 
   test('names likely duplicates and opens them', async () => {
     const other = await begin(numbered('P-2', { total: '46.00' }));
-    await shop.post('/orders/review', { order_ids: [other], to: 'confirmed' });
+    await apps.shop.post('/orders/review', { order_ids: [other], to: 'confirmed' });
     await visit(await begin(), async (page) => {
       const similar = page.getByRole('region', { name: 'Likely duplicate' });
       await similar.getByText(/P-2 · Fatima · 46\.00 AED · .* · confirmed/).waitFor();
       await expectAccessible(page);
       await similar.getByRole('link', { name: 'P-2' }).click();
       await page.getByRole('heading', { name: 'P-2' }).waitFor();
-      await paneOf(page).getByText(`Confirmed by ${shop.person.email}`).waitFor();
+      await paneOf(page).getByText(`Confirmed by ${apps.shop.person.email}`).waitFor();
     });
   });
 
@@ -209,8 +189,7 @@ describeWith('chromium')('the open order', () => {
 
   test('names the other reviewers who have it open', async () => {
     const orderId = await begin();
-    const person = await createPerson(stack, shop.account.id);
-    const other = below(await signIn(portal, person), shop.account.id);
+    const { person, ...other } = await colleague();
     await visit(orderId, async (page) => {
       const seen = page.locator('.order-viewers', { hasText: `Also viewing: \u2068${person.name}\u2069` });
       await until('it is shown', async () => {
@@ -232,7 +211,7 @@ describeWith('chromium')('the open order', () => {
       await page.reload();
       expect(await note.inputValue()).toBe('She wants it\nafter five');
       await note.press('Control+Enter');
-      await page.locator('.notes li', { hasText: 'after five' }).getByText(shop.person.email).waitFor();
+      await page.locator('.notes li', { hasText: 'after five' }).getByText(apps.shop.person.email).waitFor();
       expect(await note.inputValue()).toBe('');
       await expectAccessible(page);
     });
@@ -252,7 +231,7 @@ describeWith('chromium')('the open order', () => {
       await page.keyboard.type('3 calls');
       await page.keyboard.press('Enter');
       await until('it is rejected', async () => (await stateOf(orderId)) === 'rejected');
-      const { review } = (await shop.get(`/orders/${orderId}`)).body;
+      const { review } = (await apps.shop.get(`/orders/${orderId}`)).body;
       expect(review.reason).toBe('3 calls');
     });
   });
@@ -287,7 +266,7 @@ describeWith('chromium').each(SIZES)('%i px wide, in %s, %s', (width, locale, co
     const orderId = await begin(
       numbered('P-1', { emirate: 'Atlantis', items: [{ name: 'Karak', quantity: 'two' }], notes: 'After five' }),
     );
-    await shop.post(`/orders/${orderId}/notes`, { text: 'x'.repeat(200) });
+    await apps.shop.post(`/orders/${orderId}/notes`, { text: 'x'.repeat(200) });
     await visit(
       orderId,
       async (page) => {

@@ -1,48 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
-import { sendOrder } from '../harness/erasure.ts';
-import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { below, openShop, type Shop } from '../harness/review-list.ts';
-import { factOf, inputOf, rowOf, visitOrder } from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { factOf, inputOf, numbered, rowOf, startOrderApps } from '../harness/review-page.ts';
 
-const ORDER = {
-  source_order_id: 'T-1',
-  customer: { name: 'Fatima', phone: '050 123 4567' },
-  address: 'Villa 12, Street 4',
-  emirate: 'Dubai',
-  items: [{ name: 'Karak', quantity: 2, sku: 'K-1' }],
-  total: '6750.50',
-};
+const ORDER = numbered('T-1', { total: '6750.50' });
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let shop: Shop;
+const { apps, begin: send, orderOf, visit, colleague } = startOrderApps();
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(() => stack.close());
-beforeEach(async () => {
-  shop = await openShop(stack, portal);
-});
-
-const begin = async (order: object = ORDER): Promise<number> => (await sendOrder(intake, shop.account, order)).order_id;
-const orderOf = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).body.order;
-/** A second reviewer of the same account. */
-const colleague = async () => {
-  const person = await createPerson(stack, shop.account.id);
-  return { person, ...below(await signIn(portal, person), shop.account.id) };
-};
-
-const visit = (orderId: number, work: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) =>
-  visitOrder(portal, shop, orderId, work, options);
+const begin = (order: object = ORDER): Promise<number> => send(order);
 
 const edit = (page: Page, field: string) => page.getByRole('button', { name: `Edit: ${field}`, exact: true }).click();
 const unsaved = (page: Page) => page.locator('.draft-note');
@@ -186,8 +154,8 @@ describeWith('chromium')('a value that is typed', () => {
       await page.context().clearCookies();
       await inputOf(page).press('Enter');
       await page.locator('input[type="password"]').waitFor();
-      await page.locator('input[type="email"]').fill(shop.person.email);
-      await page.locator('input[type="password"]').fill(shop.person.password);
+      await page.locator('input[type="email"]').fill(apps.shop.person.email);
+      await page.locator('input[type="password"]').fill(apps.shop.person.password);
       await page.keyboard.press('Enter');
       await page.locator('input[type="password"]').waitFor({ state: 'detached' });
       const open = inputOf(page).or(unsaved(page).getByRole('button', { name: 'Continue' }));
@@ -249,7 +217,7 @@ describeWith('chromium')('the open order', () => {
     'in %s, a held resend is explained in the words of its buttons, which reject nothing',
     async (locale) => {
       const orderId = await begin();
-      await shop.client.put(`/accounts/${shop.account.id}/resends`, { resends: 'hold' });
+      await apps.shop.client.put(`/accounts/${apps.shop.account.id}/resends`, { resends: 'hold' });
       await begin({ ...ORDER, total: '1' });
       const path = `../../apps/portal/page/src/locales/${locale.slice(0, 2)}/review.json`;
       const texts = JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8'));

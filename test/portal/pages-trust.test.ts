@@ -23,7 +23,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-async function holder(options: { signing?: boolean } = {}) {
+async function openAccount(options: { signing?: boolean } = {}) {
   const account = await stack.account(options);
   const person = await createPerson(stack, account.id);
   return { account, person, client: await signIn(portal, person), base: `/accounts/${account.id}` };
@@ -39,7 +39,7 @@ const focused = (page: Page) =>
 
 describeWith('chromium')('in a browser', () => {
   test('a key is created with the keyboard alone: the name has the focus, and Enter creates the key', async () => {
-    const { base, person } = await holder();
+    const { base, person } = await openAccount();
     const { page, complaints } = await openPage();
     await visitAs(page, portal, person, `${base}/integrations`);
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -53,7 +53,7 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('a key and a secret are replaced with the keyboard alone, and Enter never revokes a key by mistake', async () => {
-    const { base, person, client } = await holder({ signing: true });
+    const { base, person, client } = await openAccount({ signing: true });
     const { page, complaints } = await openPage();
     await visitAs(page, portal, person, `${base}/integrations`);
     await page.getByRole('button', { name: 'Revoke' }).click();
@@ -76,7 +76,7 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('two keys of one name are told apart by their endings, and revoking warns about the newest and a used one', async () => {
-    const { account, base, person, client } = await holder();
+    const { account, base, person, client } = await openAccount();
     const made = (await client.post(`${base}/keys`, { name: 'shop' })).body;
     const newer = (await client.post(`${base}/keys/${made.key_id}/replace`, { grace: '24h' })).body;
     const { page, complaints } = await openPage();
@@ -138,7 +138,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('the activity log names orders, keys and receipts, links to them and describes the details in words', async () => {
     const worker = await stack.worker();
-    const { account, base, person, client } = await holder();
+    const { account, base, person, client } = await openAccount();
     const order = { source_order_id: 'log-1', order_number: '#1042', customer: { name: 'Fatima' }, total: '20' };
     const { body } = await intake.api.order(account, order, { Prefer: 'wait=20' });
     const orderId = body.order_id;
@@ -169,7 +169,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('the activity log keeps the focus in its search when the first change of fields is found', async () => {
     const worker = await stack.worker();
-    const { account, base, person, client } = await holder();
+    const { account, base, person, client } = await openAccount();
     const { body } = await intake.api.order(account, { source_order_id: 'log-2' }, { Prefer: 'wait=20' });
     const { page } = await openPage();
     await visitAs(page, portal, person, `${base}/log`);
@@ -186,7 +186,7 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('a full time names its time zone', async () => {
-    const { base, person, client } = await holder();
+    const { base, person, client } = await openAccount();
     await client.post(`${base}/keys`, { name: 'till' });
     const { page } = await openPage({ timezoneId: 'Asia/Dubai' });
     await visitAs(page, portal, person, `${base}/log`);

@@ -8,18 +8,11 @@ import { erase, sendOrder } from '../harness/erasure.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { below, openShop, type Shop } from '../harness/review-list.ts';
-import { rowOf } from '../harness/review-page.ts';
+import { numbered, rowOf } from '../harness/review-page.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-const FIRST = {
-  source_order_id: 'R-1',
-  customer: { name: 'Fatima', phone: '050 123 4567' },
-  address: 'Villa 12, Street 4',
-  emirate: 'Dubai',
-  items: [{ name: 'Karak', quantity: 2, sku: 'K-1' }],
-  total: '1250.50',
-};
+const FIRST = numbered('R-1');
 const AGAIN = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' }, emirate: 'Sharjah' };
 const CHANGES = [
   { pointer: '/customer/phone', from: '+971501234567', to: '+971507654321' },

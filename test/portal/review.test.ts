@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { rowOf } from '../harness/review-page.ts';
+import { numbered, rowOf } from '../harness/review-page.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -45,16 +45,6 @@ async function openShop(...orders: (object | string)[]): Promise<Shop> {
   for (const order of orders) await send(order);
   return { account, person, send };
 }
-
-const ORDER = {
-  source_order_id: 'A-1',
-  customer: { name: 'Fatima', phone: '050 123 4567' },
-  address: 'Villa 12, Street 4',
-  emirate: 'Dubai',
-  items: [{ name: 'Karak', quantity: 2, sku: 'K-1' }],
-  total: '1250.50',
-};
-const numbered = (number: string, more: object = {}) => ({ ...ORDER, source_order_id: number, ...more });
 
 /** Opens the list as its reviewer. Errors in the page fail the test at the end. */
 async function review(

@@ -68,11 +68,10 @@ export async function listAudit(
     .select('event_id', 'account_id', 'at', 'actor', 'action', 'subject', db.raw(DETAILS))
     .limit(filter.limit);
   if (filter.accountId !== undefined) {
-    // An order that only the index by account has. With a plain condition, Postgres can choose the index by id and read the events of all.
+    // Row comparisons, for the reason of `eventsOfAccount`.
+    const ends = { account: filter.accountId, last: Number.MAX_SAFE_INTEGER };
     query
-      .whereRaw('(account_id, event_id) between (?::int, 0) and (?::int, ?)', [
-        ...[filter.accountId, filter.accountId, Number.MAX_SAFE_INTEGER],
-      ])
+      .whereRaw('(account_id, event_id) between (:account::int, 0) and (:account::int, :last)', ends)
       .orderBy('account_id', 'desc');
   }
   query.orderBy('event_id', 'desc');

@@ -18,6 +18,7 @@ const makeFormatters = (language: string) => ({
     fractionalSecondDigits: 3,
     timeZoneName: 'shortOffset',
   }),
+  timeOfDay: new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }),
   relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
 });
 
@@ -38,6 +39,11 @@ export function fullTime(iso: string): string {
 /** Date and time to the millisecond, without the year. */
 export function exactTime(iso: string): string {
   return formattersOf(locale()).exact.format(new Date(iso));
+}
+
+/** @param time in milliseconds since 1970. */
+export function timeOfDay(time: number): string {
+  return formattersOf(locale()).timeOfDay.format(time);
 }
 
 function relativeTime(iso: string, now: number): string {

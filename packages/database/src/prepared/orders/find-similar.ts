@@ -66,7 +66,7 @@ const FIND_OF_PAGE = {
   text: `with ${PAGE_AND_OTHERS} select distinct page.order_id from ${SIMILAR}`,
 };
 
-/** Ids of the orders of a page with a likely duplicate among the orders that need review, or that were written shortly before or after. */
+/** Ids of the orders of a page that have a likely duplicate, which needs review or was written shortly before or after. */
 export async function findWithSimilar(
   database: Database,
   accountId: number,

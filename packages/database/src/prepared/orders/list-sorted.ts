@@ -38,7 +38,7 @@ const KEYS: Record<Sort, { key: string; type: string; form: RegExp }> = {
   severity: { key: `array_position('{${SEVERITIES.join()}}', ${SEVERITY})`, type: 'integer', form: /^\d$/ },
 };
 
-/** Whether a text is a valid key of this sort. */
+/** Whether a cursor's sort key is valid for this sort order. */
 export function isSortKey(sort: Sort, key: string): boolean {
   return KEYS[sort].form.test(key);
 }

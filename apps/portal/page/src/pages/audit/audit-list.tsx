@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { AuditPage } from '../../api/operator.ts';
@@ -7,6 +7,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { Field } from '../../components/field.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { useDebounced } from '../../components/use-debounced.ts';
 import { AuditTable } from './audit-table.tsx';
 
 /** The audit events from the API at `path`, newest first. `filter` is a second field beside the search. */
@@ -23,7 +24,7 @@ export function AuditList({
 }): ReactNode {
   const { t } = useTranslation('audit');
   const [text, setText] = useState('');
-  const searched = useDeferredValue(text.trim());
+  const searched = useDebounced(text.trim());
   const audit = useInfiniteQuery({
     queryKey: ['audit', path, accountId ?? '', searched],
     queryFn: ({ pageParam, signal }) =>

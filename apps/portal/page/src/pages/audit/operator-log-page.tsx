@@ -1,15 +1,16 @@
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
+import { useDebounced } from '../../components/use-debounced.ts';
 import { AuditList } from './audit-list.tsx';
 
 /** The audit trail of all accounts. */
 export function OperatorLogPage(): ReactNode {
   const { t } = useTranslation('audit');
   const [account, setAccount] = useState('');
-  const accountId = useDeferredValue(/^\d{1,9}$/.test(account.trim()) ? account.trim() : '');
+  const accountId = useDebounced(/^\d{1,9}$/.test(account.trim()) ? account.trim() : '');
   return (
     <div className="stack">
       <PageHeader title={t('titleOfAll')} about={t('aboutAll')}>

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FieldError } from '../../components/field-error.tsx';
 import { EMIRATE_NAMES, fieldText } from '../../components/order-values.ts';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { ConflictNote, EditorButtons, editorKeys } from './editor-parts.tsx';
@@ -90,11 +91,7 @@ export function FieldEditor({
         )}
         <EditorButtons isBusy={saving.isPending} onCancel={close} />
       </div>
-      {problem !== null && (
-        <p id={id} className="field-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <FieldError id={id} text={problem} />
       {isConflict && (
         <ConflictNote
           theirs={fieldText(t, pointer, value)}

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Edits, Expected, Order } from '../../api/review.ts';
+import { FieldError } from '../../components/field-error.tsx';
 import type { Drafts } from './drafts.ts';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { ConflictNote, EditorButtons, editorKeys } from './editor-parts.tsx';
@@ -109,11 +110,7 @@ export function ItemEditor({ item, pointer, editing }: { item: Item; pointer: st
         <input dir="ltr" {...field('sku')} />
         <EditorButtons isBusy={saving.isPending} onCancel={close} />
       </div>
-      {shown.length > 0 && (
-        <p id={id} className="field-error" role="alert">
-          {shown.join(' ')}
-        </p>
-      )}
+      <FieldError id={id} text={shown.join(' ')} />
       {isConflict && (
         <ConflictNote
           theirs={itemText(item)}

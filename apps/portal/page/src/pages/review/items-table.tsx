@@ -2,6 +2,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
+import { FieldError } from '../../components/field-error.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
@@ -162,11 +163,7 @@ function RemoveButton(props: { item: Item; pointer: string; label: string; editi
       >
         <Trash2 aria-hidden="true" size={15} />
       </button>
-      {problem !== null && (
-        <p className="field-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <FieldError text={problem} />
     </>
   );
 }

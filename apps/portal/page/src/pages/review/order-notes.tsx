@@ -3,6 +3,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { addNote, type Note, type OrderDetail } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
+import { FieldError } from '../../components/field-error.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { Ago } from '../../components/time.tsx';
 import { type Draft, NOTE } from './drafts.ts';
@@ -93,11 +94,7 @@ export function OrderNotes(props: {
               </span>
             </div>
           )}
-          {annotation.isError && (
-            <p className="field-error" role="alert">
-              {textOf(annotation.error)}
-            </p>
-          )}
+          <FieldError text={annotation.isError && textOf(annotation.error)} />
         </form>
       )}
     </section>

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { MatchingIds } from '../../api/review-list.ts';
+import { joinNames } from '../../components/join-names.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -24,7 +24,6 @@ export function ReviewList({
   isCompact,
   isCovered,
   actions,
-  onSelectMatching,
 }: {
   live: ReturnType<typeof useLiveList>;
   selection: ReturnType<typeof useSelection>;
@@ -33,7 +32,6 @@ export function ReviewList({
   isCompact: boolean;
   isCovered: boolean;
   actions: BulkActions;
-  onSelectMatching: (matching: MatchingIds) => void;
 }): ReactNode {
   const { t } = useTranslation('review');
   const { list, orders, arrivals, updates, sortedNewest } = live;
@@ -57,7 +55,7 @@ export function ReviewList({
         onClear={selection.clear}
       />
       {selection.ids.length > 0 && selection.ids.length === orders.length && list.hasNextPage && (
-        <SelectMatching accountId={accountId} filters={filters} selection={selection} onSelect={onSelectMatching} />
+        <SelectMatching accountId={accountId} filters={filters} selection={selection} />
       )}
       <StaleNote since={updates.staleSince} retry={updates.retry} />
       {sortedNewest !== null && (
@@ -103,12 +101,9 @@ export function ReviewList({
 /** The names of the other reviewers by the order that they have open. */
 function useViewersByOrder(viewers: ReturnType<typeof useLiveList>['updates']['viewers']): ReadonlyMap<number, string> {
   return useMemo(() => {
-    const names = new Map<number, string>();
-    for (const { name, order_id } of viewers ?? []) {
-      if (order_id === null) continue;
-      const before = names.get(order_id);
-      names.set(order_id, before === undefined ? name : `${before}, ${name}`);
-    }
-    return names;
+    const byOrder = Map.groupBy(viewers ?? [], ({ order_id }) => order_id);
+    return new Map(
+      [...byOrder].flatMap(([id, all]) => (id === null ? [] : [[id, joinNames(all.map(({ name }) => name))]])),
+    );
   }, [viewers]);
 }

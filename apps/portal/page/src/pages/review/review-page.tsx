@@ -56,7 +56,6 @@ export function ReviewPage(): ReactNode {
   const openFirst = useOpenFirst(live, filters, navigation.enter);
   const search = useRef<HTMLInputElement>(null);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
-  const [blockedBeyond, setBlockedBeyond] = useState<ReadonlySet<number>>(new Set());
   const [isHelping, setHelping] = useState(false);
   const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
 
@@ -97,7 +96,7 @@ export function ReviewPage(): ReactNode {
     live.change(ids, to, (id) => nameOfOrder(orderOf(id)), reason);
     selection.clear();
   };
-  const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || (selection.isBeyond && blockedBeyond.has(id));
+  const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBlockedBeyond(id);
   const decisions = useDecisions(isBlocked, move);
   const requestReview = (ids: number[], to: ReviewState) => {
     if (ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review'))) return;
@@ -176,10 +175,6 @@ export function ReviewPage(): ReactNode {
           onReview: (to) => requestReview(selection.ids, to),
           onDownload: () => exports.download(selection.ids),
           onPrint: () => exports.print(selection.ids),
-        }}
-        onSelectMatching={({ order_ids, blocked_ids }) => {
-          setBlockedBeyond(new Set(blocked_ids));
-          selection.selectBeyond(order_ids);
         }}
       />
       {openId !== null && (

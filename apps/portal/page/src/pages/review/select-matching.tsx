@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type MatchingIds, readMatchingIds } from '../../api/review-list.ts';
+import { readMatchingIds } from '../../api/review-list.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { type Filters, toQuery } from './filters.ts';
 import type { useSelection } from './use-selection.ts';
@@ -11,12 +11,10 @@ export function SelectMatching({
   accountId,
   filters,
   selection,
-  onSelect,
 }: {
   accountId: number;
   filters: Filters;
   selection: ReturnType<typeof useSelection>;
-  onSelect: (matching: MatchingIds) => void;
 }): ReactNode {
   const { t } = useTranslation('review');
   const matching = useQuery({
@@ -30,7 +28,7 @@ export function SelectMatching({
   const count = data.order_ids.length;
   return (
     <div className="select-matching">
-      <button type="button" className="button button-quiet" onClick={() => onSelect(data)}>
+      <button type="button" className="button button-quiet" onClick={() => selection.selectBeyond(data)}>
         {t(data.capped ? 'list.selectNewest' : 'list.selectMatching', { count, formatted: formatCount(count) })}
       </button>
     </div>

@@ -8,19 +8,15 @@ import type { ChangeFilters } from './search-box.tsx';
 /** Chooses the order of the list. */
 export function SortMenu({ sort, onChange }: { sort: string; onChange: ChangeFilters }): ReactNode {
   const { t } = useTranslation('review');
+  const order = t(`sort.${sort || 'newest'}`);
   const label = (
     <>
       <ArrowDownWideNarrow aria-hidden="true" size={16} />
-      <span className="sort-name">{t(`sort.${sort || 'newest'}`)}</span>
+      <span className="sort-name">{order}</span>
     </>
   );
   return (
-    <Popover
-      label={label}
-      title={t('sort.title')}
-      name={t('sort.label', { order: t(`sort.${sort || 'newest'}`) })}
-      width={220}
-    >
+    <Popover label={label} title={t('sort.title')} name={t('sort.label', { order })} width={220}>
       {(close) => (
         <ul className="menu-list">
           {SORTS.map((option) => (

@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { locale } from '../../locales/index.ts';
+import { timeOfDay } from '../../components/time.tsx';
 
 /** Says that the list may be out of date, and since when. */
 export function StaleNote({ since, retry }: { since: number | null; retry: () => void }): ReactNode {
@@ -19,8 +19,4 @@ export function StaleNote({ since, retry }: { since: number | null; retry: () =>
       )}
     </div>
   );
-}
-
-function timeOfDay(time: number): string {
-  return new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit' }).format(time);
 }

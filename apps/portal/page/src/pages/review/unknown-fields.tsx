@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, Warning } from '../../api/review.ts';
+import { FieldError } from '../../components/field-error.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
@@ -86,11 +87,7 @@ function UseAsInstructions(props: { value: string; instructions: string | null; 
       >
         {t('unknown.use')}
       </button>
-      {problem !== null && (
-        <p className="field-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <FieldError text={problem} />
     </>
   );
 }

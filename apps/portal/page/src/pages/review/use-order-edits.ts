@@ -6,6 +6,7 @@ import { fieldLabel, fieldText, valueAt } from '../../components/order-values.ts
 import { useProblemText } from '../../components/problem-note.tsx';
 import type { Drafts } from './drafts.ts';
 import type { Editing } from './editing.ts';
+import { NEW_ITEM } from './fields.ts';
 import { expectedItem } from './item-editor.tsx';
 
 /** A notice is cut after this. */
@@ -71,7 +72,7 @@ export function useOrderEdits(props: {
   function describe(edits: Edits, after: Order): string {
     const [pointer = '', ...others] = Object.keys(edits);
     const value = edits[pointer];
-    if (pointer === '/items/-') return t('notice.itemAdded', { item: nameOf(value) });
+    if (pointer === NEW_ITEM) return t('notice.itemAdded', { item: nameOf(value) });
     if (ITEM.test(pointer)) return t('notice.itemRemoved', { item: nameOf(before && valueAt(before, pointer)) });
     if (others.length > 0)
       return t('notice.itemChanged', { item: nameOf(valueAt(after, pointer.replace(/\/\w+$/, ''))) });

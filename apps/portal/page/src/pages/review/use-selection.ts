@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { ListedOrder, ReviewState } from '../../api/review.ts';
+import type { MatchingIds } from '../../api/review-list.ts';
 import type { Filters } from './filters.ts';
 
 const NONE: ReadonlySet<number> = new Set();
@@ -43,7 +44,16 @@ export function useSelection(
     [orders],
   );
   const selectAll = useCallback(() => select(orders.map(({ order_id }) => order_id)), [select, orders]);
-  const selectBeyond = useCallback((ids: readonly number[]) => select(ids, true), [select]);
+  const blockedBeyond = useRef(NONE);
+  const selectBeyond = useCallback(
+    ({ order_ids, blocked_ids }: MatchingIds) => {
+      blockedBeyond.current = new Set(blocked_ids);
+      select(order_ids, true);
+    },
+    [select],
+  );
+  /** Whether an order that is not loaded cannot be delivered. */
+  const isBlockedBeyond = (id: number) => isBeyond && blockedBeyond.current.has(id);
   const clear = useCallback(() => select(NONE), [select]);
-  return { ids, selected, isBeyond, toggle, selectAll, selectBeyond, clear };
+  return { ids, selected, isBeyond, isBlockedBeyond, toggle, selectAll, selectBeyond, clear };
 }

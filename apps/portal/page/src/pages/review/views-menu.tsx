@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import { deleteView, readViews, type SavedView, saveView } from '../../api/review-list.ts';
+import { FieldError } from '../../components/field-error.tsx';
 import { Popover } from '../../components/popover.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { type Filters, readFilters, writeFilters } from './filters.ts';
@@ -133,11 +134,7 @@ function SaveView({
           {t('common:action.save')}
         </button>
       </div>
-      {problem && (
-        <p className="field-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <FieldError text={problem} />
     </form>
   );
 }
