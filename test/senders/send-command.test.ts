@@ -48,7 +48,8 @@ test('--json prints the report as one JSON value with matching sums', async () =
   ];
   const content = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
   const file = await files.write('mixed.ndjson', content);
-  const { code, stdout, stderr } = await send(sender, [file, '--json', '--batch-size', '2']);
+  // One request after the other, so that the first J-1 of the file is the order and the second its duplicate.
+  const { code, stdout, stderr } = await send(sender, [file, '--json', '--batch-size', '2', '--concurrency', '1']);
   expect([code, withoutProgress(stderr)]).toEqual([1, 'Not all orders are written.\n']);
   const report = JSON.parse(stdout);
   expect(report).toMatchObject({
